@@ -1,4 +1,4 @@
-"""The closed models that are explored, toured and mutated."""
+"""The closed models that the suite explores, tours and mutates."""
 
 from model.checker.closed_model import ClosedModel
 from model.component_modules import BY_NAME, part_of
@@ -10,7 +10,7 @@ from model.store.environment import closed_store
 
 
 def closed_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated: every rule of a component fires in one."""
+    """The closed models that the suite explores, tours and mutates. Every rule fires in one of them."""
     from model.coordinator.environment.subjects import (
         closed_coordinator_models,  # the modules below import ClosedModel
     )

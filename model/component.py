@@ -1,4 +1,7 @@
-"""The interface of a component on the wire: every `model/<component>/wire` declares one as `COMPONENT`."""
+"""The interface of a component in the adapter protocol.
+
+Every `model/<component>/wire` has one as `COMPONENT`.
+"""
 
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
@@ -10,12 +13,12 @@ WireObject = dict[str, Any]
 
 
 def itself(state: Hashable) -> Hashable:
-    """A state that holds only the protocol's own ints, booleans and names."""
+    """The state itself, for a component whose states hold only ints, booleans and names of the protocol."""
     return state
 
 
 def no_opening(state: object) -> tuple[WireObject, ...]:
-    """A closed model that starts as a fresh component does."""
+    """No event, for a closed model that starts in the state of a new component."""
     return ()
 
 
@@ -27,19 +30,19 @@ class Component(NamedTuple):
     new: Callable[[Wire], Any]
     """Creates a state from a configuration. Raises WireError."""
     step: Callable[[Any, Wire], Step[Any]]
-    """Takes one event in wire form. Raises WireError and then changes nothing."""
+    """Takes one event in wire form. Raises WireError if it is not legal, and then changes nothing."""
     observe: Callable[[Any], WireObject]
     """Returns the observable state in wire form."""
     config_of: Callable[[Any], WireObject]
     """Returns the configuration under which a closed model of the component starts in a state."""
     names: Callable[[Any, Effect, WireObject], WireObject] | None = None
-    """Completes the wire form of an effect with the names that the state after the step has."""
+    """Completes the wire form of an effect with names from the state after the step."""
     key: Callable[[Any], Hashable] = itself
-    """Returns a value that differs between two states, also if Python compares them as equal."""
+    """Returns a value that differs between two different states, even if Python compares them as equal."""
     opening: Callable[[Any], tuple[WireObject, ...]] = no_opening
-    """Returns the events that bring a fresh component to the initial state of a closed model."""
+    """Returns the events that bring a new component to the initial state of a closed model."""
     script: Callable[[Event, WireObject, str, int], WireObject] | None = None
-    """Completes the wire form of an event of a closed model: a handle for a state, the number of tasks."""
+    """Completes the wire form of an event of a closed model. It needs a handle and the number of tasks."""
     closed_as: tuple[str, ...] = ()
     """Further names of the component in closed models: its modes and levels."""
 
@@ -49,7 +52,7 @@ class Component(NamedTuple):
         return wire if self.names is None else self.names(state, effect, wire)
 
     def apply(self, state: Any, event: Wire) -> tuple[Any, list[WireObject], Rules]:  # noqa: ANN401
-        """Applies one wire event: the next state, the effects as wire objects, the fired rules."""
+        """Applies one wire event. Returns the next state, the effects as wire objects and the fired rules."""
         after, effects, rules = self.step(state, event)
         return after, [self.effect(after, effect) for effect in effects], rules
 

@@ -16,9 +16,9 @@ from spec.vocabulary import vocabulary
 WITH_ENTRIES = ("gate", "channel", "subtask", "source", "coordinator", "store", "sink")
 """Components of several modules or generations, which the tables of `model/` list."""
 BY_NAME = tuple(name for name in vocabulary() if name not in WITH_ENTRIES)
-"""All others, in the order of the vocabulary."""
+"""All other components, in the order of the vocabulary."""
 PROVED = tuple(name for name in BY_NAME if find_spec(f"model.{name}.proofs") is not None)
-"""Those that have cases for z3; the others are explored only."""
+"""The components that have cases for z3. The others are only explored."""
 
 
 def module_of(component: str, module: str) -> ModuleType:

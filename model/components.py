@@ -1,8 +1,8 @@
-"""The model's components on the wire (docs/adapter-protocol.md), found by the names of the vocabulary.
+"""The model's components in the adapter protocol (docs/adapter-protocol.md), by the names of the vocabulary.
 
 A `Component` makes a state from a configuration, applies one event given as a wire object, and shows the
-observable part of a state. An illegal event raises `WireError` and changes nothing: the step functions only
-receive events that the protocol permits. `COMPONENTS` maps names to components.
+observable part of a state. An illegal event raises `WireError` and changes nothing, because the step
+functions only receive events that the protocol permits. `COMPONENTS` maps names to components.
 """
 
 from collections.abc import Mapping
@@ -20,4 +20,4 @@ COMPONENTS: Mapping[str, Component] = {
 }
 
 PARTS: Mapping[str, Component] = {"failures": failures.COMPONENT}
-"""Parts of a component for tests of released generations; the wire's page does not list them."""
+"""Parts of a component for tests of released generations. docs/adapter-protocol.md does not list them."""

@@ -1,9 +1,10 @@
-"""What the components of the model have in common: a step, reasons, and events and effects of several.
+"""The common parts of the components: the record of a step, reasons, and shared events and effects.
 
-The module `events` of a component has its events (inputs) and effects (outputs), made from the vocabulary:
-immutable records of ints, booleans and short names, with their word on the wire as `kind`. Records are
-tuples, and without it a `Block(0)` would equal a `Resume(0)`. A step function takes a state and the fields of
-one event and returns a `Step`: the next state, the effects in order, and the IDs of the rules that fired.
+The module `events` of a component has its events (inputs) and effects (outputs), made from the vocabulary.
+They are immutable records of ints, booleans and short names. The field `kind` is the word of the adapter
+protocol. Records are tuples, so without `kind` a `Block(0)` would equal a `Resume(0)`. A step function takes
+a state and the fields of one event. It returns a `Step`: the next state, the effects in order, and the ids of
+the rules that fired.
 """
 
 from typing import Generic, NamedTuple, TypeVar
@@ -56,7 +57,7 @@ PRE_FLIGHT = (
 )
 """Reasons for which a checkpoint does not start, and which only the coordinator causes."""
 
-# How an addition to the store fails: not written; written; written, with an error that leaves it open.
+# Failures of an addition to the store: not written; written; perhaps written, after an unclear error.
 BEFORE = 1
 AFTER = 2
 MAYBE = 3

@@ -1,9 +1,9 @@
-"""Reads and writes the wire's objects as the vocabulary describes them (`spec/vocabulary/*.toml`).
+"""Reads and writes the objects of the adapter protocol, as `spec/vocabulary/*.toml` describes them.
 
 `Words` holds the options, events and effects of one component. It reads a configuration into values of the
-model and an event into its record, and writes a record as the object on the wire. The vocabulary gives names,
-types, bounds, defaults, and how the model names and numbers them. The model has -1 where the wire has null or
-leaves out a number.
+model and an event into its record, and writes a record as an object. The vocabulary gives names, types,
+bounds, defaults, and the names and numbers that the model uses. The model has -1 if the object has null or no
+number.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -17,7 +17,7 @@ Wire = Mapping[str, Any]
 
 
 class WireError(ValueError):
-    """The protocol does not permit this configuration or event here; the state has not changed."""
+    """The protocol does not permit this configuration or event here. The state has not changed."""
 
 
 def names_of(numbered: str) -> Mapping[int, str]:
@@ -28,7 +28,7 @@ def names_of(numbered: str) -> Mapping[int, str]:
 
 
 def only(wire: object, known: Collection[str], what: str) -> Wire:
-    """The object. Raises WireError if it is none, or has a field that is not in `known`."""
+    """The wire object. Raises WireError if it is no object, or has a field that is not in `known`."""
     if type(wire) is not dict and not isinstance(wire, Mapping):
         raise WireError(f"{what}: expected an object with {', '.join(known)}, got {wire!r}")
     strange = [name for name in wire if name not in known]
@@ -48,7 +48,7 @@ def _fields(record: type) -> tuple[str, ...]:
 
 
 def different(names: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """The names. Raises WireError if two are the same."""
+    """The names. Raises WireError if two names are equal."""
     if len(set(names)) != len(names):
         raise WireError(f"{what}: expected different names, got {names}")
     return names
@@ -57,7 +57,7 @@ def different(names: tuple[str, ...], what: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------- values by their type
 
 Read = Callable[[Any], Any]
-"""Makes a value of the model from a value of the wire. Raises WireError, with what was expected."""
+"""Makes a value of the model from a value of the wire. Raises WireError, which names the expected value."""
 Write = Callable[[Any], Any]
 """Makes a value of the wire from a value of the model."""
 
@@ -131,7 +131,7 @@ _BY_TYPE: Mapping[str, Callable[[Mapping[str, Any]], Read]] = {
 
 
 def reader(schema: Mapping[str, Any]) -> Read:
-    """The reader of a JSON Schema of spec/vocabulary/types.toml; lists become tuples, null becomes -1."""
+    """The reader for a JSON Schema of spec/vocabulary/types.toml. Lists become tuples, null becomes -1."""
     if "enum" in schema:
         released = tuple(schema["enum"])
         allowed = (*released, *schema.get("proposed", ()))
@@ -157,7 +157,7 @@ def _named(name: str, read: Read, value: object) -> Any:  # noqa: ANN401 - the m
 
 
 class Spelled(NamedTuple):
-    """One field of an event or effect, or one option: how its values are read and written."""
+    """One field of an event or effect, or one option, with the functions that read and write its values."""
 
     field: Field
     model: str
@@ -165,7 +165,7 @@ class Spelled(NamedTuple):
     read: Read
     write: Write
     left_out: object
-    """The model's value where the wire leaves the field out."""
+    """The model's value if the wire object has no such field."""
 
 
 def _spelled(field: Field) -> Spelled:
@@ -207,7 +207,7 @@ def _holds(where: Where, options: Mapping[str, str]) -> bool:
 
 
 class Words:
-    """The options, events and effects of one component, as far as they exist under some options."""
+    """The options, events and effects of one component that exist under some options."""
 
     def __init__(
         self,
@@ -216,7 +216,7 @@ class Words:
         *,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        """`records`: the model's classes of events. `options`: leaves out what does not exist under them."""
+        """`records`: the model's classes of events. `options`: the options that select what exists."""
         given = options or {}
         known = vocabulary()[component] if isinstance(component, str) else component
         self._config = {one.name: _spelled(one) for one in known.config if _holds(one.where, given)}
@@ -238,12 +238,12 @@ class Words:
         self._options = given
 
     def config(self, wire: Wire) -> dict[str, Any]:
-        """Every option with its value; a default where it is left out. Raises WireError."""
+        """Every option with its value or its default. Raises WireError if the configuration is not valid."""
         only(wire, tuple(self._config), "config")
         return _read(self._config, wire)
 
     def event(self, wire: Wire) -> tuple[str, dict[str, Any]]:
-        """The kind of an event and its fields, those left out with their defaults. Raises WireError."""
+        """The kind of an event and its fields, with defaults. Raises WireError if the event is not valid."""
         kind = wire.get("kind")
         if not isinstance(kind, str) or kind not in self._events:
             if isinstance(kind, str) and kind in self._hidden:
@@ -254,7 +254,7 @@ class Words:
         return kind, _read(fields, wire)
 
     def read(self, wire: Wire, **left_out: object) -> Event:
-        """The record of an event; `left_out`: values for fields that the wire may leave out.
+        """The record of an event. `left_out`: values for fields that the wire object may lack.
 
         Raises WireError if the protocol has no such event.
         """
@@ -267,7 +267,7 @@ class Words:
         return self.record(kind, {**left_out, **given})
 
     def record(self, kind: str, fields: Mapping[str, Any]) -> Event:
-        """The event: of the model's classes of this kind, the one that uses most of these fields."""
+        """The event, as a record of that class of this kind that uses most of these fields."""
         for record in self._records[kind]:
             if all(map(fields.__contains__, _fields(record))):
                 made: Event = record(*map(fields.__getitem__, _fields(record)))
@@ -275,7 +275,7 @@ class Words:
         raise AssertionError(f"no record of the model is a {kind} with {sorted(fields)}")
 
     def write(self, record: Event) -> dict[str, object]:
-        """The wire object of an event: its kind, then those of its fields that the wire has."""
+        """The wire object of an event: its kind, then the fields that the wire object has."""
         return _written(record, self._event_writers)
 
     def write_effect(self, record: Effect) -> dict[str, object]:

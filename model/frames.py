@@ -1,8 +1,8 @@
-"""What an event may change, and which effects it may have in which order: the frame of the event.
+"""The frame of an event: the fields that it may change, and the effects that it may have, in their order.
 
-A property says what a step must do. A frame says what it must leave alone, so that no change and no effect is
-permitted by the silence of all properties. `Registry.frames` takes one for each class of event; a class
-without a frame may not occur.
+A property states what a step must do. A frame states what a step must not change. So a change or an effect
+that no property mentions is not permitted. `Registry.frames` takes one frame for each class of event. An
+event of a class without a frame may not occur.
 """
 
 import re
@@ -18,25 +18,25 @@ class Frame(NamedTuple):
     rule: str
     """The rule that a step outside the frame breaks."""
     changes: str = ""
-    """The fields of the state that may change, separated by spaces; `gate.blocked` is a field of a field."""
+    """The fields of the state that may change, separated by spaces. `gate.blocked` is a field of a field."""
     effects: str = ""
     """A regular expression over the kinds of the effects: `block (trigger resume*)?`."""
 
     def holds(self, before: Any, effects: Effects, after: Any) -> bool:  # noqa: ANN401 - any component's state
-        """Nothing else changes, and the effects come in this order."""
+        """No other field changes, and the effects match the expression in this order."""
         kinds = tuple(str(getattr(effect, "kind")) for effect in effects)  # noqa: B009 - mypy: any record
         return is_permitted(self.effects, kinds) and is_unchanged(before, after, self.changes)
 
 
 @cache
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
-    """Whether the kinds of effects match the expression, each kind as one letter of it."""
+    """Whether the sequence of kinds matches the expression. A kind is one letter of the expression."""
     letters = re.sub(r"\w+", r"(?:\g<0>,)", pattern).replace(" ", "")
     return re.fullmatch(letters, "".join(f"{kind}," for kind in kinds)) is not None
 
 
 def is_unchanged(before: Any, after: Any, changes: str) -> bool:  # noqa: ANN401 - any component's state
-    """All fields that do not stand in `changes` have their values of before."""
+    """All fields that `changes` does not name have the values from before the step."""
     whole, parts = _split(changes)
     for name, was, becomes in zip(before._fields, before, after, strict=True):
         if name in whole or was is becomes:

@@ -1,6 +1,6 @@
-"""Claims that generations behave alike, with proofs, and their differences, as shortest runs.
+"""Claims that generations behave alike, with proofs, and the differences of generations, as shortest runs.
 
-*Outcomes* are the effects of a gate on its task: it takes a snapshot, it aborts a checkpoint, it fails.
+*Outcomes* are the effects of a gate on its task: the task takes a snapshot, aborts a checkpoint or fails.
 *Calls* are all effects in order, including blocks and resumes.
 """
 
@@ -36,7 +36,7 @@ def calls(effects: Effects) -> Effects:
 
 
 def comparable(gate: Gate) -> tuple[object, ...]:
-    """All of a gate but its generation."""
+    """All fields of a gate except its generation."""
     return (gate.current, gate.pending, gate.blocked, gate.closed)
 
 
@@ -46,11 +46,11 @@ class Claim(NamedTuple):
     left: str
     right: str
     ends: bool
-    """Also if channels end, with checkpoints after tasks finish off in both."""
+    """The claim also holds if channels end, while both generations disable checkpoints after tasks finish."""
     repeats: bool
-    """Also if a channel repeats the barrier of the pending checkpoint."""
+    """The claim also holds if a channel repeats the barrier of the pending checkpoint."""
     exact: bool
-    """All calls are equal; else only the outcomes are."""
+    """All calls are equal. Else only the outcomes are equal."""
 
     def describe(self) -> str:
         """The claim in one sentence."""
@@ -92,12 +92,12 @@ CLAIMS = (
 
 
 def _delivered(channels: int, profile: Profile) -> Iterator[Case]:
-    """The events that a channel may deliver; injections exist only in the newest generation."""
+    """The events that a channel may deliver. Only the newest generation has injections."""
     return (case for case in gate_cases(channels, profile) if type(case.event) is not Injection)
 
 
 class Contrast(NamedTuple):
-    """The shortest run that distinguishes two neighbours, if there is one within the bounds."""
+    """The shortest run that distinguishes two neighbouring generations, if there is one within the bounds."""
 
     mode: str
     left: Profile
@@ -108,7 +108,7 @@ class Contrast(NamedTuple):
 
 
 def contrasts() -> Iterator[Contrast]:
-    """Neighbouring generations in the modes exactly-once and at-least-once, with their own defaults."""
+    """The contrasts of neighbouring generations in modes exactly-once and at-least-once."""
     for left, right in pairwise(PROFILES.values()):
         for seen, outcome in (("outcomes", outcomes), ("calls", calls)):
             yield Contrast("exactly-once", left, right, seen, _apart(left, right, outcome, _gate))

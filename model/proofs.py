@@ -1,8 +1,8 @@
-"""The shapes over which the proofs range: channels, tasks and collections of declared sizes.
+"""The symbolic cases of all proofs, by shape: channels, tasks and collections of declared sizes.
 
-Ids, offsets, handles and times are symbols and represent every value; the shapes fix only their numbers.
-Fields that a job never changes (the number of retained and of concurrent checkpoints) are concrete and
-enumerated.
+Ids, offsets, handles and times are symbols and represent every value. The shapes fix only how many there are.
+Fields that a job never changes (the number of retained and of concurrent checkpoints) are concrete. The cases
+enumerate them.
 """
 
 from collections.abc import Iterable, Iterator

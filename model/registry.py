@@ -1,8 +1,8 @@
 """The statement of a rule over the model: a predicate over a state or over a step.
 
-A state property `holds(state)` concerns every reachable state; a step property `holds(before, event, effects,
-after)` every step from one. Both are ordinary Python over the model's records: the explorer evaluates them,
-and the prover evaluates the same code on symbols.
+A state property `holds(state)` concerns every reachable state. A step property `holds(before, event, effects,
+after)` concerns every step from a reachable state. Both are ordinary Python over the model's records. The
+explorer evaluates them, and the prover evaluates the same code on symbols.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,11 +13,11 @@ from model.events import Effects, Event
 from model.frames import Frame
 
 FRAME_OF = "frame of "
-"""How the names of frames begin."""
+"""The beginning of the names of frames."""
 
 
 class Start(NamedTuple):
-    """Begins an induction: a component is made. No component has a step for it."""
+    """The event that begins an induction, at which a component is created. No component has a step for it."""
 
     kind: str = "start"
 
@@ -30,11 +30,11 @@ class Property(NamedTuple):
     over_steps: bool
     holds: Callable[..., bool]
     over_starts: bool = False
-    """It concerns only the step that makes a component."""
+    """The property concerns only the step that creates a component."""
     part: Callable[[Any], Any] | None = None
-    """The part of the state that it concerns, where that is a component of its own."""
+    """Returns the part of the state that the property concerns, if this part is another component."""
     events: tuple[type, ...] = ()
-    """It concerns only steps for events of these classes; empty: every step, or states."""
+    """The property concerns only steps for events of these classes. Empty: every step, or states."""
 
     @property
     def name(self) -> str:
@@ -42,12 +42,12 @@ class Property(NamedTuple):
         return self.holds.__name__
 
     def concerns(self, event: Event) -> bool:
-        """Whether it concerns a step for this event; else it is true of every such step."""
+        """Whether the property concerns a step for this event. Else it is true for every such step."""
         return not self.events or type(event) in self.events
 
     @property
     def is_frame(self) -> bool:
-        """Whether it is the frame of an event, a row of a table."""
+        """Whether the property is the frame of an event."""
         return self.name.startswith(FRAME_OF)
 
 
@@ -68,7 +68,7 @@ class Registry:
         return add
 
     def initial(self, rule: str) -> Callable[[Callable[..., bool]], Callable[..., bool]]:
-        """Registers a predicate over the state of a new component: of every `start_case` of the prover."""
+        """Registers a predicate over the state of a new component, as in a `start_case` of the prover."""
 
         def add(holds: Callable[..., bool]) -> Callable[..., bool]:
             @wraps(holds)
@@ -109,7 +109,7 @@ class Registry:
                 add(found)
 
     def frames(self, frames: Mapping[type, Frame]) -> None:
-        """Registers what each class of event may change and which effects it may have."""
+        """Registers the frame of each class of event: its changes and its effects that are permitted."""
 
         def add(kind: type, frame: Frame) -> None:
             def holds(before: object, event: Event, effects: Effects, after: object) -> bool:

@@ -1,7 +1,7 @@
-"""The sizes of each component at which its rules are proved, its initial states, the events it may get.
+"""The sizes of each component at which its rules are proved, its initial states, and its possible events.
 
-A bound is stated where a collection has none: the first step that leaves it is proved, too; what follows is
-not. Numbers without a bound, and the generations, are those of the cases.
+If a collection has no bound in the protocol, this module states one. The proofs also cover the first step
+that exceeds the bound, and no later step. The cases determine the other numbers and the generations.
 """
 
 from collections.abc import Mapping
@@ -207,7 +207,7 @@ SIZES: Mapping[str, Size] = {
     ),
     **{name: part_of(name, "proofs", "SIZE") for name in PROVED},
 }
-"""By component of the proofs; the composed dataflow is explored."""
+"""The sizes by component of the proofs. The composed dataflow has none, because it is only explored."""
 
 
 def _may_follow(waiting: tuple[Any, ...], event: Any) -> bool:  # noqa: ANN401 - an Item, or a trigger of the task

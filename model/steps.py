@@ -1,4 +1,7 @@
-"""The step function for the class of each event: a table without rules."""
+"""The step function of each component, which selects a function by the class of the event.
+
+It knows no rule.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -45,14 +48,14 @@ Handler = Callable[..., Step[Any]]
 
 
 def name_of(event: type) -> str:
-    """The name of the step function for a class of events: `on_`, and the kind."""
+    """The name of the step function for a class of events: `on_` and the kind."""
     return f"on_{getattr(event, '_field_defaults')['kind']}"  # noqa: B009 - mypy: a NamedTuple class
 
 
 def _of(
     events: Iterable[type], module: object, steps_of: Callable[[Any], object] | None = None
 ) -> Mapping[type, Handler]:
-    """By event, its step: a function of the module, or else a method of the generation's steps."""
+    """By class of event: its step, a function of the module or a method of the generation's steps."""
 
     def of_generation(name: str) -> Handler:
         assert steps_of is not None, f"no step is named {name}"
@@ -80,7 +83,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
 
 
 def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
-    """The step of one component: it passes the event's fields to the function of its class."""
+    """The step of one component. It passes the fields of an event to the function of the event's class."""
     if component == "network":
         return network_step
     if component == "history":
@@ -100,7 +103,7 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
 
 
 def network_step(inbox: polled_gate.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
-    """The step of the polled gate, which takes items whole."""
+    """The step of the polled gate, which takes an item as one value."""
     if type(item) is Injection:
         return polled_gate.on_inject(inbox, item.checkpoint)
     return polled_gate.on_arrival(inbox, item)
@@ -119,14 +122,14 @@ def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN4
 
 
 def passage_step(passage: polled_unaligned_gate.Passage, event: Any) -> Step[Any]:  # noqa: ANN401 - an Item or a call
-    """The step of the polled gate of unaligned checkpoints; a call goes to the gate at once."""
+    """The step of the polled gate of unaligned checkpoints. A trigger or time reaches the gate at once."""
     if type(event) is Advance or type(event) is Inject:
         return polled_unaligned_gate.on_call(passage, event)
     return polled_unaligned_gate.on_arrival(passage, event)
 
 
 def exchange_step(state: exchange.Exchange, event: Event) -> Step[Any]:
-    """The step of a channel between two tasks: the tasks take some events, the channel the others."""
+    """The step of a channel between two tasks. The tasks take some events, the channel the others."""
     if type(event) is exchange.Recover:
         return exchange.on_recover(state, event.checkpoint)
     if type(event) is BeginPersisting:

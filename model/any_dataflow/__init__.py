@@ -1,7 +1,7 @@
-"""Barrier snapshots on any dataflow: the dataflow is an input, an operator is the history of what it read.
+"""Barrier snapshots on any dataflow. The dataflow is an input, and the state of an operator is its history.
 
-Read `job` (the state), `structure` and `key_groups` (the dataflow and its subtasks) and `any_dataflow` (the
-steps), then `properties`; `environment` closes it with
-`bounds` and has all small dataflows. spec/dataflow/AnyDataflow.tla is the same machine; the two state graphs
-are compared. `regional` adds checkpoints that fall back for failed regions (proposed, and not in TLA+).
+Read first `job` (the state), then `structure` and `key_groups` (the dataflow and its subtasks),
+`any_dataflow` (the steps) and `properties`. `environment` holds the closed models within `bounds`, and all
+small dataflows. spec/dataflow/AnyDataflow.tla specifies the same state machine. The suite compares the two
+state graphs. `regional` adds checkpoints that fall back for failed regions (proposed, and not in TLA+).
 """

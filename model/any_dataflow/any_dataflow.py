@@ -1,9 +1,10 @@
 """The steps of barrier snapshots on a dataflow that is an input, as in spec/dataflow/AnyDataflow.tla.
 
-Tasks have numbers from 1, and a channel leads from a task to one with a greater number. A task without an
-input reads numbers; a task without an output writes transactions. What a task sends for a record is its
-history, so that a record shows all that it depends on. Checkpoints are aligned or unaligned. If inputs end,
-tasks finish. A subtask may hold several tasks, its key groups: these take their snapshots together.
+Tasks have numbers from 1, and a channel leads from a task to a task with a greater number. A task without an
+input channel reads numbers. A task without an output channel writes transactions. For each record a task
+sends its history, so that a record shows all that it depends on. Checkpoints are aligned or unaligned. If
+inputs end, tasks finish. A subtask may hold several tasks, which are its key groups and take their snapshots
+together.
 
 Each function of `AnyDataflow` takes a job in which the step is possible, as `model.any_dataflow.environment`
 decides.
@@ -32,7 +33,7 @@ class AnyDataflow(Structure):
     # records
 
     def has_credit(self, job: Job, channel: Place) -> bool:
-        """The reader has a buffer for one more item of the channel."""
+        """The channel has capacity for one more item."""
         return len(job.channels[channel]) < self.capacity
 
     def can_send(self, job: Job, task: int) -> bool:
@@ -40,7 +41,7 @@ class AnyDataflow(Structure):
         return job.up and all(self.has_credit(job, channel) for channel in self.outputs[task])
 
     def is_readable(self, job: Job, channel: Place) -> bool:
-        """The channel has an item and no barrier that waits for others."""
+        """The channel has an item, and its barrier does not wait for the barriers of other channels."""
         reader = job.tasks[self.channels[channel][1] - 1]
         is_free = channel not in reader.arrived or reader.is_recording
         return job.up and bool(job.channels[channel]) and is_free
@@ -53,7 +54,7 @@ class AnyDataflow(Structure):
         return self._sent(_with(job, task, state._replace(history=history, written=written)), task, history)
 
     def read_record(self, job: Job, channel: Place) -> Job:
-        """The reader takes the oldest item of a channel, a record."""
+        """The reader takes the oldest item of a channel, which is a record."""
         record, reader = job.channels[channel][0], self.channels[channel][1]
         kept = self._kept(_without(job, channel), channel, (record,))
         return self.process(kept, reader, (self.numbers[channel], record))
@@ -69,7 +70,7 @@ class AnyDataflow(Structure):
     # barriers and snapshots
 
     def is_barrier_next(self, job: Job, channel: Place) -> bool:
-        """The barrier at the head of the channel is at the head of all between the two subtasks."""
+        """The barrier at the head of the channel is at the head of all channels between the two subtasks."""
         bundle, head = self.bundle(job, channel), job.channels[channel][0]
         return channel == bundle[0] and all(
             self.is_readable(job, place) and job.channels[place][0] == head for place in bundle
@@ -80,16 +81,16 @@ class AnyDataflow(Structure):
         return all(self.can_send(job, one) for one in self.group(job, task))
 
     def aligned(self, job: Job, channel: Place) -> bool:
-        """With the channel's barrier, those of all channels have arrived, and a snapshot is due."""
+        """This channel's barrier is the last awaited one, so a snapshot is due when it arrives."""
         reader, arrived = self._arrival(job, channel)
         return all(self.inputs[u] <= arrived | self.counted(job, u) for u in self.group(job, reader))
 
     def counted(self, job: Job, task: int) -> frozenset[Place]:
-        """The channels that count as delivered without a barrier: those that have ended."""
+        """The channels that count as delivered without a barrier, because they have ended."""
         return job.tasks[task - 1].ended
 
     def _arrival(self, job: Job, channel: Place) -> tuple[int, frozenset[Place]]:
-        """The reader, and the channels of the barriers that it then has; none if it ignores the barrier."""
+        """The reader, and the channels whose barriers it then has: none if it ignores the barrier."""
         reader, checkpoint = self.channels[channel][1], job.channels[channel][0].checkpoint
         state = job.tasks[reader - 1]
         if checkpoint <= state.passed or checkpoint < state.aligning:
@@ -98,7 +99,7 @@ class AnyDataflow(Structure):
         return reader, frozenset(self.bundle(job, channel)).union(*(job.tasks[u - 1].arrived for u in before))
 
     def read_barrier(self, job: Job, channel: Place) -> Job:
-        """The reader takes the oldest item of a channel, a barrier: the newest one decides."""
+        """The reader takes the oldest item of a channel, a barrier. The newest checkpoint decides."""
         checkpoint = job.channels[channel][0].checkpoint
         reader, arrived = self._arrival(job, channel)
         after = job
@@ -112,19 +113,19 @@ class AnyDataflow(Structure):
         return after
 
     def overtaking(self, job: Job, channel: Place) -> int:
-        """The checkpoint whose barrier may overtake the records before it; 0 if there is none."""
+        """The checkpoint whose barrier may overtake the records before it. 0 if there is none."""
         first = next((item for item in job.channels[channel] if not is_record(item)), None)
         is_unaligned = isinstance(first, Barrier) and first.checkpoint in self.unaligned
         return first.checkpoint if isinstance(first, Barrier) and is_unaligned and job.up else 0
 
     def may_overtake(self, job: Job, channel: Place) -> bool:
-        """A barrier may overtake records; if it is the first, the reader can send its own."""
+        """A barrier may overtake records. If it is the first, the reader has credit for its own barriers."""
         checkpoint, reader = self.overtaking(job, channel), self.channels[channel][1]
         is_first = checkpoint > job.tasks[reader - 1].passed
         return checkpoint != 0 and (not is_first or self.can_send(job, reader))
 
     def overtake(self, job: Job, channel: Place) -> Job:
-        """The first barrier of an unaligned checkpoint is the moment of the snapshot; records are kept."""
+        """A barrier overtakes records, which are kept. A checkpoint's first barrier starts the snapshot."""
         checkpoint, items = self.overtaking(job, channel), job.channels[channel]
         place, reader = items.index(Barrier(checkpoint)), self.channels[channel][1]
         state, is_pending = job.tasks[reader - 1], checkpoint in job.pending
@@ -147,9 +148,9 @@ class AnyDataflow(Structure):
         return _keeping(job, reader.aligning, channel, (*before, *records))
 
     def snapshot(self, job: Job, task: int, checkpoint: int, awaited: frozenset[Place] = frozenset()) -> Job:
-        """The synchronous part: the state of the subtask's key groups is captured, the barrier goes on.
+        """The synchronous part captures the state of the subtask's key groups and sends the barrier.
 
-        `awaited`: the channels from which a barrier is still to come.
+        `awaited`: the channels whose barrier has not arrived.
         """
         group = self.group(job, task)
         for one in group:
@@ -200,20 +201,20 @@ class AnyDataflow(Structure):
         group = self.group(job, task)
         return tuple(known or number in group for number, known in enumerate(flags, start=1))
 
-    # a savepoint with which the job stops
+    # a stop-with-savepoint
 
     def is_suspended(self, job: Job, task: int) -> bool:
-        """The task has passed such a savepoint, and waits for its completion or its abort."""
+        """The task has passed a stop-with-savepoint, and waits for its completion or its abort."""
         passed = job.tasks[task - 1].passed
         return passed in self.stops and (passed in job.pending or passed == job.latest)
 
     def is_stopping(self, job: Job) -> bool:
-        """The job stops with a savepoint that is in flight, or complete."""
+        """A stop-with-savepoint is pending or complete."""
         is_in_flight = not self.stops.isdisjoint(job.pending)
         return is_in_flight or any(self.is_suspended(job, task) for task in self.tasks)
 
     def has_stopped(self, job: Job) -> bool:
-        """The savepoint is complete, and what it holds is committed."""
+        """The savepoint is complete, and all records that it holds are committed."""
         return (
             job.up
             and job.latest in self.stops
@@ -224,14 +225,14 @@ class AnyDataflow(Structure):
     # tasks that finish
 
     def is_delivered_with(self, job: Job, channel: Place) -> bool:
-        """With the end of the channel, a snapshot is due."""
+        """If the end of this channel arrives, a snapshot is due."""
         reader = self.channels[channel][1]
         state = job.tasks[reader - 1]
         delivered = state.arrived | state.ended | {channel}
         return state.aligning != 0 and not state.is_recording and delivered == self.inputs[reader]
 
     def read_end(self, job: Job, channel: Place) -> Job:
-        """The reader takes the oldest item of a channel, its end: it counts as a barrier."""
+        """The reader takes the oldest item of a channel, which is its end. The end counts as a barrier."""
         reader = self.channels[channel][1]
         state = job.tasks[reader - 1]
         ended = state._replace(ended=state.ended | {channel})
@@ -243,12 +244,12 @@ class AnyDataflow(Structure):
         return after
 
     def is_settled(self, job: Job, task: int) -> bool:
-        """All that a sink wrote is committed."""
+        """All records that the sink has written are committed."""
         state = job.tasks[task - 1]
         return not state.written and not state.prepared
 
     def may_finish(self, job: Job, task: int) -> bool:
-        """A task whose channels have ended may finish; a source must also be exhausted."""
+        """A task whose channels have ended may finish. A source must also have read all its records."""
         state = job.tasks[task - 1]
         has_ended = state.ended == self.inputs[task] and self.is_settled(job, task)
         has_ended &= not self.is_suspended(job, task)
@@ -259,13 +260,13 @@ class AnyDataflow(Structure):
         return self._sent(_with(job, task, job.tasks[task - 1]._replace(finished=True)), task, End())
 
     def may_count(self, job: Job, task: int, checkpoint: int) -> bool:
-        """Those that the finished task reads from are in the checkpoint, and finished there."""
+        """The tasks from which the finished task reads are in the checkpoint, and have finished there."""
         captured = job.checkpoints[checkpoint].captured
         senders = (captured[self.channels[channel][0] - 1] for channel in self.inputs[task])
         return all(snapshot is not None and snapshot.finished for snapshot in senders)
 
     def count(self, job: Job, task: int, checkpoint: int) -> Job:
-        """The coordinator counts a finished task: its part of the checkpoint is its final state."""
+        """The coordinator counts a finished task. The task's part of the checkpoint is its final state."""
         state, known = job.tasks[task - 1], job.checkpoints[checkpoint]
         captured = Snapshot(state.history, state.prepared, finished=True)
         known = known._replace(captured=with_element(known.captured, task - 1, captured))
@@ -275,7 +276,7 @@ class AnyDataflow(Structure):
     # the coordinator, and the environment
 
     def complete(self, job: Job, checkpoint: int) -> Job:
-        """All tasks have acknowledged; older checkpoints in flight are subsumed."""
+        """A checkpoint completes after all tasks have acknowledged it. It subsumes older pending ones."""
         pending = tuple(other for other in job.pending if other > checkpoint)
         return self._keep(job._replace(latest=checkpoint, pending=pending))
 
@@ -285,7 +286,7 @@ class AnyDataflow(Structure):
         return self._keep(job._replace(aborts=job.aborts + 1, pending=pending))
 
     def crash(self, job: Job) -> Job:
-        """All tasks fail, and the checkpoints in flight end with them."""
+        """All tasks fail, and all pending checkpoints end."""
         failed = job._replace(up=False, failures=job.failures + 1, pending=())
         tasks, channels = (Task(),) * len(self.tasks), ((),) * len(self.channels)
         return self._keep(failed._replace(tasks=tasks, channels=channels))
@@ -295,7 +296,7 @@ class AnyDataflow(Structure):
         return job.latest
 
     def restore(self, job: Job) -> Job:
-        """All tasks start from the latest completed checkpoint; a subtask has the state of its key groups."""
+        """All tasks start from the latest completed checkpoint. A subtask has the state of its key groups."""
         known = job.checkpoints[job.latest]
         saved = (
             (snapshot if self.subtasks.holds(job.failures, task) else None) or Snapshot()
@@ -322,9 +323,9 @@ def begin(job: Job) -> Job:
 
 
 def commit(job: Job, task: int, up_to: int | None = None) -> Job:
-    """A sink commits what belongs to completed checkpoints; nothing is committed a second time.
+    """A sink commits the transactions of completed checkpoints, each one once.
 
-    `up_to`: the latest of them; None: the latest completed checkpoint of the job.
+    `up_to`: the latest of these checkpoints. None: the latest completed checkpoint of the job.
     """
     state, most = job.tasks[task - 1], job.latest if up_to is None else up_to
     new = [part for part in state.prepared if job.committed[task - 1] < part[0] <= most]

@@ -1,4 +1,4 @@
-"""How far a job on any dataflow is explored, and its actions."""
+"""The bounds within which a job on any dataflow is explored, and the record of an action."""
 
 from typing import NamedTuple
 
@@ -6,12 +6,12 @@ from model.any_dataflow.key_groups import Parallelism, unscaled
 
 
 class Bounds(NamedTuple):
-    """How far the job is explored."""
+    """The bounds of an exploration."""
 
     records: int = 1
-    """Of each source."""
+    """Number of records of each source."""
     capacity: int = 2
-    """Of each channel, in records and barriers."""
+    """Capacity of each channel, in records and barriers."""
     checkpoints: int = 2
     max_concurrent: int = 1
     failures: int = 1
@@ -21,15 +21,15 @@ class Bounds(NamedTuple):
     ends: bool = False
     """Inputs end, and tasks finish."""
     unaligned: frozenset[int] = frozenset()
-    """Checkpoints whose barriers overtake records; all tasks are slow then, and one is in flight."""
+    """Checkpoints whose barriers overtake records. Then all tasks are slow, and one checkpoint is pending."""
     stops: frozenset[int] = frozenset()
-    """Savepoints with which the job stops; they are aligned."""
+    """Savepoints with which the job stops. They are aligned."""
     parallelism: Parallelism = unscaled
-    """Other than `unscaled` only with aligned checkpoints, and tasks that do not finish."""
+    """The parallelism of each attempt. Unless `unscaled`, checkpoints are aligned and inputs do not end."""
 
 
 class Do(NamedTuple):
-    """An action: its name in TLA+, the task, channel or checkpoint it is of, and the task's checkpoint."""
+    """An action: its name in TLA+, its task, channel or checkpoint, and the checkpoint of the task."""
 
     action: str
     of: int = 0

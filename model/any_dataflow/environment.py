@@ -52,7 +52,7 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
 
 
 def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
-    """All runs of a job within the bounds; a fallback counts as an abort, a restart as a failure."""
+    """All runs of a job within the bounds. A fallback counts as an abort, a restart as a failure."""
     plain = closed_any_dataflow(dataflow, bounds)
 
     def offers(job: Job) -> Offered:
@@ -79,7 +79,7 @@ def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
 
 
 def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
-    """The actions that are possible now; `Ended` only when nothing is left to do. None: a deadlock."""
+    """The actions that are possible now. `Ended` only if no step is needed. No action means a deadlock."""
     if not job.up:
         yield Do("Restore")
     for task in dataflow.tasks if job.up else ():
@@ -154,7 +154,7 @@ def _of_channel(dataflow: AnyDataflow, job: Job, channel: int) -> Iterator[Do]:
 
 
 def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
-    """All is read, every checkpoint has ended, and what may be is committed."""
+    """All records are read, every checkpoint has ended, and sinks have committed all that they may."""
     sources = (job.tasks[task - 1] for task in dataflow.tasks if not dataflow.inputs[task])
     return (
         job.up
@@ -172,7 +172,7 @@ def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
 
 
 def small_dataflows(tasks: int) -> list[tuple[Channel, ...]]:
-    """All connected dataflows without a cycle with this number of tasks; of isomorphic ones, one."""
+    """All connected dataflows without a cycle with `tasks` tasks. Of isomorphic dataflows, only one."""
     import networkx as nx  # takes longer to import than all models together
 
     pairs = list(combinations(range(1, tasks + 1), 2))

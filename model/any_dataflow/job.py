@@ -1,11 +1,14 @@
-"""The state of a job on a dataflow that is an input: tasks, channels, snapshots, output."""
+"""The state of a job on a given dataflow: tasks, channels, snapshots, output."""
 
 from typing import Any, NamedTuple
 
 Channel = tuple[int, int]
-"""The task that sends and the task that reads."""
+"""A channel: the task that sends and the task that reads."""
 History = tuple[Any, ...]
-"""What a task has read: numbers, or pairs of a channel's number and a record, the sender's history."""
+"""The history of a task: the numbers that it has read, or pairs of a channel's number and a record.
+
+A record is the history of its sender.
+"""
 Part = tuple[int, History]
 """A transaction: the checkpoint whose snapshot closed it, and its records."""
 Place = int
@@ -13,20 +16,20 @@ Place = int
 
 
 class Barrier(NamedTuple):
-    """A barrier in a channel; an item that is no barrier and no end is a record."""
+    """A barrier in a channel. An item that is no barrier and no end is a record."""
 
     checkpoint: int
     kind: str = "barrier"
 
 
 class End(NamedTuple):
-    """The end of a channel: its sender has finished."""
+    """The end of a channel, because its sender has finished."""
 
     kind: str = "end"
 
 
 class Snapshot(NamedTuple):
-    """What the synchronous part of a snapshot takes."""
+    """The state that the synchronous part of a snapshot captures."""
 
     history: History = ()
     prepared: tuple[Part, ...] = ()
@@ -42,19 +45,19 @@ class Task(NamedTuple):
     prepared: tuple[Part, ...] = ()
     """Of a sink: the pre-committed transactions."""
     passed: int = 0
-    """The latest checkpoint of which it took a snapshot, or which it gave up."""
+    """The latest checkpoint for which it has taken a snapshot or which it has aborted."""
     aligning: int = 0
-    """The checkpoint whose barriers it collects; 0: none."""
+    """The checkpoint whose barriers it collects; 0 for none."""
     arrived: frozenset[Place] = frozenset()
-    """The channels of these."""
+    """The channels whose barrier of this checkpoint has arrived."""
     ended: frozenset[Place] = frozenset()
     """The channels on which nothing follows."""
     finished: bool = False
-    """It has read all and has finished."""
+    """The task has read all records and has finished."""
 
     @property
     def is_recording(self) -> bool:
-        """The snapshot is taken, and what is read of channels without a barrier is kept."""
+        """The snapshot is taken, and records of channels without a barrier are stored when they are read."""
         return self.aligning != 0 and self.aligning == self.passed
 
 
@@ -65,9 +68,9 @@ class Checkpoint(NamedTuple):
     stored: tuple[bool, ...]
     acknowledged: tuple[bool, ...]
     kept: tuple[tuple[History, ...], ...]
-    """By place: the records that a barrier has overtaken."""
+    """By place of a channel: the records that a barrier has overtaken."""
     references: tuple[int, ...] = ()
-    """By task: the checkpoint that the snapshot is of; empty: all are of this one."""
+    """By task: the checkpoint to which the snapshot belongs. Empty: all belong to this checkpoint."""
 
 
 class Job(NamedTuple):
@@ -76,18 +79,18 @@ class Job(NamedTuple):
     next: int
     """The coordinator's next id."""
     pending: tuple[int, ...]
-    """The checkpoints in flight, in the order of their ids."""
+    """The pending checkpoints, in the order of their ids."""
     latest: int
-    """The latest completed checkpoint; 0 is the start of the job."""
+    """The latest completed checkpoint. 0 is the start of the job."""
     up: bool
     """The tasks run."""
     failures: int
     aborts: int
     tasks: tuple[Task, ...]
     channels: tuple[tuple[Any, ...], ...]
-    """By place: records and barriers, oldest first."""
+    """By place of a channel: its items, oldest first."""
     checkpoints: tuple[Checkpoint, ...]
-    """By id."""
+    """By id: the snapshots."""
     output: tuple[History, ...]
     """By task: the committed records."""
     committed: tuple[int, ...]

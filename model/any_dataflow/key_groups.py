@@ -1,8 +1,9 @@
-"""The subtasks of an execution attempt: which tasks are key groups of one operator, and who holds which.
+"""The subtasks of an execution attempt: which tasks are key groups of one operator, and their subtasks.
 
-The tasks of one level are the key groups of one operator, or the splits of one source; sinks are operators of
-their own. A subtask holds a range of them. An attempt may have another parallelism than the previous one; a
-restore then gives each subtask the state of its key groups. As in spec/dataflow/KeyGroups.tla.
+The tasks of one level are the key groups of one operator, or the splits of one source. The sinks of a level
+form a separate operator. A subtask holds a range of key groups. An attempt may have another parallelism than
+the previous one. A restore then gives each subtask the state of its key groups. spec/dataflow/KeyGroups.tla
+specifies the same subtasks.
 
 Source: Flink's KeyGroupRangeAssignment.
 """
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from model.any_dataflow.job import Channel
 
 Parallelism = Callable[[int, int], int]
-"""The number of subtasks of an operator: from the number of failures so far and of its key groups."""
+"""A function from the number of failures and the number of an operator's key groups to its parallelism."""
 
 
 def unscaled(attempt: int, groups: int) -> int:
@@ -21,31 +22,31 @@ def unscaled(attempt: int, groups: int) -> int:
 
 
 def scaled_out(attempt: int, groups: int) -> int:
-    """One subtask holds all; after a failure each key group has its own."""
+    """One subtask holds all key groups. After a failure each key group has its own subtask."""
     return groups if attempt else 1
 
 
 def scaled_in(attempt: int, groups: int) -> int:
-    """Each key group has its own subtask; after a failure there is one subtask less."""
+    """Each key group has its own subtask. After a failure there is one subtask less."""
     return groups - 1 if attempt and groups > 1 else groups
 
 
 class Subtasks:
-    """The subtasks of one dataflow in each attempt; attempts count from 0."""
+    """The subtasks of one dataflow in each attempt. Attempts count from 0."""
 
     def __init__(self, channels: Sequence[Channel], parallelism: Parallelism = unscaled) -> None:
         self.parallelism = parallelism
         tasks = sorted({task for channel in channels for task in channel})
         senders = {task for task, _ in channels}
         level = dict.fromkeys(tasks, 0)
-        for task in tasks:  # a sender has a smaller number
+        for task in tasks:  # a sender has a smaller number than its readers
             level[task] = max((level[sender] + 1 for sender, reader in channels if reader == task), default=0)
         kinds = {task: (level[task], task in senders) for task in tasks}
         self._groups: dict[tuple[int, int], tuple[int, ...]] = {}
         self.operators = {task: tuple(u for u in tasks if kinds[u] == kinds[task]) for task in tasks}
 
     def subtask(self, attempt: int, task: int) -> int:
-        """The subtask to which the records of a key group go: its number in the operator."""
+        """The number, in its operator, of the subtask to which the records of a key group are sent."""
         operator = self.operators[task]
         return operator.index(task) * self.parallelism(attempt, len(operator)) // len(operator)
 
@@ -61,7 +62,7 @@ class Subtasks:
         return operator.index(task) in held
 
     def group(self, attempt: int, task: int) -> tuple[int, ...]:
-        """The key groups of the task's subtask; the first stands for all."""
+        """The key groups of the task's subtask. The first one represents all of them."""
         if (attempt, task) not in self._groups:
             own = self.subtask(attempt, task)
             group = tuple(other for other in self.operators[task] if self.subtask(attempt, other) == own)

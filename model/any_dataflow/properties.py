@@ -1,7 +1,7 @@
-"""What must hold of barrier snapshots on any dataflow, under the rules of the composed dataflow.
+"""The properties of barrier snapshots on any dataflow, stated for the rules of the composed dataflow.
 
-A failure-free run is a history for each task in which every record read is the next one that its sender
-sends. As the dataflow has no cycle, the tasks can take these steps one after the other.
+A failure-free run is a history for each task in which every record that the task reads is the next one that
+its sender sends. The dataflow has no cycle, so the tasks can take these steps one after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ from model.registry import Registry
 
 
 def follows(channel: Channel, number: int, histories: Sequence[History], in_flight: History) -> bool:
-    """What the reader has read of the channel, and what is in flight, is what the sender sent, in order.
+    """The records read and those in flight are the records that the sender has sent, in order.
 
-    `number`: that of the channel.
+    `number`: the number of the channel.
     """
     sent, history = (histories[task - 1] for task in channel)
     read = (entry[1] for entry in history if entry[0] == number)
@@ -28,13 +28,13 @@ def properties_of(
 ) -> tuple[Property, ...]:
     """The properties of all jobs on a dataflow.
 
-    `records`: the number that each input has. `may_stop`: no step is needed in the state.
+    `records`: the number of records of each input. `may_stop`: whether a state needs no further step.
     """
     registry = Registry("any dataflow")
 
     @registry.state("ONCE-01")
     def consistent_cut(job: Job) -> bool:
-        """The latest completed checkpoint is a state of a failure-free run with what it keeps in flight."""
+        """The latest completed checkpoint, with its in-flight data, is a state of a failure-free run."""
         known = job.checkpoints[job.latest]
         saved = [snapshot.history for snapshot in known.captured if snapshot]
         is_whole = len(saved) == len(dataflow.tasks) and all(known.stored)
@@ -44,7 +44,7 @@ def properties_of(
 
     @registry.state("ONCE-02")
     def each_record_once(job: Job) -> bool:
-        """The job is at a state of a failure-free run with its records in flight."""
+        """The state of the job, with its records in flight, is a state of a failure-free run."""
         histories = [task.history for task in job.tasks]
         return not job.up or all(
             follows(channel, number, histories, tuple(filter(is_record, items)))
@@ -53,7 +53,7 @@ def properties_of(
 
     @registry.state("ONCE-05")
     def output_of_the_run(job: Job) -> bool:
-        """The output is a prefix of that of the run of which the latest completed checkpoint is a cut."""
+        """The output is a prefix of the output of the run that leads to the latest completed checkpoint."""
         saved = job.checkpoints[job.latest].captured
         return all(
             snapshot is not None and snapshot.history[: len(output)] == output
@@ -62,7 +62,7 @@ def properties_of(
 
     @registry.state("ONCE-03")
     def nothing_left_out(job: Job) -> bool:
-        """What a sink has read is committed, pre-committed or in its open transaction, once."""
+        """Every record that a sink has read is once committed, pre-committed or in its open transaction."""
         return not job.up or all(
             dataflow.outputs[number]
             or task.history
@@ -78,7 +78,7 @@ def properties_of(
 
     @registry.state("ONCE-04")
     def finished_for_good(job: Job) -> bool:
-        """A task that is finished in the latest completed checkpoint has nothing left to read."""
+        """A task that has finished in the latest completed checkpoint has nothing left to read."""
         known = job.checkpoints[job.latest]
         return all(
             dataflow.may_count(job, task, job.latest)
@@ -90,7 +90,7 @@ def properties_of(
 
     @registry.state("ONCE-03")
     def complete_at_the_end(job: Job) -> bool:
-        """When all tasks have finished, all is read, and the whole output is visible."""
+        """When all tasks have finished, they have read all records, and the whole output is visible."""
         if not all(task.finished for task in job.tasks):
             return True
         return not any(is_record(item) for items in job.channels for item in items) and all(
@@ -101,7 +101,7 @@ def properties_of(
 
     @registry.state("ONCE-01")
     def stops_at_the_savepoint(job: Job) -> bool:
-        """When the savepoint with which the job stops is complete, nothing after it is read or sent."""
+        """When a stop-with-savepoint is complete, no task reads or sends a record after it."""
         is_over = any(task.passed in dataflow.stops and task.passed == job.latest for task in job.tasks)
         saved = [snapshot and snapshot.history for snapshot in job.checkpoints[job.latest].captured]
         is_read = any(is_record(item) for items in job.channels for item in items)
@@ -110,7 +110,7 @@ def properties_of(
 
     @registry.state("ONCE-03")
     def complete_when_stopped(job: Job) -> bool:
-        """When the job has stopped, all that its savepoint holds is visible."""
+        """When the job has stopped, all records that its savepoint holds are visible."""
         return not dataflow.has_stopped(job) or all(
             dataflow.outputs[number] or output == task.history
             for number, task, output in zip(dataflow.tasks, job.tasks, job.output, strict=True)
@@ -118,7 +118,7 @@ def properties_of(
 
     @registry.state("LIVE-03")
     def no_deadlock(job: Job) -> bool:
-        """Something can happen, or nothing is left to do."""
+        """A step is possible, or no step is needed."""
         return may_stop(job)
 
     return tuple(registry.properties)

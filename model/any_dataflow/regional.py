@@ -1,10 +1,10 @@
 """A checkpoint that falls back for regions that fail: FLIP-600, proposed and in no release.
 
 A *region* is a set of tasks that channels connect. If a task of a region does not take its snapshot, the
-checkpoint may complete nevertheless: for the tasks of that region it refers to the snapshots that the latest
-completed checkpoint has of them. The module follows the public discussion of the proposal; where the text
-leaves a choice, it takes the one under which `model.any_dataflow.properties` hold, and
-`conformance.explore.readings` has the others.
+checkpoint may still complete. For the tasks of that region it refers to the snapshots that the latest
+completed checkpoint has of them. The module follows the public discussion of the proposal. If the text leaves
+a choice, the module takes the one for which `model.any_dataflow.properties` hold.
+`conformance.explore.readings` holds the other choices.
 
 Source: FLIP-600, and the pull requests of FLINK-40209 and FLINK-40210.
 """
@@ -34,7 +34,7 @@ def regions_of(channels: Iterable[Channel]) -> tuple[Region, ...]:
 class RegionalDataflow(AnyDataflow):
     """The steps of barrier snapshots whose checkpoints may fall back for regions.
 
-    `regions`: each task is in one of them. Those of `regions_of` have no channel between them.
+    `regions`: each task is in one region. The regions that `regions_of` returns have no channel between them.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class RegionalDataflow(AnyDataflow):
     # a regional checkpoint
 
     def failed(self, job: Job, checkpoint: int) -> tuple[Region, ...]:
-        """The regions with a task that has not acknowledged: it declined, or the time is up."""
+        """The regions with a task that has not acknowledged, because it declined or the time-out passed."""
         acknowledged = job.checkpoints[checkpoint].acknowledged
         return tuple(one for one in self.regions if not all(acknowledged[task - 1] for task in one))
 
@@ -68,7 +68,7 @@ class RegionalDataflow(AnyDataflow):
         return 0 < len(self.failed(job, checkpoint)) < len(self.regions) and checkpoint not in self.stops
 
     def fall_back(self, job: Job, checkpoint: int) -> Job:
-        """The checkpoint completes: for tasks of failed regions it refers to what the latest one has."""
+        """The checkpoint completes. For tasks of failed regions it refers to snapshots of the latest one."""
         known, before = job.checkpoints[checkpoint], job.checkpoints[job.latest]
         failed = frozenset[int]().union(*self.failed(job, checkpoint))
         own = (checkpoint,) * len(self.tasks)
@@ -92,22 +92,22 @@ class RegionalDataflow(AnyDataflow):
     def channel_state(
         self, job: Job, captured: tuple[Snapshot | None, ...], failed: Region, place: Place
     ) -> tuple[History, ...]:
-        """What the checkpoint holds of a channel: aligned barriers leave nothing in flight."""
+        """The records of a channel that the checkpoint holds. Aligned barriers leave nothing in flight."""
         return ()
 
-    # what follows from it
+    # consequences of a fallback
 
     def committable(self, job: Job, task: int) -> int:
-        """A sink commits up to the snapshot of it that a restore would take."""
+        """The latest checkpoint that the sink may commit: that of the snapshot that a restore takes."""
         references = job.checkpoints[job.latest].references
         return references[task - 1] if references else job.latest
 
     def may_restart(self, region: Region) -> bool:
-        """No channel leads into the region or out of it: else more than the region has to restart."""
+        """No channel leads into the region or out of it. Else other tasks would have to restart too."""
         return all((sender in region) == (reader in region) for sender, reader in self.channels)
 
     def restart(self, job: Job, region: Region) -> Job:
-        """The tasks of one region fail and restart alone; pending checkpoints continue without them."""
+        """The tasks of one region fail and restart alone. Pending checkpoints continue without them."""
         none = (False,) * len(self.tasks)
         for pending in job.pending:
             old = job.checkpoints[pending]
@@ -132,6 +132,6 @@ class RegionalDataflow(AnyDataflow):
 
 
 def _chosen(of: Region, ones: tuple[_Of, ...], others: tuple[_Of, ...]) -> tuple[_Of, ...]:
-    """By task: of these tasks the first, of the rest the second."""
+    """By task: the element of `ones` for the tasks of `of`, else the element of `others`."""
     pairs = zip(ones, others, strict=True)
     return tuple(one if number in of else other for number, (one, other) in enumerate(pairs, start=1))

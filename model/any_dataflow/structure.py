@@ -1,16 +1,16 @@
-"""A dataflow that is an input: its tasks and channels, the subtasks of an attempt, and a new job on it."""
+"""The structure of a given dataflow: its tasks and channels, the subtasks of an attempt, and a new job."""
 
 from model.any_dataflow.job import Channel, Checkpoint, Job, Place, Snapshot, Task
 from model.any_dataflow.key_groups import Subtasks
 
 
 class Structure:
-    """One dataflow, and how its checkpoints are taken.
+    """One dataflow and the options of its checkpoints.
 
-    `channels`: two tasks may have several. `capacity`: number of items that a channel holds. `slow`: the
-    tasks whose snapshots take time; the others store and acknowledge at once. `unaligned`: the checkpoints
-    whose barriers overtake records. `stops`: the savepoints with which the job stops. `subtasks`: those of
-    each attempt; without it each task is a subtask.
+    `channels`: two tasks may have several channels. `capacity`: number of items that a channel holds. `slow`:
+    the tasks whose snapshots take time. The other tasks store and acknowledge at once. `unaligned`: the
+    checkpoints whose barriers overtake records. `stops`: the savepoints with which the job stops. `subtasks`:
+    the subtasks of each attempt. If it is left out, each task is a subtask.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Structure:
         self.nothing = Checkpoint((None,) * len(self.tasks), none, none, ((),) * len(channels))
 
     def new(self, checkpoints: int) -> Job:
-        """A new job; ids end with `checkpoints`."""
+        """A new job with ids up to `checkpoints`."""
         size = len(self.tasks)
         everywhere = (True,) * size
         return Job(
@@ -59,11 +59,11 @@ class Structure:
         )
 
     def group(self, job: Job, task: int) -> tuple[int, ...]:
-        """The key groups of the task's subtask; the first stands for all."""
+        """The key groups of the task's subtask. The first one represents all of them."""
         return self.subtasks.group(job.failures, task)
 
     def bundle(self, job: Job, channel: Place) -> tuple[Place, ...]:
-        """The channels between the same two subtasks: a barrier comes on all of them."""
+        """All channels between the two subtasks of this channel. A barrier arrives on all of them."""
         senders, readers = (self.group(job, task) for task in self.channels[channel])
         return tuple(
             place

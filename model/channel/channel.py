@@ -2,14 +2,14 @@
 
 An unaligned barrier overtakes all waiting records, first at the sender, then at the receiver. The overtaken
 records are *in flight*: they belong before the barrier, but neither task's state contains them. So both ends
-store them: the sender stores the records that the barrier overtakes in its queue; the receiver stores the
-records that have arrived unread, or arrive, before the barrier. After a restore the gate first reads the
-receiver's part, then the sender's part, and then new records. Every record before the barrier is so processed
-once (UNAL-37, `model.channel.exchange`).
+store them. The sender stores the records that the barrier overtakes in its queue. The receiver stores the
+unread records that arrived before the barrier, and the records that arrive until the barrier arrives. After a
+restore the gate first reads the receiver's part, then the sender's part, and then new records. So it
+processes every record before the barrier once (UNAL-37, `model.channel.exchange`).
 
 A barrier with a time-out first travels in order. If the time-out passes while the barrier waits at the
-sender, it overtakes the items before it there. If the time-out passes while it waits at the receiver, the
-gate prioritises it.
+sender, the barrier overtakes the items before it there. If the time-out passes while it waits at the
+receiver, the gate prioritises the barrier.
 
 The module describes Flink 2.3; `model.channel.generations` has what older generations do. The model omits
 buffers and credits, and the markers with which Flink ends a restored part. Source: Apache Flink,
@@ -34,14 +34,14 @@ from model.events import CHECKPOINT_SUBSUMED, NONE, TASK_NOT_READY, Effects, Rul
 from model.gate.alignment import TIMED, UNALIGNED
 
 Queue = tuple[Item, ...]
-"""Urgent items first, in order of arrival; then all others in order of arrival."""
+"""The items at one end: first the urgent items in order of arrival, then all others in order of arrival."""
 
 IDLE = 0
-"""The receiver stores no records; barriers with ids up to the newest one seen are old."""
+"""The receiver stores no records. Barriers with ids up to the newest id that it has seen are old."""
 AWAITED = 1
 """The receiver stores every arriving record: the barrier of its snapshot has not arrived."""
 ARRIVED = 2
-"""The barrier has arrived; records behind it belong to the next checkpoint."""
+"""The barrier has arrived. Records behind it belong to the next checkpoint."""
 
 
 class ChannelProfile(NamedTuple):
@@ -69,19 +69,19 @@ CHANNEL_PROFILES: Mapping[str, ChannelProfile] = MappingProxyType(
         )
     }
 )
-"""By name; each profile holds up to the next one."""
+"""The profiles by name. Each profile holds up to the next one."""
 NEWEST_CHANNEL = CHANNEL_PROFILES["flink-2.3"]
 
 
 class Channel(NamedTuple):
-    """Both ends of a channel; the network between them holds no items."""
+    """Both ends of a channel. The network between them holds no items."""
 
     output: Queue
     """The sender's queue."""
     blocked: bool
-    """An aligned barrier has left: until the receiver resumes the sender, at most urgent items follow."""
+    """An aligned barrier has left. Until the receiver resumes the sender, at most urgent items follow."""
     promised: int
-    """The checkpoint whose output part is not known yet: its barrier may still overtake; -1 for none."""
+    """The checkpoint whose output part is not known yet, because its barrier may still overtake. -1: none."""
     input: Queue
     """The receiver's queue."""
     restored: int
@@ -91,7 +91,7 @@ class Channel(NamedTuple):
     seen: int
     """The newest checkpoint to which the phase refers; -1 at first."""
     last: int
-    """The newest barrier that has arrived and whose place in the input is stored; -1 for none."""
+    """The newest barrier that has arrived, if the channel stores its place in the input. -1 for none."""
     before: int
     """Number of unread records of the input that arrived before barrier `last`."""
     profile: ChannelProfile
@@ -132,7 +132,7 @@ def records_in(queue: Queue) -> tuple[int, ...]:
 
 
 def place_of(queue: Queue, checkpoint: int) -> int | None:
-    """The position of the first timed barrier of the checkpoint, which may become urgent; or None."""
+    """The position of the first timed barrier of the checkpoint, or None. This barrier may become urgent."""
     for place, item in enumerate(queue):
         if type(item) is Mark and item.alignment == TIMED and item.checkpoint == checkpoint:
             return place
@@ -148,7 +148,7 @@ def on_emit(channel: Channel, value: int) -> Step[Channel]:
 
 
 def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The barrier, if it still waits at the sender, overtakes the items before it."""
+    """The time-out of a barrier passes. If it waits at the sender, it overtakes the items before it."""
     place = place_of(channel.output, checkpoint)
     if channel.promised != checkpoint or place is None:
         return Step(channel, (), ())
@@ -159,14 +159,14 @@ def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_abort(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The barrier travels on in order, and the checkpoint no longer includes the sender's part."""
+    """The checkpoint is aborted. Its barrier stays in order, and the sender's part is no longer stored."""
     if channel.promised != checkpoint:
         return Step(channel, (), ())
     return Step(channel._replace(promised=NONE), (LoseOutput(checkpoint),), ("UNAL-33",))
 
 
 def on_resume(channel: Channel) -> Step[Channel]:
-    """The items behind an aligned barrier may leave the sender."""
+    """The receiver resumes the sender: the items behind an aligned barrier may leave."""
     return Step(channel._replace(blocked=False), (), ())
 
 
@@ -174,14 +174,14 @@ def on_resume(channel: Channel) -> Step[Channel]:
 
 
 def is_old(channel: Channel, checkpoint: int) -> bool:
-    """The barrier has no effect: a newer one has arrived, or its checkpoint has ended."""
+    """The barrier has no effect, because a newer one has arrived or its checkpoint has ended."""
     if channel.phase == IDLE:
         return checkpoint <= channel.seen
     return checkpoint < channel.seen
 
 
 def on_take(channel: Channel) -> Step[Channel]:
-    """The gate reads one item, urgent ones first."""
+    """The gate reads one item. It reads urgent items first."""
     if not channel.input:
         return Step(channel, (), ())
     item = channel.input[0]
@@ -200,7 +200,7 @@ def on_take(channel: Channel) -> Step[Channel]:
 
 
 def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The snapshot begins: unread records that arrived before its barrier are part of it (UNAL-34)."""
+    """The receiver's snapshot begins. Unread records that arrived before its barrier join it (UNAL-34)."""
     if channel.restored > 0:
         return Step(channel, (DeclineStart(checkpoint, TASK_NOT_READY),), ("UNAL-36",))
     is_overtaken = channel.phase == ARRIVED and checkpoint < channel.seen
@@ -218,9 +218,9 @@ def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The snapshot of this checkpoint, and any older one, stores no further records.
+    """The receiver stores no further records for this checkpoint and older ones.
 
-    While restored records are unread, only the last call counts: an older checkpoint may follow a newer one.
+    While restored records are unread, only the last call counts, even if it names an older checkpoint.
     """
     if checkpoint >= channel.seen or channel.restored > 0:
         channel = channel._replace(phase=IDLE, seen=checkpoint)
@@ -230,7 +230,7 @@ def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The announced barrier overtakes the items before it at the receiver; the records do not change."""
+    """The announced barrier overtakes the items before it at the receiver. The records keep their order."""
     place = place_of(channel.input, checkpoint)
     assert place is not None  # the gate prioritises only an announced, unread barrier
     others = (*channel.input[:place], *channel.input[place + 1 :])
@@ -254,7 +254,7 @@ class ChannelSteps:
     """The steps of a channel of which older generations have their own."""
 
     def on_send_barrier(self, channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
-        """The sender has taken its snapshot; its barrier joins the end of the queue, or overtakes it."""
+        """The sender has taken its snapshot. The barrier joins the end of the queue, or overtakes items."""
         barrier = Mark(checkpoint, alignment)
         if alignment == UNALIGNED:
             overtaken = records_in(channel.output)
@@ -266,7 +266,7 @@ class ChannelSteps:
         return self.await_time_out(channel, checkpoint)
 
     def await_time_out(self, channel: Channel, checkpoint: int) -> Step[Channel]:
-        """A barrier with a time-out waits: until it leaves, it may overtake the items before it."""
+        """A barrier with a time-out waits. Until it leaves, it may overtake the items before it."""
         lost: Effects = () if channel.promised == NONE else (LoseOutput(channel.promised),)
         return Step(channel._replace(promised=checkpoint), lost, ("UNAL-33",))
 
@@ -277,7 +277,7 @@ class ChannelSteps:
         return not channel.blocked or is_urgent(channel.output[0])
 
     def on_transfer(self, channel: Channel) -> Step[Channel]:
-        """The sender's first item arrives at the receiver; none while the gate reads restored ones."""
+        """The sender's first item arrives at the receiver. None arrives while restored records are unread."""
         if channel.restored > 0:
             return Step(channel, (), ("UNAL-36",))
         if not self.may_leave(channel):
@@ -323,7 +323,7 @@ class ChannelSteps:
         return True
 
     def may_prioritise(self, channel: Channel, checkpoint: int) -> bool:
-        """The gate may prioritise the barrier: it waits, its announcement is read, and none newer arrived."""
+        """The gate may prioritise the barrier: it waits, is announced, and no newer one has arrived."""
         unread = any(type(item) is Notice and item.checkpoint == checkpoint for item in channel.input)
         if unread or place_of(channel.input, checkpoint) is None:
             return False

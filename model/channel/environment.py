@@ -1,6 +1,6 @@
-"""Closed models of one channel: alone, with every call at any time, and between two tasks.
+"""Closed models of one channel: a channel alone with every call at any time, and a channel between two tasks.
 
-The second has a TLA+ twin (spec/channel/ChannelModel.tla).
+The channel between two tasks has a TLA+ twin (spec/channel/ChannelModel.tla).
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
 
 
 def closed_channel(ids: int, capacity: int, profile: ChannelProfile = NEWEST_CHANNEL) -> ClosedModel:
-    """At most `capacity` items at each end; barriers in any order, every legal call at any time."""
+    """A channel with at most `capacity` items at each end, barriers in any order, and every legal call."""
 
     def offers(state: Channel) -> Iterator[tuple[str, Event]]:
         if len(state.output) < capacity:
@@ -74,7 +74,7 @@ def closed_exchange(
     profile: ChannelProfile = NEWEST_CHANNEL,
     alignments: tuple[int, ...] = ALIGNMENTS,
 ) -> ClosedModel:
-    """A channel with `records` records and `ids` checkpoints; the job fails at most `failures` times."""
+    """A channel with `records` records and `ids` checkpoints. The job fails at most `failures` times."""
     only = "" if alignments == ALIGNMENTS else ", all barriers overtake"
 
     def offers(state: Exchange) -> Iterator[tuple[str, Event]]:
@@ -130,7 +130,7 @@ def may_transfer(state: Channel) -> bool:
 
 
 def closed_channel_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated."""
+    """The closed models that the suite explores, tours and mutates."""
     return (
         closed_channel(2, 1),
         closed_channel(1, 2)._replace(toured=False),  # many paths to the same few steps

@@ -1,11 +1,11 @@
 """A sender, a channel, a receiver, and the checkpoints of all three. Rule UNAL-37.
 
-The sender writes the records 1, 2, 3, ...; the receiver counts them. A checkpoint stores the counts of both
-and the records in flight between them, so it can be taken while the channel is full. After a restore from any
-complete checkpoint the receiver reads every record once and in order.
+The sender writes the records 1, 2, 3, ... and the receiver counts them. A checkpoint stores the counts of
+both tasks and the records in flight between them, so a full channel does not delay the checkpoint. After a
+restore from any complete checkpoint the receiver reads every record once and in order.
 
-The channel is `model.channel.channel`. The receiver acts as a gate of one channel that also learns of
-checkpoints from other channels: its snapshot may begin before this channel's barrier arrives.
+`model.channel.channel` holds the steps of the channel. The receiver acts as a gate that also has other
+channels: its snapshot may begin before this channel's barrier arrives.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from model.gate.alignment import UNALIGNED
 OPEN = 0
 DONE = 1
 GIVEN_UP = 2
-"""The receiver's state for a checkpoint."""
+"""The states of the receiver for a checkpoint."""
 
 
 class StoredCheckpoint(NamedTuple):
@@ -42,7 +42,7 @@ class StoredCheckpoint(NamedTuple):
     output: tuple[int, ...]
     """The sender's part of the in-flight records."""
     owed: bool
-    """The sender's part is not known yet."""
+    """The sender's part is not known yet, because the barrier may still overtake."""
     read: int
     """Number of records that the receiver had read; -1 before its snapshot."""
     input: tuple[int, ...]
@@ -55,7 +55,7 @@ NOT_STARTED = StoredCheckpoint(NONE, (), False, NONE, (), OPEN)
 
 
 class Exchange(NamedTuple):
-    """Both tasks and the channel between them, with the checkpoints, which outlive a failure."""
+    """Both tasks and the channel between them, with the checkpoints. Checkpoints outlive a failure."""
 
     channel: Channel
     sent: int
@@ -69,7 +69,7 @@ class Exchange(NamedTuple):
 
 
 class Recover(NamedTuple):
-    """The job fails and restarts from a checkpoint; 0 is the initial state."""
+    """The job fails and restarts from a checkpoint. 0 is the initial state."""
 
     checkpoint: int
     kind: str = "recover"
@@ -128,9 +128,11 @@ def noted(exchange: Exchange, effects: Effects, rules: Rules) -> Step[Exchange]:
 
 
 def on_barrier(exchange: Exchange, checkpoint: int, alignment: int) -> Step[Exchange]:
-    """The receiver reads a barrier: its snapshot begins, if it has not, and completes for this channel.
+    """The receiver reads a barrier.
 
-    The sender continues once the receiver has read the barrier behind which it stopped, and not earlier.
+    Its snapshot begins, if it has not begun, and is complete for this channel.
+
+    The sender continues when the receiver has read the barrier behind which the sender has stopped.
     """
     if not any(type(item) is Mark and item.alignment != UNALIGNED for item in exchange.channel.input):
         exchange = exchange._replace(channel=channel.on_resume(exchange.channel).state)
@@ -157,7 +159,7 @@ def on_give_up(exchange: Exchange) -> Step[Exchange]:
 
 
 def begin(exchange: Exchange, checkpoint: int, *, persists: bool) -> Step[Exchange]:
-    """The receiver takes its snapshot; an older open one ends."""
+    """The receiver takes its snapshot. An older open snapshot ends."""
     effects: Effects = ()
     rules: Rules = ()
     if exchange.begun > 0 and exchange.checkpoints[exchange.begun - 1].receiver == OPEN:
@@ -182,7 +184,7 @@ def ended_persisting(exchange: Exchange, checkpoint: int) -> Step[Exchange]:
 
 
 def on_recover(exchange: Exchange, checkpoint: int) -> Step[Exchange]:
-    """A new attempt starts from the checkpoint; later checkpoints are discarded."""
+    """A new attempt starts from the checkpoint. Later checkpoints are discarded."""
     entry = exchange.checkpoints[checkpoint - 1] if checkpoint > 0 else NOT_STARTED._replace(sent=0, read=0)
     restored = channel.on_restore(exchange.channel, entry.input, entry.output)
     later = len(exchange.checkpoints) - checkpoint

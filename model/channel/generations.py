@@ -1,7 +1,7 @@
 """The steps of older generations of a channel, Flink 1.12 to 2.2.
 
-Each class derives from the class of the next newer generation, and overrides what changed: its own
-generation and all older ones behave so. `channel_steps` picks the steps of a channel.
+Each class derives from the class of the next newer generation. It holds the steps in which its generation and
+all older ones differ from that class. `channel_steps` selects the steps of a channel.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from model.events import Step
 
 
 class BlocksUrgentItems(ChannelSteps):
-    """1.16 to 2.2: after an aligned barrier the sender holds back urgent items too."""
+    """1.16 to 2.2: after an aligned barrier the sender also holds back urgent items."""
 
     def may_leave(self, channel: Channel) -> bool:
         """The sender has an item, and no aligned barrier has left before it."""
@@ -23,7 +23,7 @@ class NeverTimesOutAtSender(BlocksUrgentItems):
     """1.13 to 1.15: a barrier with a time-out that waits at the sender overtakes nothing."""
 
     def await_time_out(self, channel: Channel, checkpoint: int) -> Step[Channel]:
-        """The barrier travels in order."""
+        """The barrier travels in order, and has no time-out at the sender."""
         return Step(channel, (), ())
 
 
@@ -35,7 +35,7 @@ class CountsOnlyUrgent(NeverTimesOutAtSender):
         return is_urgent(barrier)
 
     def may_prioritise(self, channel: Channel, checkpoint: int) -> bool:
-        """The gate prioritises no barrier."""
+        """False: the gate prioritises no barrier."""
         return False
 
 

@@ -1,10 +1,13 @@
-"""The items of a channel's queues, with their words on the wire as `kind`: items of two classes differ."""
+"""The items of a channel's queues.
+
+`kind` is the word of the adapter protocol, so items of two classes differ.
+"""
 
 from typing import NamedTuple
 
 
 class Datum(NamedTuple):
-    """A record; the protocol does not read its value."""
+    """A record. The protocol does not read its value."""
 
     value: int
     kind: str = "record"
@@ -15,12 +18,12 @@ class Mark(NamedTuple):
 
     checkpoint: int
     alignment: int
-    """How it aligns, one of the constants of `model.gate.alignment`; UNALIGNED is urgent."""
+    """The alignment, one of the constants of `model.gate.alignment`. UNALIGNED is urgent."""
     kind: str = "barrier"
 
 
 class Notice(NamedTuple):
-    """The announcement of a barrier that waits behind records; urgent."""
+    """The announcement of a barrier that waits behind records. It is urgent."""
 
     checkpoint: int
     kind: str = "announce"

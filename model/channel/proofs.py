@@ -1,4 +1,4 @@
-"""The proofs of one channel: a few items in flight, of every class, with any ids, in any state."""
+"""The cases of one channel in any state, with a few items of every class in flight and any ids."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -37,7 +37,7 @@ from model.steps import step_of
 
 
 def channel_cases(items: int, profile: ChannelProfile = NEWEST_CHANNEL) -> Iterator[Case]:
-    """Every event in every state with `items` items in flight, at both ends together."""
+    """Every event in every state with `items` items in flight. This number counts both ends together."""
     for sent in range(items + 1):
         for output in _queues("output", sent):
             for unread in _queues("input", items - sent, Notice(0)):
@@ -75,7 +75,7 @@ def _case(state: Channel, event: Event) -> Case:
 
 
 def _queues(name: str, length: int, *more: Item) -> Iterator[Queue]:
-    """Queues of `length` items; values, ids and alignments are symbols. Announcements precede records."""
+    """Queues of `length` items. Values, ids and alignments are symbols. Announcements precede records."""
     for items in product((Datum(0), Mark(0, 0), *more), repeat=length):
         queue = tuple(symbolic_like(item, f"{name}.{place}") for place, item in enumerate(items))
         if "record announce" not in " ".join(item.kind for item in queue if type(item) is not Mark):
@@ -83,7 +83,7 @@ def _queues(name: str, length: int, *more: Item) -> Iterator[Queue]:
 
 
 def _events(state: Channel) -> Iterator[Event]:
-    """Every event; a restore with up to two records."""
+    """Every event. A restore has up to two records."""
     known = symbolic_like(0, "event.checkpoint")
     yield Emit(symbolic_like(0, "event.value"))
     yield SendBarrier(known, symbolic_like(0, "event.alignment"))
@@ -97,12 +97,12 @@ def _events(state: Channel) -> Iterator[Event]:
 
 
 def may_become_urgent(queue: Queue) -> bool:
-    """A barrier in order may wait in the queue: some barrier stands behind all announcements."""
+    """A barrier in order may wait in the queue: some barrier is behind all announcements."""
     return "barrier" in " ".join(_named(queue)).rpartition("announce")[2]
 
 
 def _promise(state: Channel, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - any event of a channel
-    """Ids and alignments are those of the wire; the gate prioritises only a barrier that may be."""
+    """The adapter protocol has these ids and alignments. The gate prioritises only a permitted barrier."""
     bounds: list[z3.BoolRef] = []
     if getattr(event, "checkpoint", None) is not None:
         bounds.append(bool_term(event.checkpoint >= 0))
@@ -127,7 +127,7 @@ def all_channel_cases() -> Iterator[Case]:
 
 
 def thorough_channel_cases() -> Iterator[Case]:
-    """One item more, in every generation."""
+    """The cases with one item more, in every generation."""
     yield from channel_cases(3)
     for profile in OLDER:
         yield from channel_cases(2, profile)

@@ -1,7 +1,7 @@
 """The bounds of the ints of closed models, by which states are packed (`model.checker.compiled.packing`).
 
-The search checks declared bounds: a move that would leave them ends the search with an error that names the
-field.
+The search checks declared bounds. A move to a value outside the bounds ends the search with an error that
+names the field.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from model.gate.profiles import NEWEST, Profile
 from model.store.store import CHECKPOINT, SAVEPOINT
 
 Interval = tuple[int, int]
-"""Lowest and highest value, both included."""
+"""The lowest and the highest value, both included."""
 
 
 class Bounds(NamedTuple):
@@ -38,16 +38,16 @@ class Bounds(NamedTuple):
 
 
 class Symmetry(NamedTuple):
-    """Elements that may be permuted without a difference; used only after a proof."""
+    """Elements that may be permuted without a difference. The search uses a symmetry only after its proof."""
 
     names: tuple[str, ...]
-    """Fields that have one element for each channel or task, `environment` included if it has."""
+    """Fields that have one element for each channel or task. This may include `environment`."""
     size: int
     """Number of elements that may be permuted."""
     event_field: str = "channel"
-    """The field of events that names one of them."""
+    """The field of events that names one of these elements."""
     first: int = 0
-    """The position of the first of them."""
+    """The position of the first of these elements."""
 
 
 class Bounded(NamedTuple):

@@ -1,8 +1,8 @@
 """Closed models: a component with one declared environment, small enough to visit every state.
 
-A node is the component's state beside the environment's state (the highest id of each channel, the used ids).
-The environment decides which events may come; bounds are guards. The gate and the store have TLA+ twins with
-the same environment (spec/gate/AlignedModel.tla, StoreModel.tla).
+A node is the component's state together with the environment's state, such as the highest id of each channel
+or the used ids. The environment decides which events may arrive. Bounds are guards. The gate and the store
+have TLA+ twins with the same environment (spec/gate/AlignedModel.tla, StoreModel.tla).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,11 +22,11 @@ class Portions(NamedTuple):
     movers: tuple[Offers, ...]
     """The offers of the closed model, in order, one mover each."""
     by_member: tuple[str, ...]
-    """Names of collections with a fixed length: each member is a part of its own."""
+    """Names of collections with a fixed length. Each member is a separate part."""
     growing: Mapping[str, Any] = {}
     """Names of collections that grow and shrink (`name.*`: members of one), each with an example member.
 
-    All members divide into parts like the example; None: members do not divide.
+    All members divide into parts like the example. None: members do not divide.
     """
 
 
@@ -45,9 +45,12 @@ class ClosedModel(NamedTuple):
     """The environment's state after the event, or None if it does not permit the event now."""
     step: Callable[[Any, Event], Step[Any]]
     toured: bool = True
-    """Its runs have the same meaning on the wire; false if a bound is lower than the protocol's."""
+    """Its runs have the same meaning in the adapter protocol.
+
+    False if a bound is lower than the protocol's.
+    """
     portions: Portions | None = None
-    """The parts of a closed model with too many shapes for a kernel: a composition, a large coordinator."""
+    """The parts of a closed model with too many shapes for a kernel, such as a composition."""
     forgets: tuple[str, ...] = ()
     """Fields (`gate.first`) that always have their initial value, as its twin in TLA+ does not have them."""
 

@@ -1,4 +1,4 @@
-"""Two versions of a step function: proved equivalent for every id, or distinguished by the shortest run.
+"""The comparison of two versions of a step function: a proof for every id, or the shortest run that differs.
 
 *Equivalence* is by simulation: from any two states that differ only in their version, one event has the same
 outcome and leads to two states that again differ only in their version. *Distinction* explores both closed
@@ -20,7 +20,7 @@ from model.events import Effects, Event, Step
 Outcome = Callable[[Effects], object]
 """The part of the effects of a step that is compared."""
 Project = Callable[[Any], object]
-"""The part of a state that is compared: everything but its version."""
+"""The part of a state that is compared: everything except its version."""
 
 
 class Pair(NamedTuple):
@@ -36,9 +36,9 @@ class Difference(NamedTuple):
     """The first step that differs."""
 
     run: tuple[Event, ...]
-    """All events of the run; of a refuted proof only the last one."""
+    """All events of the run. If a proof is refuted, only the last one."""
     state: Any
-    """The left version before the last event."""
+    """The state of the left version before the last event."""
     left: Effects
     right: Effects
 

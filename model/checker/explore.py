@@ -1,7 +1,8 @@
 """Breadth-first exploration of a closed model: every reachable state, every transition, shortest runs.
 
-The engine knows no rule. It evaluates each property once for every distinct component state or step, stores
-for each node how it was first reached, and returns the labelled graph or the shortest run to a violation.
+The explorer knows no rule. It evaluates each property once for every distinct component state or step. For
+each node it stores the move that first reached it. The result is the labelled graph or the shortest run to a
+violation.
 """
 
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ class Graph(NamedTuple):
 
     closed: ClosedModel
     nodes: tuple[Node, ...]
-    """In the order of discovery; the first is the start."""
+    """In the order of discovery. The first one is the start."""
     transitions: tuple[Transition, ...]
     """Empty if the transitions are only counted."""
     transition_count: int
@@ -178,7 +179,10 @@ class _Search:
         return number
 
     def permit(self, environment: int, number: int, event: Event) -> int:
-        """The number of the environment after an event, or REFUSED; computed once for each pair."""
+        """The number of the environment after an event, or REFUSED.
+
+        The search computes it once for each pair.
+        """
         after = self.closed.allows(self.environments[environment], event)
         answer = REFUSED if after is None else self.environment(after)
         self.permitted[environment][number] = answer

@@ -1,9 +1,9 @@
-"""What makes an induction over one step complete, beside the proofs of its cases.
+"""Checks that an induction over one step is complete, beside the proofs of its cases.
 
-Each step ends in a shape from which some case starts (`open_shapes`); in each such shape there is a case for
-each class of event that the environment may send (`missing_events`); and a case assumes only what concerns
-its event, because facts of the state are invariants to prove (`assumed_facts`). A case outside the sizes of
-its component is no part of the induction: its rules hold for one step.
+There are three conditions. Each step ends in a shape from which some case starts (`open_shapes`). In each
+such shape there is a case for each class of event that the environment may send (`missing_events`). A case
+assumes only what concerns its event, because facts of the state are invariants to prove (`assumed_facts`). A
+case outside the sizes of its component is no part of the induction: its rules hold for one step.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from model.checker.prove import ANY_BOOL, ANY_INT, ANY_WORD, Case, Pattern, Shap
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicWord
 
 NUMBERED = ("channel", "task")
-"""Fields of events that number a part of the state: an event is possible for each of these parts."""
+"""Fields of events that number a part of the state. An event is possible for each of these parts."""
 
 
 class Size(NamedTuple):
@@ -24,20 +24,20 @@ class Size(NamedTuple):
     parts: Mapping[str, Callable[[Any], int]]
     """The numbers of a state, by their name in the plural."""
     at_most: Mapping[str, int]
-    """Bounds on those parts that have none in the protocol: the step that leaves a bound is the last one."""
+    """Bounds on the parts that have none in the protocol. The step that exceeds a bound is the last one."""
     new: Callable[[Any], Any]
     """The initial state with the sizes and the configuration of a given state."""
     permits: Callable[[Any], bool] | None = None
-    """The vocabulary's bounds of an initial state's configuration, where the proofs have a symbol for it."""
+    """The vocabulary's bounds of an initial state's configuration, if the proofs have a symbol for it."""
     includes: Callable[[Any], bool] = lambda _: True
     """Whether the induction covers states like this one, within the bounds."""
     sends: Callable[[Any, Any], bool] = lambda _state, _event: True
     """Whether the environment may send this event in that state."""
     beyond: bool = False
-    """Further cases, outside the induction, are worth a mention: their rules hold for one step."""
+    """The report mentions further cases outside the induction, whose rules hold for one step."""
 
     def text(self, states: Iterable[Any]) -> str:
-        """The numbers of these states, by generation where those differ."""
+        """The numbers of these states, by generation if the numbers differ."""
         numbers: dict[str, list[tuple[int, ...]]] = {}
         for state in states:
             known = numbers.setdefault(_generation_of(state), [])
@@ -70,7 +70,7 @@ class Size(NamedTuple):
 
 
 def _generation_of(state: Any) -> str:  # noqa: ANN401
-    """The name of the profile of a state or of its gate or plan; empty if its generations do not differ."""
+    """The name of the profile of a state or of its gate or plan. Empty if its generations do not differ."""
     profiles = (getattr(part, "profile", None) for part in (state, *state))
     return next((profile.name for profile in profiles if profile is not None), "")
 
@@ -84,9 +84,9 @@ def _named(generations: list[str]) -> str:
 def gaps_of(
     cases: Sequence[Case], starts: Shapes, afters: Shapes, size: Size, kinds: Iterable[type]
 ) -> Iterator[str]:
-    """What the induction of a component lacks, a sentence each; none: it is complete.
+    """The gaps in the induction of a component, one sentence each. None if the induction is complete.
 
-    `starts`, `afters`: the shapes in which its cases start and those in which their steps end.
+    `starts`, `afters`: the shapes in which its cases start, and the shapes in which their steps end.
     """
     for case in cases:
         for fact in assumed_facts(case) if size.holds(case.state) else ():
@@ -111,7 +111,7 @@ def _fits(leaves: tuple[object, ...], begun: tuple[object, ...]) -> bool:
 
 
 def _is_covered(leaf: object, begun: object) -> bool:
-    """A symbol covers a symbol and every constant of its kind, a constant only itself."""
+    """A symbol covers a symbol and every constant of its kind. A constant covers only itself."""
     if leaf == begun:
         return True
     kind = leaf[0] if isinstance(leaf, tuple) else None
@@ -121,9 +121,10 @@ def _is_covered(leaf: object, begun: object) -> bool:
 def missing_events(cases: Iterable[Case], size: Size, kinds: Iterable[type]) -> Iterator[str]:
     """Each shape with a class of event that the environment may send there, and that no case has.
 
-    `cases`: those of one component. `kinds`: the classes that its step takes. The class of an event is its
-    type with its constants, such as the channel, the words and the alignment; symbols stand for every value.
-    A class that some case has in one shape is expected in each, and for each channel or task there.
+    `cases`: the cases of one component. `kinds`: the classes that its step takes. The class of an event is
+    its type with its constants, such as the channel, the words and the alignment. Symbols represent every
+    value. A class that some case has in one shape is expected in each shape, and for each of its channels or
+    tasks.
     """
     examples: dict[Pattern, Any] = {}
     present: dict[str, list[tuple[object, ...]]] = {}
@@ -161,7 +162,7 @@ def _for_each_part(event: Any, state: Any, size: Size) -> Iterator[Any]:  # noqa
 def assumed_facts(case: Case) -> Iterator[z3.BoolRef]:
     """The assumptions of a case about its state alone.
 
-    One about the event names a symbol of it, or only that part of the state which belongs to its channel.
+    An assumption about the event names a symbol of the event, or only the part of the state of its channel.
     """
     symbols = set(_names_in(case.event))
     place = f".{getattr(case.event, 'channel', None)}"

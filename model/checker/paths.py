@@ -1,8 +1,8 @@
 """Follows a function along every feasible path, depth first.
 
-A function runs on symbols (`model.checker.symbolic`). When it tests a term, and both truth values are
-feasible, the run forks; an answer that follows from earlier decisions is no decision. The results of the
-solver are kept for each sequence of decisions, so that other functions on the same ground need no further
+A function runs on symbols (`model.checker.symbolic`). When it tests a term and both truth values are
+feasible, the run forks. An answer that follows from earlier decisions is no decision. The results of the
+solver are stored for each sequence of decisions, so that other functions on the same ground need no further
 queries.
 """
 
@@ -19,11 +19,14 @@ LOGIC = "QF_LIA"
 
 
 class UndecidedError(RuntimeError):
-    """z3 could not decide a query; no conclusion may be drawn from it."""
+    """z3 could not decide a query, which permits no conclusion."""
 
 
 def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
-    """The assertions of the solver and the conditions have a solution. Raises UndecidedError."""
+    """The assertions of the solver and the conditions have a solution.
+
+    Raises UndecidedError if z3 cannot decide.
+    """
     answer = solver.check(*conditions)
     if answer == z3.unknown:
         raise UndecidedError(f"z3 could not decide {conditions}: {solver.reason_unknown()}")
@@ -38,14 +41,14 @@ def solver_with(*terms: z3.BoolRef) -> z3.Solver:
 
 
 class Question(NamedTuple):
-    """A tested condition; a term and its negation are one question."""
+    """A tested condition. A term and its negation are one question."""
 
     term: z3.BoolRef
     """The term without its negation."""
     key: int
     """The identity of the term."""
     truth: bool
-    """The condition is the term, not its negation."""
+    """The condition is the term, and not its negation."""
 
 
 def question(condition: z3.BoolRef) -> Question:

@@ -1,9 +1,9 @@
 """Proofs over all ids: every rule as an induction over one step, evaluated symbolically.
 
-A `Case` is one shape of a component (numbers of channels, tasks, waiting items) with an event of one class;
-its ints and booleans are symbols. The proof assumes the state properties of the component before the step. It
-then follows every path of the step and evaluates every property on each path: a step property on the step, a
-state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
+A `Case` is one shape of a component (numbers of channels, tasks, waiting items) with an event of one class.
+Its ints and booleans are symbols. The proof assumes the state properties of the component before the step. It
+then follows every path of the step and evaluates every property on each path: a step property on the step,
+and a state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ class Case(NamedTuple):
     event: Event
     step: Callable[[Any, Event], Step[Any]]
     assumptions: tuple[z3.BoolRef, ...]
-    """What the environment guarantees about this event in this state, beside the invariants."""
+    """The guarantees of the environment about this event in this state, beside the invariants."""
 
 
 def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
@@ -66,9 +66,9 @@ class Report(NamedTuple):
     """The result of the proofs."""
 
     proved: frozenset[str]
-    """Rules all of whose properties hold in every case."""
+    """The rules of which every property holds in every case."""
     mattered: frozenset[Key]
-    """The properties that reject a wrong result of some step; the proof of any other one may be vacuous."""
+    """The properties that reject a wrong result of some step. The proof of any other one may be vacuous."""
     refutations: tuple[Refutation, ...]
     cases: int
     """Number of cases that the invariants and the environment permit."""
@@ -133,7 +133,7 @@ def prove(
             invariants[shape] = assume_invariants(case.state, known, invariants, reads)
         solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
-            continue  # the invariants exclude this shape: it would prove everything
+            continue  # the invariants exclude this shape, so everything would hold in it
         case_count += 1
         if not begins:
             starts.add((case.component, pattern_of(case.state)))

@@ -1,7 +1,7 @@
 """The transition relation as z3 terms, evaluated on concrete states.
 
-The paths of a step function (see `symbolic`) are z3 terms. This module compiles these terms, not the
-function, to Python expressions. The relation can so be compared with a state graph edge by edge: for each
+The paths of a step function (see `symbolic`) are z3 terms. This module compiles these terms, and not the
+function, to Python expressions. So the relation can be compared with a state graph edge by edge: for each
 state and event exactly one path must be enabled.
 """
 
@@ -30,7 +30,7 @@ class DifferentCaseError(ValueError):
 
 
 def relations_of(cases: Iterable[Case]) -> list["Relation"]:
-    """The relation of each case; the invariants of a state are computed once."""
+    """The relation of each case. The invariants of a state are computed once."""
     known: dict[str, tuple[z3.BoolRef, ...]] = {}
     relations: list[Relation] = []
     for case in cases:
@@ -54,7 +54,10 @@ class Relation:
     def __init__(self, case: Case, invariants: tuple[z3.BoolRef, ...] | None = None) -> None:
         self.case = case
         self.invariants = invariants or assume_invariants(case.state, of_component(case.component))
-        """The invariants of the component on the case's state; given if another case has the same state."""
+        """The invariants of the component on the case's state.
+
+        An argument, if another case has the same state.
+        """
         self.conditions: list[tuple[z3.BoolRef, ...]] = []
         """By path: its decisions."""
         self.results: list[Step[Any]] = []
@@ -85,9 +88,9 @@ class Relation:
         event: Event,
         among: Iterable[int] | None = None,
     ) -> list[int]:
-        """The numbers of the paths whose guards hold; none if a concrete part of the case differs.
+        """The numbers of the paths whose guards hold. None if a concrete part of the case differs.
 
-        `among`: only these paths are tested.
+        `among`: the paths to test.
         """
         values: Values = {}
         try:

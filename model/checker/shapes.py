@@ -2,8 +2,8 @@
 
 A record of the model divides into a skeleton (its records, lengths, words, and ints without bounds) and the
 values of its fields: every boolean, and every int whose name has declared bounds. Records of one skeleton
-differ only in fields, so that a state is a skeleton's number beside a few small ints. A field may hold a
-symbol (`model.checker.symbolic`) instead of a value.
+differ only in fields, so a state is the number of a skeleton and a few small ints. A field may hold a symbol
+(`model.checker.symbolic`) instead of a value.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Value = Any
 
 
 class OutsideError(ValueError):
-    """A field would leave its declared bounds."""
+    """A field would have a value outside its declared bounds."""
 
 
 class UndeclaredError(ValueError):

@@ -1,10 +1,10 @@
 """Symbols for the values of a record: the exact transition relation, path by path.
 
-A function of the model runs on symbolic ints and booleans. When ordinary Python tests the truth of one (`if`,
-`and`, `any`, ...), the run forks (`model.checker.paths`): each feasible answer is followed once. The result
-is a set of paths, each with its condition and its result, in which ints and booleans may be z3 terms. The
+A function of the model runs on symbolic ints and booleans. When ordinary Python tests the truth of a symbol
+(`if`, `and`, `any`, ...), the run forks (`model.checker.paths`) and follows each feasible answer once. The
+result is a set of paths. Each has a condition and a result, in which ints and booleans may be z3 terms. The
 conditions of all paths are disjoint and cover the assumption, so the paths *are* the transition relation, for
-all ids at once.
+all ids.
 
 Shapes stay concrete: the numbers of channels, tasks and waiting items are part of the case. Any operation
 that needs the value of a symbol (an index, a hash, a dict key) raises SymbolicUseError.
@@ -20,7 +20,7 @@ from model.checker.paths import Ground, Question, paths, question, running
 
 
 class SymbolicUseError(TypeError):
-    """The code needs the value of a symbol; write it with comparisons instead."""
+    """The code needs the value of a symbol. Write it with comparisons instead."""
 
     def __init__(self, message: str, term: z3.ExprRef | None = None) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ class SymbolicUseError(TypeError):
 
 
 class SymbolicBool:
-    """A truth value that is a z3 term; a test of its truth forks the run."""
+    """A truth value that is a z3 term. A test of its truth forks the run."""
 
     __slots__ = ("_simple", "term")
 
@@ -65,7 +65,7 @@ class SymbolicBool:
 
 
 class SymbolicInt:
-    """An int that is a z3 term; comparisons give symbolic truth values."""
+    """An int that is a z3 term. Comparisons give symbolic truth values."""
 
     __slots__ = ("term",)
 
@@ -122,7 +122,10 @@ class SymbolicInt:
 
 
 class SymbolicWord:
-    """A word that is a z3 term, an int that numbers it; it equals another word or does not."""
+    """A word as a z3 term, which is an int that numbers the word.
+
+    Its only operation is a test of equality.
+    """
 
     __slots__ = ("term",)
 
@@ -150,12 +153,12 @@ def any_word(name: str) -> Any:  # noqa: ANN401 - where a word is expected
 
 
 def word_number(word: str) -> int:
-    """The number of a word, as long as the process lasts."""
+    """The number of a word in this process."""
     return _word_numbers.setdefault(word, len(_word_numbers))
 
 
 def _numbered(word: object) -> "SymbolicInt | int | None":
-    """The number of a word, concrete or symbolic; None for what is no word."""
+    """The number of a concrete or symbolic word. None if the value is no word."""
     if isinstance(word, SymbolicWord):
         return SymbolicInt(word.term)
     return word_number(word) if type(word) is str else None
@@ -174,7 +177,7 @@ def _simplified(term: z3.BoolRef) -> Question | bool:
 _WORDS_DIFFER = (SymbolicBool(z3.BoolVal(False)), SymbolicBool(z3.BoolVal(True)))
 """Whether a word is equal to a symbol, and whether it differs."""
 _questions: dict[tuple[object, int, object], SymbolicBool] = {}
-"""Cached comparisons, by their operator and both sides: a repeated run makes the same ones."""
+"""Cached comparisons, by their operator and both sides. A repeated run makes the same comparisons."""
 
 REMEMBERED = 100_000
 
@@ -185,7 +188,7 @@ def _compared(
     right: object,
     term: Callable[[object], z3.ExprRef],
 ) -> SymbolicBool:
-    """The comparison of a term with a symbol or a value; cached. A word equals no symbol."""
+    """The comparison of a term with a symbol or a value, from the cache. A word equals no symbol."""
     if type(right) is str and (compare is operator.eq or compare is operator.ne):
         return _WORDS_DIFFER[compare is operator.ne]
     side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
@@ -229,11 +232,11 @@ def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record 
         names = getattr(example, "_fields", tuple(str(place) for place in range(len(example))))
         parts = [symbolic_like(part, f"{name}.{field}") for field, part in zip(names, example, strict=True)]
         return type(example)(*parts) if hasattr(example, "_fields") else tuple(parts)
-    return example  # a word: it stays concrete
+    return example  # a word stays concrete
 
 
 def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any record of the model
-    """The record under one solution; values that the solution leaves open are 0 or False."""
+    """The record under one solution. Values that the solution does not determine are 0 or False."""
     if isinstance(value, SymbolicBool):
         return z3.is_true(model.eval(value.term, model_completion=True))
     if isinstance(value, SymbolicInt):

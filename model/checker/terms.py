@@ -1,6 +1,6 @@
-"""z3 terms over ints and booleans as the text of Python expressions: for one state, or for columns of them.
+"""The text of Python expressions for z3 terms over ints and booleans, for one state or for columns of states.
 
-For one state the connectives are `and`, `or` and `not`; for columns they are numpy's, element by element.
+For one state the connectives are `and`, `or` and `not`. For columns they are the element-wise ones of numpy.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _INFIX = {
 
 
 class UnknownOperatorError(RuntimeError):
-    """A term uses an operator of z3 that no step function has needed so far; add it here."""
+    """A term uses an operator of z3 that no step function has needed so far. Add it to this module."""
 
 
 class Writer(NamedTuple):
@@ -34,7 +34,7 @@ class Writer(NamedTuple):
 
     names: Mapping[str, str]
     columns: bool
-    """Over columns, not over one state."""
+    """The text is over columns, and not over one state."""
 
     def of(self, term: z3.ExprRef) -> str:
         """The text of a term."""

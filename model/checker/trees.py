@@ -1,7 +1,7 @@
-"""Decision trees: the paths of a function (`model.checker.paths`) joined again.
+"""Decision trees, which join the paths of a function (`model.checker.paths`).
 
-Paths that were found depth first test the same condition after the same answers, so they are the leaves of
-one tree, whose branches are the answers that did not follow from others.
+Paths that were found depth first test the same condition after the same answers. So they are the leaves of
+one tree, whose branches are the answers that did not follow from earlier answers.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from model.checker.symbolic import bool_term
 
 
 class Branch(NamedTuple):
-    """A condition, and the trees for when it holds and when it does not."""
+    """A condition, the tree if it holds, and the tree if it does not hold."""
 
     condition: z3.BoolRef
     yes: Any
@@ -38,7 +38,7 @@ def tree_of(paths: Sequence[tuple[tuple[z3.BoolRef, ...], Any]], depth: int = 0)
 
 
 def merged(tree: Tree) -> Tree:
-    """The tree without conditions that make no difference; leaves are compared."""
+    """The tree without the conditions whose two trees have equal leaves."""
     if not isinstance(tree, Branch):
         return tree
     yes, no = merged(tree.yes), merged(tree.no)
@@ -46,14 +46,14 @@ def merged(tree: Tree) -> Tree:
 
 
 def fingerprint(tree: Tree) -> object:
-    """A value that is equal for equal trees, as long as they live."""
+    """A value that is equal for equal trees, as long as both exist."""
     if isinstance(tree, Branch):
         return (tree.condition.get_id(), fingerprint(tree.yes), fingerprint(tree.no))
     return tree
 
 
 def mapped(tree: Tree, change: Callable[[Any], Any]) -> Tree:
-    """The same tree with other leaves."""
+    """The tree with changed leaves."""
     if isinstance(tree, Branch):
         return Branch(tree.condition, mapped(tree.yes, change), mapped(tree.no, change))
     return change(tree)

@@ -1,9 +1,9 @@
-"""Which properties matter: each has to reject some wrong result of a step, or some wrong state.
+"""Checks that each property matters: it has to reject some wrong result of a step, or some wrong state.
 
-A property that no case contradicts may say nothing: its condition may never hold, or it may accept every
-result. So a solution of a case, with the effects and the state that the step gives there, is made wrong in
-one place. A property that rejects one of these wrong results applies to a step that can occur, and forbids
-something there.
+A property that no case contradicts may state nothing: its condition may never hold, or it may accept every
+result. So this module takes a solution of a case, with the effects and the state after the step, and changes
+one value. A property that rejects one of these wrong results applies to a step that can occur, and forbids
+something.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ Key = tuple[str, str, str]
 
 
 def key_of(found: Property) -> Key:
-    """What identifies a property."""
+    """The key of a property."""
     return found.component, found.rule, found.name
 
 
 class Wrong:
-    """A step with one mistake; all values are concrete. Several properties try the same mistakes."""
+    """A step with one mistake. All values are concrete. Several properties try the same mistakes."""
 
     def __init__(self, before: Any, event: Event, effects: Effects, after: Any) -> None:  # noqa: ANN401
         self.before = before
@@ -58,8 +58,8 @@ class Wrong:
 def matters(found: Property, wrong: Wrong, *, every: bool = True) -> bool:
     """Whether the property, which accepts this step, rejects it with one mistake.
 
-    `every`: with each mistake in the state, not only with one in each of its fields. A mistake with which the
-    property raises an error counts for nothing.
+    `every`: tries each mistake in the state, and not only one in each field. A mistake for which the property
+    raises an error does not count.
     """
     changes = wrong.of_values if every else wrong.of_fields
     if not found.over_steps:
@@ -78,7 +78,7 @@ def _rejects(found: Property, *values: Any) -> bool:  # noqa: ANN401
 
 
 def _wrong_effects(effects: Effects) -> Iterator[Effects]:
-    """An effect is left out, comes twice, is of another class or has another value; or they are reversed."""
+    """The effects with one mistake: a missing, repeated or different effect, or the reverse order."""
     for place, effect in enumerate(effects):
         yield (*effects[:place], *effects[place + 1 :])
         yield (*effects[: place + 1], *effects[place:])

@@ -1,7 +1,7 @@
-"""The end of a pending checkpoint: it is complete, or it is aborted. Rules COORD-07 to 09, SUB-02 to 05.
+"""The steps that complete or abort a pending checkpoint. Rules COORD-07 to COORD-09, SUB-02 to SUB-05.
 
-The coordinator stores a complete one, ends older ones, and then notifies the tasks. No checkpoint starts in
-this module; `model.coordinator.trigger`, which follows every end, starts waiting requests.
+The coordinator stores a complete checkpoint, ends older ones, and then notifies the tasks. No step of this
+module starts a checkpoint: after every end, a step of `model.coordinator.trigger` starts waiting requests.
 
 The module describes Flink 1.18 and later; `model.coordinator.generations` has what older generations do.
 """
@@ -43,7 +43,7 @@ class CompletionSteps:
     # ------------------------------------------------------------ completion
 
     def complete(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
-        """Every task has acknowledged: store the checkpoint, end the older ones, then notify (COORD-08)."""
+        """Completes the checkpoint: stores it, ends the older ones, then notifies the tasks (COORD-08)."""
         turns = coordinator.plan.profile.turns_after_end
         coordinator = owe_turns(drop_pending(coordinator, done), turns)
         subsumed: tuple[int, ...] = ()
@@ -65,7 +65,7 @@ class CompletionSteps:
         return Step(ended.state, (*effects, *called, *ended.effects), (*rules, *ended.rules))
 
     def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
-        """What happens before the checkpoint is stored: nothing."""
+        """The coordinator and the effects before the checkpoint is stored: no change and no effect."""
         return coordinator, ()
 
     def after_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
@@ -73,7 +73,7 @@ class CompletionSteps:
         return self.succeed(coordinator, done), (Complete(done.checkpoint),)
 
     def is_stored(self, done: Pending) -> bool:
-        """The store adds the checkpoint; a savepoint belongs to its user."""
+        """The store adds the checkpoint. It adds no savepoint, because a savepoint belongs to its user."""
         return done.type == CHECKPOINT
 
     def turns_after_deletion(self, deleted: int) -> int:
@@ -83,7 +83,7 @@ class CompletionSteps:
     def end_older(
         self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
     ) -> Step[Coordinator]:
-        """The checkpoint replaces older ones; a savepoint replaces none (SUB-05)."""
+        """A completed checkpoint ends older ones. A savepoint ends none (SUB-05)."""
         if done.type == SAVEPOINT:
             return Step(coordinator, (), ("SUB-05",))
         return self.replace_older(coordinator, done, subsumed)
@@ -106,7 +106,7 @@ class CompletionSteps:
         return coordinator._replace(failures=counted)
 
     def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-        """The store adds the checkpoint and drops surplus ones; shared files without a user are deleted."""
+        """The store adds the checkpoint and drops surplus ones. The registry deletes files without a user."""
         shared = self.shared_state.complete(coordinator.shared, done)
         added = store_steps(coordinator.store).on_add(coordinator.store, done.checkpoint, done.type)
         retained = self.lasting(coordinator, tuple(entry.checkpoint for entry in added.state.entries))
@@ -142,7 +142,7 @@ class CompletionSteps:
     def fail_to_store(
         self, coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
     ) -> Step[Coordinator]:
-        """The store has failed: the checkpoint is aborted, and deleted unless it may be stored."""
+        """The store has failed. The checkpoint is aborted, and deleted unless it may be stored (COORD-21)."""
         fault = coordinator.fault
         is_durable = fault != BEFORE
         shared = self.shared_state.complete(coordinator.shared, done)
@@ -166,15 +166,15 @@ class CompletionSteps:
         )
 
     def abort_unstored(self, done: Pending) -> Effects:
-        """The checkpoint that the store has not added is aborted."""
+        """The effects that abort a checkpoint that the store has not added."""
         return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
     def may_be_stored(self, fault: int) -> bool:
-        """The checkpoint may be stored although its addition failed, so it is kept (COORD-21)."""
+        """The checkpoint may be stored although its addition failed, so its files are kept (COORD-21)."""
         return fault == MAYBE
 
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-        """A failed addition to the store counts."""
+        """A failed addition to the store counts as a failure."""
         return self.count_failure(coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False)
 
     # ------------------------------------------------------------ aborts
@@ -193,7 +193,7 @@ class CompletionSteps:
     def abort_start(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """The master phase ends with its checkpoint, and the start fails (COORD-30)."""
+        """An abort in the master phase ends this phase, and the start fails (COORD-30)."""
         coordinator = owe_turns(coordinator._replace(master=NONE), 1)
         coordinator, effects, rules = self.discard(coordinator, pending, reason, by_task=by_task)
         coordinator, emitted, further = self.fail_start(coordinator, pending, reason)
@@ -202,7 +202,7 @@ class CompletionSteps:
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """The collected state of an aborted checkpoint is deleted; the failure counts; tasks are notified."""
+        """Aborts a checkpoint: deletes its collected state, counts the failure, and notifies the tasks."""
         lost = self.shared_state.loss_of(coordinator.shared, pending)
         coordinator, emitted, rules = self.count_failure(coordinator, pending, reason, by_task=by_task)
         notifications = self.notify_abort(coordinator, pending)
@@ -215,7 +215,7 @@ class CompletionSteps:
         return Step(coordinator, emitted, (*rules, "COORD-31"))
 
     def notify_abort(self, coordinator: Coordinator, ended: Pending) -> Effects:
-        """Notifies every task that took part, and every operator coordinator."""
+        """The notifications of an abort: deployed tasks that took part, and every operator coordinator."""
         flags = enumerate(listeners(coordinator, ended))
         notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
         masters = tuple(
@@ -228,7 +228,7 @@ class CompletionSteps:
     def count_failure(
         self, coordinator: Coordinator, failed: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """The count after one more failure; the job fails if that exceeds the tolerated number."""
+        """Counts one more failure. The job fails if the count exceeds the tolerated number."""
         plan = coordinator.plan
         failure = Failure(failed.checkpoint, failed.type, reason, by_task)
         counted, too_many = self.failures.on_failure(
@@ -248,7 +248,7 @@ class CompletionSteps:
 
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
-    """Notifies every deployed task that took part, and every operator coordinator."""
+    """The notifications of a completion: deployed tasks that took part, and every operator coordinator."""
     notifications: Effects = tuple(
         notification
         for task, notified in enumerate(listeners(coordinator, done))
@@ -265,7 +265,7 @@ def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int
 
 
 def listeners(coordinator: Coordinator, ended: Pending) -> tuple[bool, ...]:
-    """By task: it is notified of the end, because it is in the checkpoint's plan and was ever deployed."""
+    """By task: it takes part and was deployed at some time, so the coordinator notifies it of the end."""
     return tuple(
         takes_part and reached
         for takes_part, reached in zip(ended.tasks, coordinator.tasks_reached, strict=True)
@@ -273,7 +273,7 @@ def listeners(coordinator: Coordinator, ended: Pending) -> tuple[bool, ...]:
 
 
 def pause(coordinator: Coordinator) -> Coordinator:
-    """After a completion, periodic requests are too early until the minimum pause has passed."""
+    """The coordinator after a completion. Periodic requests are too early until the pause has passed."""
     if not coordinator.plan.min_pause:
         return coordinator
     return coordinator._replace(pause_ends=coordinator.now + coordinator.plan.min_pause)

@@ -3,7 +3,7 @@
 Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it may start
 (`model.coordinator.trigger`). A started checkpoint is pending until the last task has acknowledged it, or
 until a decline, the time-out or a newer completed checkpoint ends it (`model.coordinator.completion`,
-`model.coordinator.scheduler`). The store keeps a completed one (`model.store.store`).
+`model.coordinator.scheduler`). The store keeps a completed checkpoint (`model.store.store`).
 `model.coordinator.recovery` holds restores and restarts. Each of these modules adds its steps to a class that
 the next one extends.
 
@@ -32,7 +32,7 @@ class CoordinatorSteps(RecoverySteps):
     ) -> Step[Coordinator]:
         """A user requests a checkpoint, a savepoint, or a stop with a savepoint."""
         effects: Effects = ()
-        if type == STOP:  # a stop ends everything that waits or is pending
+        if type == STOP:  # a stop ends all waiting requests and pending checkpoints
             coordinator, effects, _ = self.suspend(coordinator)
         requested = Request(type, self.is_forced(coordinator, type, forced), periodic, awaits_answer=True)
         step = self.request(coordinator, requested)
@@ -41,7 +41,7 @@ class CoordinatorSteps(RecoverySteps):
     def on_acknowledge(
         self, coordinator: Coordinator, task: int, checkpoint: int, handle: int, shared: tuple[int, ...] = ()
     ) -> Step[Coordinator]:
-        """Task `task` (beyond the plan: an unknown one) acknowledges with the state `handle` (0: none)."""
+        """Task `task` acknowledges with the state `handle` (0: none). A task beyond the plan is unknown."""
         if not coordinator.open:
             return Step(coordinator, (), ())
         pending = find(coordinator.pending, checkpoint)
@@ -72,7 +72,7 @@ class CoordinatorSteps(RecoverySteps):
         return self.follow(coordinator, effects, ("COORD-09", *rules, "COORD-11"))
 
     def on_job_status(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
-        """The job changes its status; leaving RUNNING ends requests and pending checkpoints (COORD-12)."""
+        """The job changes its status. If it leaves RUNNING, requests and checkpoints end (COORD-12)."""
         coordinator = coordinator._replace(status=status)
         if coordinator.plan.interval:
             return self.follow_job(coordinator)
@@ -96,7 +96,7 @@ class CoordinatorSteps(RecoverySteps):
         return followed._replace(rules=("COORD-01", *followed.rules))
 
     def on_fail_tasks(self, coordinator: Coordinator, failed: tuple[bool, ...]) -> Step[Coordinator]:
-        """Tasks fail; the job restarts."""
+        """The tasks with a flag in `failed` fail, and the job restarts."""
         runs = tuple(runs and not fails for runs, fails in zip(coordinator.tasks_run, failed, strict=True))
         over = tuple(
             over and not fails for over, fails in zip(coordinator.tasks_finished, failed, strict=True)

@@ -1,10 +1,11 @@
-"""Decides when failing checkpoints fail the job: more consecutive counted failures than are tolerated.
+"""The count of failing checkpoints, which fails the job if it exceeds the tolerated number.
 
-Only some reasons count. One checkpoint counts once until the count is cleared. The success of a checkpoint
-that is newer than all successes before clears it, and failures of older checkpoints do not count.
+Only some reasons count. A checkpoint counts once until a success clears the count. A success clears the count
+if its checkpoint is newer than all earlier successes. The failure of a checkpoint that is not newer than them
+does not count.
 
-The module describes Flink 1.14 and later; `model.coordinator.generations` has what older generations do, and
-`model.coordinator.profiles` the reasons that count in each generation.
+The module describes Flink 1.14 and later. `model.coordinator.generations` holds the steps of older
+generations. `model.coordinator.profiles` holds the reasons that count in each generation.
 """
 
 from typing import NamedTuple
@@ -18,9 +19,9 @@ class Failures(NamedTuple):
     """The count of failures since the last success."""
 
     counted: tuple[int, ...]
-    """The ids that have counted, in the order of their failures."""
+    """The ids whose failures have counted, in the order of the failures."""
     highest_success: int
-    """The highest id that has succeeded; -1 before the first."""
+    """The highest id that has succeeded; -1 before the first success."""
 
 
 class Failure(NamedTuple):
@@ -31,7 +32,7 @@ class Failure(NamedTuple):
     """CHECKPOINT, SAVEPOINT or STOP."""
     reason: str
     by_task: bool
-    """A task reports it; else it is the coordinator's own."""
+    """A task has reported the failure. Else the failure is the coordinator's own."""
 
 
 def new_failures() -> Failures:
@@ -63,16 +64,16 @@ class FailureSteps:
         return failures._replace(counted=counted), False
 
     def fails_the_job(self, failure: Failure) -> bool:
-        """The failure fails the job whatever is tolerated: a task has failed a stop-with-savepoint."""
+        """The failure fails the job at once, because a task has failed a stop-with-savepoint."""
         return failure.by_task and failure.type == STOP
 
     def concerns_the_job(self, failure: Failure) -> bool:
-        """The coordinator's own failures count for checkpoints only."""
+        """The failure may count: a task has reported it, or the checkpoint is of type CHECKPOINT."""
         return failure.by_task or failure.type == CHECKPOINT
 
     def on_success(self, failures: Failures, tolerable: int, checkpoint: int) -> Failures:
-        """The count after a checkpoint is complete."""
-        if tolerable < 0:  # failures are never counted
+        """The count after the completion of a checkpoint."""
+        if tolerable < 0:  # the coordinator counts no failure
             return failures
         return self.cleared(failures, checkpoint)
 
@@ -84,7 +85,7 @@ class FailureSteps:
 
 
 def is_counted_or_older(failures: Failures, checkpoint: int) -> bool:
-    """The checkpoint has counted already, or a newer one has succeeded."""
+    """The checkpoint has counted, or it is not newer than the highest success."""
     if checkpoint <= failures.highest_success:
         return True
     return any(checkpoint == counted for counted in failures.counted)

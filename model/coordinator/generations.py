@@ -1,8 +1,8 @@
 """The steps of older generations of the coordinator, Flink 1.9 to 1.20.
 
-A class holds what its generation and the older ones do in another way than the next one, from which it
-derives. `coordinator_steps` picks the steps of a coordinator. The switches of `model.coordinator.profiles`
-state the same differences as facts, and the properties check the steps against them.
+A class derives from the class of the next newer generation. It holds the steps in which its generation and
+the older ones differ from that class. `coordinator_steps` selects the steps of a coordinator. The switches of
+`model.coordinator.profiles` state the same differences as facts. The properties check the steps against them.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 
 
 class FollowsTheJob(CoordinatorSteps):
-    """1.18 to 1.20: the scheduler runs while the job does, and each of its starts has the initial delay."""
+    """1.18 to 1.20: the scheduler runs while the job runs, and each of its starts has the initial delay."""
 
     def listens_to_tasks(self, coordinator: Coordinator) -> bool:
         """The scheduler does not depend on the statuses of tasks."""
@@ -55,7 +55,7 @@ class FollowsTheJob(CoordinatorSteps):
         return self.start_or_stop(coordinator, should_run=coordinator.status == RUNNING)
 
     def later_delay(self, plan: Plan) -> int:
-        """In ms: the delay of the first request after any start."""
+        """Delay in ms of the first request after any start."""
         return plan.initial_delay
 
 
@@ -75,7 +75,7 @@ class CountsSuccessFirst(FollowsTheJob):
         return Step(coordinator, (), ())
 
     def start_suspends(self, coordinator: Coordinator) -> bool:
-        """Every start of the scheduler suspends."""
+        """Every start of the scheduler first suspends all requests and pending checkpoints."""
         return True
 
 
@@ -87,11 +87,11 @@ class CompletesFirst(CountsSuccessFirst):
         return self.succeed(coordinator, done), (Complete(done.checkpoint),)
 
     def after_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
-        """A stored checkpoint has been reported."""
+        """No change and no effect: the checkpoint was reported complete before it was stored."""
         return coordinator, ()
 
     def abort_unstored(self, done: Pending) -> Effects:
-        """A checkpoint that was reported complete is not reported aborted."""
+        """No effect: a checkpoint that was reported complete is not reported aborted."""
         return ()
 
 
@@ -130,7 +130,7 @@ class OutlivesAborts(CompletesFirst):
 
 
 class StoresSavepoints(OutlivesAborts):
-    """1.14.3 to 1.14.6: savepoints are stored and replace older checkpoints; the registry counts uses."""
+    """1.14.3 to 1.14.6: savepoints are stored and replace older checkpoints. The registry counts uses."""
 
     shared_state = CountsUses()
 
@@ -147,19 +147,19 @@ class StoresSavepoints(OutlivesAborts):
 
 
 class FailuresOfAnyType(FailureSteps):
-    """1.11 to 1.14.2: the coordinator's own failures count for any type; every stop that fails is fatal."""
+    """1.11 to 1.14.2: the coordinator's own failures count for any type. A failing stop fails the job."""
 
     def fails_the_job(self, failure: Failure) -> bool:
         """A stop-with-savepoint that has started fails the job (COORD-28)."""
         return failure.type == STOP and failure.reason not in PRE_FLIGHT
 
     def concerns_the_job(self, failure: Failure) -> bool:
-        """A failed checkpoint or savepoint counts, whatever failed it; a stop never does (COORD-28)."""
+        """A failed checkpoint or savepoint counts, whoever reports it. A stop does not count (COORD-28)."""
         return failure.type != STOP
 
 
 class CountsEveryType(StoresSavepoints):
-    """1.14.0 to 1.14.2: failures count as up to 1.13."""
+    """1.14.0 to 1.14.2: failures count as in 1.13."""
 
     failures: FailureSteps = FailuresOfAnyType()
 
@@ -188,7 +188,7 @@ class IgnoresFinishedTasks(AwaitsEveryTask):
         return sources_run(coordinator)
 
     def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
-        """A start that finds a source not running leaves the further turns to other requests."""
+        """A start that fails because a source does not run leaves the further turns to other requests."""
         return super().takes_all_turns(coordinator, requested) and self.can_start(coordinator)
 
 
@@ -216,7 +216,7 @@ class DiscardsUnstored(IgnoresFinishedTasks):
     failures: FailureSteps = ClearsAtEverySuccess()
 
     def may_be_stored(self, fault: int) -> bool:
-        """No checkpoint is kept whose addition failed."""
+        """False: the coordinator deletes every checkpoint whose addition failed."""
         return False
 
 
@@ -233,12 +233,12 @@ class StopsCountToo(ClearsAtEverySuccess):
 
 
 class NeverQueues(DiscardsUnstored):
-    """1.9 and 1.10: no request waits, tasks are not notified of aborts, and a forced checkpoint stays."""
+    """1.9 and 1.10: no request waits, no task is notified of aborts, and no forced checkpoint is subsumed."""
 
     failures = StopsCountToo()
 
     def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-        """A request starts now or is rejected; the scheduler repeats a postponed one."""
+        """A request starts now or is rejected. If too many are pending, the scheduler repeats it later."""
         refused = pre_check(coordinator, requested)
         if refused is None and not requested.forced:
             scheduler = coordinator.scheduler
@@ -275,7 +275,7 @@ class NeverQueues(DiscardsUnstored):
         return Step(coordinator, effects, ("COORD-09", *rules))
 
     def suspend(self, coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step[Coordinator]:
-        """No postponed request is repeated."""
+        """Suspends the scheduler, and drops a postponed request."""
         scheduler = coordinator.scheduler._replace(put_off=False)
         return super().suspend(coordinator._replace(scheduler=scheduler), reason)
 
@@ -295,7 +295,10 @@ class NeverQueues(DiscardsUnstored):
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """A stop fails the job at once, and the scheduler may begin anew; no task is notified (COORD-19)."""
+        """Aborts a checkpoint. A stop fails the job at once, and the scheduler may begin anew.
+
+        No task is notified (COORD-19).
+        """
         lost = self.shared_state.loss_of(coordinator.shared, pending)
         aborted = (Abort(pending.checkpoint, reason), *failed_stop(pending.type, reason))
         if reason != CHECKPOINT_SUBSUMED:
@@ -310,12 +313,15 @@ class NeverQueues(DiscardsUnstored):
 
 
 def failed_stop(type: int, reason: str) -> Effects:  # noqa: A002 - the protocol's word
-    """A stop that was refused or has failed for this reason fails the job, unless it could not start."""
+    """The failure of the job, if a stop was rejected or has failed for this reason and could start."""
     return (FailJob(reason),) if type == STOP and reason not in PRE_FLIGHT else ()
 
 
 def begin_anew(coordinator: Coordinator) -> Coordinator:
-    """If an abort leaves no checkpoint pending, the postponed request is dropped, and the delay restarts."""
+    """The coordinator after an abort. If no checkpoint is pending, a postponed request is dropped.
+
+    The initial delay of the scheduler then begins again.
+    """
     scheduler = coordinator.scheduler
     if coordinator.pending or not scheduler.runs or not scheduler.put_off:
         return coordinator

@@ -1,8 +1,8 @@
-"""Starts and stops the periodic scheduler: a listener of the status of the job and of its tasks.
+"""The listener of the statuses of the job and its tasks, which starts and stops the periodic scheduler.
 
-Rule COORD-26. The listener receives the status of every execution. It awaits each execution whose last
-reported status is neither running nor finished. In addition, the execution graph starts a stopped scheduler
-when a task begins to run.
+Rule COORD-26. The listener receives the status of every execution. The listener awaits each execution whose
+last reported status is neither running nor finished. In addition, the execution graph starts a stopped
+scheduler when a task begins to run.
 
 The module describes Flink 2.3; `model.coordinator.generations` has what older generations do.
 """
@@ -16,7 +16,7 @@ class ListenerSteps(SchedulerSteps):
     """The steps of the listener, and the methods that older generations override."""
 
     def follow_job(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """The job changes its status; when it runs, the listener receives its new executions."""
+        """The job changes its status. When the job runs, the listener receives its new executions."""
         coordinator, effects, rules = self.follow_listener(coordinator)
         if coordinator.status == RUNNING:
             coordinator, emitted, further = self.report_new_executions(coordinator)
@@ -29,7 +29,7 @@ class ListenerSteps(SchedulerSteps):
         return self.settle(coordinator, effects, rules)
 
     def report(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """The listener receives the statuses of these tasks, and the graph starts a stopped scheduler."""
+        """The listener receives the statuses of these tasks. The graph may start a stopped scheduler."""
         effects: Effects = ()
         rules: Rules = ()
         if not self.listens_to_tasks(coordinator):
@@ -50,7 +50,7 @@ class ListenerSteps(SchedulerSteps):
         return coordinator.plan.interval > 0
 
     def renew(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """These tasks get new executions; the former ones report no further status."""
+        """These tasks get new executions. The former executions report no further status."""
         if not self.listens_to_tasks(coordinator):
             return Step(coordinator, (), ())
         scheduler = coordinator.scheduler
@@ -72,7 +72,7 @@ class ListenerSteps(SchedulerSteps):
         )
 
     def report_new_executions(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """All new executions are scheduled; then those of running or finished tasks report their status."""
+        """All new executions are scheduled. Then the executions of running or finished tasks report."""
         scheduler = coordinator.scheduler
         fresh = scheduler.unreported
         if not any(fresh):
@@ -107,7 +107,10 @@ class ListenerSteps(SchedulerSteps):
 
 
 def awaiting(coordinator: Coordinator, task: int, awaited: bool) -> Coordinator:
-    """The listener receives a status of the task's execution, and awaits the execution or not."""
+    """The coordinator after the listener has received a status of the task's execution.
+
+    `awaited`: the listener still awaits the execution.
+    """
     scheduler = coordinator.scheduler
     return coordinator._replace(
         scheduler=scheduler._replace(

@@ -1,7 +1,7 @@
 """A pending checkpoint: its tasks, their acknowledgements and states, and its deadline.
 
-Rules COORD-05, COORD-07. The module knows one pending checkpoint; it identifies tasks, operator coordinators
-and hooks by their positions.
+Rules COORD-05, COORD-07. The module knows one pending checkpoint. Positions identify tasks, operator
+coordinators and hooks.
 """
 
 from typing import NamedTuple
@@ -16,22 +16,22 @@ NO_STATE = 0
 
 
 class Pending(NamedTuple):
-    """One checkpoint that has started and not ended; `tasks` to `shared` have one element for each task."""
+    """One checkpoint that has started and not ended. `tasks` to `shared` have one element for each task."""
 
     checkpoint: int
     type: int
     """CHECKPOINT, SAVEPOINT or STOP."""
     forced: bool
     deadline: int
-    """Virtual time in ms at which it expires."""
+    """Virtual time in ms at which the checkpoint expires."""
     tasks: tuple[bool, ...]
-    """By task: it takes part, so it acknowledges and is notified of the end."""
+    """By task: it takes part, so it acknowledges, and the coordinator notifies it of the end."""
     acknowledged: tuple[bool, ...]
-    """By task: its acknowledgement is not awaited; true for a task that takes no part."""
+    """By task: the checkpoint does not await its acknowledgement. True for a task that takes no part."""
     states: tuple[int, ...]
-    """Handle of the acknowledged state, 0 for none."""
+    """By task: handle of the acknowledged state, 0 for none."""
     shared: tuple[tuple[int, ...], ...]
-    """Handles of the shared files acknowledged with it."""
+    """By task: handles of the shared files that it has acknowledged."""
     coordinators: tuple[bool, ...]
     """By operator coordinator: it has answered."""
     hooks: tuple[bool, ...]

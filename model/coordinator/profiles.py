@@ -1,10 +1,11 @@
-"""Generations of the coordinator and its store: one protocol, and the switches in which releases differ.
+"""The generations of the coordinator and its store: one protocol, and the switches in which releases differ.
 
-A profile is a set of switches, with which the properties check the steps, and of values that the steps read.
-The steps of older generations stand in `model.coordinator.generations` and `model.store.generations`. The
-names are those of the wire; each profile holds up to the next one. A name with a third number is that of a
-patch release: `1.14.0` holds for 1.14.0 to 1.14.2, and `1.14` from 1.14.3 on; `1.15.0` holds for 1.15.0 and
-1.15.1, `1.16.0` for 1.16.0 and 1.16.1, and `1.17` from 1.16.2 on.
+A profile is a set of switches and values. The properties check the steps against the switches. The steps read
+the values. The modules `model.coordinator.generations` and `model.store.generations` hold the steps of older
+generations. The adapter protocol uses the same names. Each profile holds for its release and all later ones
+up to the next profile. A name with a third number names a patch release. `1.14.0` holds for 1.14.0 to 1.14.2,
+and `1.14` holds from 1.14.3 on. `1.15.0` holds for 1.15.0 and 1.15.1. `1.16.0` holds for 1.16.0 and 1.16.1,
+and `1.17` holds from 1.16.2 on.
 """
 
 from collections.abc import Mapping
@@ -26,25 +27,28 @@ class CoordinatorProfile:
     name: str
     """The name on the wire: the first release of the generation."""
     proposed: bool = False
-    """It comes of a public discussion: no released jar has it, and no default picks it."""
+    """The generation comes from a public discussion. No released jar has it, and no default selects it."""
 
     # -------- requests
     queues_requests: bool = True
-    """A request that may not start yet waits; else it is rejected, and the scheduler repeats it later."""
+    """A request that may not start yet waits. Else it is rejected, and the scheduler repeats it later."""
     turns_after_end: int = 2
     """Number of turns of waiting requests after the end of a checkpoint.
 
-    The first follows the end, the second the deletion of its state. The difference is visible within the
-    minimum pause, where each turn removes a periodic head of the queue.
+    The first turn follows the end, and the second turn follows the deletion of the checkpoint's state. The
+    difference is visible within the minimum pause, where each turn removes a periodic head of the queue.
     """
     turn_after_deletion: bool = True
-    """One more turn for each checkpoint that the store has deleted."""
+    """Waiting requests get one more turn for each checkpoint that the store has deleted."""
     savepoints_may_wait: bool = True
-    """With unaligned checkpoints savepoints are not forced; else they always are."""
+    """With unaligned checkpoints, savepoints are not forced. Else they are always forced."""
     every_task_must_run: bool = True
-    """Every task must run at the start, and running tasks are awaited; else sources, and all are awaited."""
+    """Every task must run at the start, and the checkpoint awaits the running tasks.
+
+    Else only every source must run, and the checkpoint awaits all tasks.
+    """
     finished_tasks_prevent_start: bool = True
-    """If only sources must run: any finished task prevents a start; else only a finished source does."""
+    """If only sources must run: any finished task prevents a start. Else only a finished source does."""
     after_finish_configurable: bool = True
     """Checkpoints after tasks finish can be configured."""
     after_finish_by_default: bool = True
@@ -54,13 +58,13 @@ class CoordinatorProfile:
     follows_tasks: bool = True
     """The scheduler runs while the job runs and every reported execution runs or has finished.
 
-    Executions that failed and no longer exist count too. The execution graph also starts a stopped scheduler
-    whenever a task begins to run. Else the scheduler runs while the job does.
+    Executions that have failed and no longer exist count too. The execution graph also starts a stopped
+    scheduler when a task begins to run. If the switch is false, the scheduler runs while the job runs.
     """
     start_suspends: bool = False
-    """A start of the scheduler first suspends all requests and pending checkpoints; else only if it ran."""
+    """A start first suspends all requests and pending checkpoints. Else only if the scheduler runs."""
     restarts_after_pause: bool = True
-    """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
+    """From its second start on, the scheduler waits for the minimum pause. Else for its initial delay."""
 
     abort_begins_anew: bool = False
     """An abort that leaves no checkpoint pending drops a postponed request.
@@ -70,36 +74,36 @@ class CoordinatorProfile:
 
     # -------- the master phase
     abort_ends_master_phase: bool = True
-    """The master phase ends with its checkpoint; else it lasts until the awaited masters have answered."""
+    """The master phase ends with its checkpoint. Else it lasts until the awaited masters have answered."""
     counts_failed_start: bool = True
     """A checkpoint that ends in its master phase fails once more, as a failed start."""
 
     # -------- messages
     lost_triggers_abort: bool = True
-    """A trigger that could not be delivered aborts its checkpoint; else it has no effect."""
+    """A trigger that is lost aborts its checkpoint. Else it has no effect."""
     abort_notifications: bool = True
-    """The coordinator notifies tasks of aborts; else they work on."""
+    """The coordinator notifies tasks of aborts. Else tasks continue their snapshots."""
     registers_at_acknowledgement: bool = True
-    """Shared state is registered at the acknowledgement, until no newer checkpoint may use it.
+    """The acknowledgement registers shared state, until no newer checkpoint may use it.
 
-    Else it is registered at the completion, and counted by the checkpoints that use it.
+    Else the completion registers shared state, and the registry counts the checkpoints that use it.
     """
     restore_registers_anew: bool = False
     """A restore creates a new registry of shared state from the retained checkpoints."""
 
     # -------- completion
     stores_savepoints: bool = False
-    """Savepoints replace older checkpoints and are notified like checkpoints; else they are not."""
+    """The store keeps savepoints: they replace older checkpoints, and the tasks are notified. Else not."""
     forced_not_subsumed: bool = False
-    """A forced checkpoint is not subsumed; else a savepoint is not."""
+    """A forced checkpoint is not subsumed. Else a savepoint is not subsumed."""
     completes_before_storing: bool = False
     """A checkpoint is reported complete before it is stored."""
     counts_success_before_storing: bool = False
     """A checkpoint is counted as a success before it is stored, even if the store then fails."""
     keeps_possibly_stored: bool = True
-    """A checkpoint that may be stored is kept, although its addition failed."""
+    """The coordinator keeps a checkpoint that may be stored, although its addition failed."""
     protects_newest_checkpoint: bool = True
-    """The store keeps its newest checkpoint from savepoints; else it drops the oldest of any type."""
+    """The store never drops its newest checkpoint for a savepoint. Else it drops the oldest of any type."""
     subsumed_notifications: bool = True
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
 
@@ -113,19 +117,19 @@ class CoordinatorProfile:
     )
     """The reasons that count."""
     counts_failed_store: bool = True
-    """A failed addition to the store counts."""
+    """A failed addition to the store counts as a failure."""
     counts_in_order: bool = True
     """Only the highest success clears the count, and failures up to it do not count."""
     declines_count_for_all_types: bool = True
-    """The coordinator's own failures count for checkpoints only; a stop fails the job if a task fails it."""
+    """The coordinator's own failures count for checkpoints only. A stop fails the job if a task fails it."""
     failed_stops_count_too: bool = False
-    """A stop that fails, fails the job as soon as it is aborted, and then counts like any other."""
+    """A failing stop fails the job when it is aborted, and then counts like any other checkpoint."""
 
     # -------- regional checkpoints
     region_failed_percent: int = 0
-    """Percentage of regions that may fail in a checkpoint that completes."""
+    """Maximum percentage of regions that may fail in a checkpoint that completes."""
     region_consecutive: int = 0
-    """Number of such checkpoints after which the next one has to be global."""
+    """Number of consecutive fallbacks after which the next checkpoint has to be global."""
 
     def __repr__(self) -> str:
         return f"{self.name}, no released jar" if self.proposed else f"Flink {self.name}"
@@ -238,7 +242,7 @@ PROPOSED_COORDINATORS: Mapping[str, CoordinatorProfile] = {
         "proposed-FLIP-600", proposed=True, region_failed_percent=50, region_consecutive=2
     )
 }
-"""By name; the discussion names no defaults for the two bounds."""
+"""The proposed generations by name. The discussion names no defaults for the two bounds."""
 
 
 def profile_of(name: str) -> CoordinatorProfile:

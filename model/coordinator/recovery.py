@@ -1,6 +1,6 @@
-"""Restores and restarts: tasks are restored, a coordinator is replaced, a job ends.
+"""The steps of a restore of tasks, of a new coordinator, and of the end of a job.
 
-Rules COORD-02, COORD-12, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are durable; all
+Rules COORD-02, COORD-12, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are durable. All
 other state ends with the coordinator.
 """
 
@@ -44,7 +44,7 @@ class RecoverySteps(ListenerSteps):
         return Step(coordinator._replace(fault=when), (), ())
 
     def on_coordinator_restart(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """A new coordinator reads the durable checkpoints and the counter; no task is notified."""
+        """A new coordinator reads the durable checkpoints and the counter. It notifies no task."""
         plan = coordinator.plan
         durable = ascending((*coordinator.store.entries, *coordinator.unseen))
         kept = tuple(entry.checkpoint for entry in durable)
@@ -64,7 +64,7 @@ class RecoverySteps(ListenerSteps):
         )
 
     def on_shutdown(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
-        """The coordinator shuts down for good; the job's status decides which checkpoints are kept.
+        """The coordinator shuts down. The status of the job decides whether the store keeps its checkpoints.
 
         Another coordinator continues a suspended job from the durable state.
         """
@@ -98,7 +98,7 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:
-    """The end of the job deletes its checkpoints: it finished, or does not retain them otherwise."""
+    """The end of the job deletes its checkpoints, because the job has finished or does not retain them."""
     if status in (CANCELED, FAILED):
         return not coordinator.plan.retains_on_cancellation
     return status == FINISHED

@@ -1,7 +1,6 @@
-"""Waiting requests: their order, their number, and which may start. Rules COORD-03, COORD-11.
+"""The queue of waiting requests: its order, its bound, and which request may start. Rules COORD-03, COORD-11.
 
-A request states the type of checkpoint and its priority. The module knows a queue of requests;
-`model.coordinator.trigger` starts them.
+A request states the type of checkpoint and its priority. `model.coordinator.trigger` starts the requests.
 """
 
 from typing import NamedTuple
@@ -18,15 +17,15 @@ class Request(NamedTuple):
     type: int
     """CHECKPOINT, SAVEPOINT or STOP of `model.store.store`."""
     forced: bool
-    """It may start whatever else is pending."""
+    """The request may start however many checkpoints are pending."""
     periodic: bool
-    """The scheduler repeats it, and the minimum pause applies to it."""
+    """The scheduler repeats the request, and the minimum pause applies to it."""
     awaits_answer: bool
-    """A user awaits an answer; the scheduler does not."""
+    """A user awaits an answer. The scheduler awaits none."""
 
 
 def joined(queue: tuple[Request, ...], request: Request) -> tuple[Request, ...]:
-    """The queue with the request after all requests of higher or the same priority."""
+    """The queue with `request` after all requests of higher or equal priority."""
     place = 0
     for waiting in queue:
         if not precedes(request, waiting):
@@ -35,7 +34,7 @@ def joined(queue: tuple[Request, ...], request: Request) -> tuple[Request, ...]:
 
 
 def precedes(request: Request, other: Request) -> bool:
-    """Savepoints before checkpoints, then forced before not forced, then others before periodic."""
+    """The request has a higher priority: first savepoints, then forced requests, then not periodic ones."""
     if (request.type == CHECKPOINT) != (other.type == CHECKPOINT):
         return other.type == CHECKPOINT
     if request.forced != other.forced:
@@ -44,10 +43,10 @@ def precedes(request: Request, other: Request) -> bool:
 
 
 def has_capacity(queue: tuple[Request, ...]) -> bool:
-    """One more request may join, perhaps in place of a periodic one."""
+    """One more request may join, perhaps in place of a periodic request."""
     return len(queue) < QUEUE_LIMIT or queue[-1].periodic
 
 
 def may_start(head: Request, pending: int, max_concurrent: int) -> bool:
-    """The head of the queue need not wait for the end of a pending checkpoint (COORD-03)."""
+    """The head of the queue may start without the end of a pending checkpoint (COORD-03)."""
     return head.forced or pending < max_concurrent

@@ -1,6 +1,6 @@
-"""The coordinator's timers: periodic requests and time-outs. Rule COORD-10.
+"""The steps of the coordinator's timers: periodic requests and time-outs. Rule COORD-10.
 
-The scheduler runs while the job does and makes a request in each interval. Only `on_advance` advances time.
+The scheduler runs while the job runs and makes a request in each interval. Only `on_advance` advances time.
 Every due timer fires at its own point in time, time-outs before requests.
 
 The module describes Flink 2.3; `model.coordinator.generations` has what older generations do.
@@ -27,14 +27,14 @@ class SchedulerSteps(TriggerSteps):
     """The steps of the timers, and the operators of which older generations have their own."""
 
     def on_advance(self, coordinator: Coordinator, ms: int) -> Step[Coordinator]:
-        """Time passes; every due timer fires at its own point in time (COORD-10)."""
+        """Time passes by `ms` milliseconds. Every due timer fires at its own point in time (COORD-10)."""
         reached = self.run_until(coordinator, coordinator.now + ms, (), ("COORD-10",))
         return reached._replace(state=reached.state._replace(now=coordinator.now + ms))
 
     def run_until(
         self, coordinator: Coordinator, target: int, effects: Effects, rules: Rules
     ) -> Step[Coordinator]:
-        """Fires all timers due up to `target`, in the order of time; the clock stays at the last of them."""
+        """Fires all timers that are due up to `target`, in order of time. The clock stays at the last one."""
         while True:
             expired = next_due(coordinator.pending, target)
             due = coordinator.scheduler.due
@@ -69,7 +69,7 @@ class SchedulerSteps(TriggerSteps):
         return self.run_until(coordinator, coordinator.now, effects, rules)
 
     def on_trigger_fails(self, coordinator: Coordinator, task: int, checkpoint: int) -> Step[Coordinator]:
-        """The trigger of a task was lost."""
+        """The trigger of a task is lost, which aborts its checkpoint if that is pending (COORD-24)."""
         pending = find(coordinator.pending, checkpoint)
         if pending is None:
             return Step(coordinator, (), ("COORD-24",))
@@ -92,7 +92,7 @@ class SchedulerSteps(TriggerSteps):
         return Step(coordinator._replace(turns=0), effects, rules)
 
     def start_scheduler(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """Starts the scheduler; its first request is due after a delay."""
+        """Starts the scheduler. Its first request is due after a delay (COORD-26)."""
         if not coordinator.open:
             return Step(coordinator, (Fail("IllegalArgumentException"),), ("COORD-25", "COORD-26"))
         effects: Effects = ()
@@ -105,18 +105,18 @@ class SchedulerSteps(TriggerSteps):
         return Step(coordinator._replace(scheduler=scheduler), effects, ("COORD-26",))
 
     def start_suspends(self, coordinator: Coordinator) -> bool:
-        """A start of the scheduler first suspends all requests and pending checkpoints."""
+        """A start first suspends all requests and pending checkpoints. True only if the scheduler runs."""
         return coordinator.scheduler.runs
 
     def later_delay(self, plan: Plan) -> int:
-        """In ms: the delay of the first request after any start but the scheduler's first."""
+        """Delay in ms of the first request after every start except the first start of the scheduler."""
         return plan.min_pause
 
 
 def next_due(pending: tuple[Pending, ...], target: int) -> Pending | None:
-    """The first checkpoint to expire by `target`; of equal deadlines the smaller id.
+    """The first checkpoint that expires up to `target`. Of equal deadlines, the smaller id is first.
 
-    None if there is none.
+    None if no checkpoint expires.
     """
     first: Pending | None = None
     for candidate in pending:

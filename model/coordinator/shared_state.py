@@ -1,8 +1,8 @@
-"""Shared state: files that several checkpoints use, and that are deleted when none may use them.
+"""The registry of shared state: files that several checkpoints use. It deletes a file that none may use.
 
-A handle names such a file. The registry stores, for each file, the newest checkpoint that uses it, even if
-that was aborted, because a task may build its next checkpoint on it. The file is deleted once that checkpoint
-is older than all retained ones.
+A handle names such a file. For each file, the registry stores the newest checkpoint that uses it. This
+checkpoint may be aborted, because a task may build its next checkpoint on the file. The registry deletes the
+file once the stored checkpoint is older than all retained ones.
 
 The module describes Flink 1.15 and later; `model.coordinator.generations` has what older generations do.
 """
@@ -33,9 +33,9 @@ class Registered(NamedTuple):
 
     handle: int
     checkpoint: int
-    """The newest checkpoint that uses it."""
+    """The newest checkpoint that uses the file."""
     first: int
-    """The checkpoint that first used it."""
+    """The checkpoint that first used the file."""
 
 
 class SharedState(NamedTuple):
@@ -44,11 +44,11 @@ class SharedState(NamedTuple):
     registered: tuple[Registered, ...]
     """One entry for each file, in the order of registration."""
     completed: tuple[Use, ...]
-    """The uses of completed checkpoints: one for each file and checkpoint."""
+    """The uses of completed checkpoints: one entry for each file and checkpoint."""
     unseen: tuple[Use, ...]
-    """Up to 1.14: the uses of checkpoints that were deleted and are durable all the same."""
+    """Up to 1.14: the uses of checkpoints that the coordinator has deleted and the store has kept."""
     unclaimed: int
-    """The coordinator found the files of checkpoints up to this id, and deletes none of them."""
+    """The coordinator has found the files of checkpoints up to this id, and deletes none of them."""
 
 
 def new_shared_state() -> SharedState:
@@ -57,7 +57,7 @@ def new_shared_state() -> SharedState:
 
 
 def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> SharedState:
-    """Registers the files of an acknowledged checkpoint, even if it is aborted later."""
+    """Registers the files of an acknowledgement. They stay registered if the checkpoint is aborted."""
     registered = shared.registered
     for handle in handles:
         if any(use.handle == handle for use in registered):
@@ -97,7 +97,7 @@ class SharedStateSteps:
     """The steps of the registry, and the operators of which older generations have their own."""
 
     def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
-        """The files of an acknowledgement are registered at once; `pending`: its checkpoint, None if over."""
+        """An acknowledgement registers its files at once. `pending`: its checkpoint, None if it has ended."""
         return pending is None or pending.type == CHECKPOINT
 
     def is_known(self, shared: SharedState, handle: int) -> bool:
@@ -105,12 +105,12 @@ class SharedStateSteps:
         return any(file.handle == handle for file in shared.registered)
 
     def loss(self, shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
-        """Deletes the state of one acknowledgement: its own, and its files that are not registered."""
+        """The deletion of the state of one acknowledgement, and of its files that are not registered."""
         own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
         return (*own, *(DiscardState(file) for file in files if not self.is_known(shared, file)))
 
     def loss_of(self, shared: SharedState, pending: Pending) -> Effects:
-        """Deletes all collected state, in the order of the tasks; registered files belong to the registry."""
+        """The deletion of all collected state, in the order of the tasks. Registered files stay."""
         is_registered = self.registers_at_acknowledgement(pending)
         return tuple(
             lost
@@ -140,17 +140,17 @@ class SharedStateSteps:
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """The store has failed and the checkpoint is deleted: its files stay until none may use them."""
+        """Deletes a checkpoint that the store has not added. Its files stay until none may use them."""
         return shared, ()
 
     def restore(
         self, shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> SharedState:
-        """The tasks are restored: the registry stays as it is."""
+        """The registry after a restore of the tasks: it does not change."""
         return shared
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator: the files of the checkpoints it finds; it deletes none."""
+        """The registry of a new coordinator: the files of the checkpoints that it finds. It deletes none."""
         uses = (*shared.completed, *shared.unseen)
         completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
         found = new_shared_state()._replace(completed=completed, unclaimed=retained[-1] if retained else NONE)

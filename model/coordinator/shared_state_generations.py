@@ -1,4 +1,4 @@
-"""The steps of the older registry of shared state, Flink 1.9 to 1.14."""
+"""The steps of the registry of shared state in older generations, Flink 1.9 to 1.14."""
 
 from model.coordinator.events import DiscardCheckpoint
 from model.coordinator.pending import Pending
@@ -26,7 +26,7 @@ class CountsUses(SharedStateSteps):
     def delete(
         self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> tuple[SharedState, Effects]:
-        """Each deleted checkpoint is followed by the files that no other one uses."""
+        """The store's effects, and after each deleted checkpoint the files that no other one uses."""
         deletions: Effects = ()
         for effect in effects:
             deletions = (*deletions, effect)
@@ -38,7 +38,7 @@ class CountsUses(SharedStateSteps):
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """The store has failed and the checkpoint is deleted, with the files that no other one uses."""
+        """Deletes a checkpoint that the store has not added, and the files that no other one uses."""
         uses = tuple(use for use in shared.completed if use.checkpoint == checkpoint)
         shared, released = release(shared, checkpoint)
         return (shared._replace(unseen=(*shared.unseen, *uses)) if is_durable else shared), released
@@ -58,12 +58,12 @@ class CountsUses(SharedStateSteps):
         )
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator, which deletes every file that it finds when none uses it."""
+        """The registry of a new coordinator. It deletes every file that no checkpoint uses any longer."""
         return super().recover(shared, retained)._replace(unclaimed=NONE)
 
 
 def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
-    """A completed checkpoint is deleted, with the files that no other one uses."""
+    """The registry after the deletion of a completed checkpoint, and the files that no other one uses."""
     left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
     kept = tuple(file for file in shared.registered if any(use.handle == file.handle for use in left))
     gone = tuple(DiscardState(file.handle) for file in shared.registered if file not in kept)

@@ -1,7 +1,7 @@
 """The state of one job's coordinator: plan, tasks, waiting requests, pending and completed checkpoints.
 
-Positions in the plan identify tasks, positions in the configuration identify operator coordinators and hooks.
-Time is a number of ms that events advance.
+Positions in the plan identify tasks. Positions in the configuration identify operator coordinators and hooks.
+Time is a number of milliseconds, which events advance.
 """
 
 from typing import NamedTuple
@@ -20,28 +20,28 @@ CREATED = "CREATED"
 RESTARTING = "RESTARTING"
 
 UNLIMITED = -1
-"""Any number of failures is tolerated, so none is counted."""
+"""The job tolerates any number of failures, so the coordinator counts none."""
 
 
 class Plan(NamedTuple):
     """The configuration, which does not change while the job exists."""
 
     sources: tuple[bool, ...]
-    """One flag for each task: the coordinator triggers it."""
+    """By task: the task is a source, so the coordinator triggers it."""
     timeout: int
-    """In ms: maximum time for which a checkpoint may be pending."""
+    """Maximum time in ms for which a checkpoint may be pending."""
     max_concurrent: int
     """Number of pending checkpoints at which further ones wait."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
     interval: int = 0
-    """In ms, between the scheduler's requests; 0: no periodic requests."""
+    """Time in ms between two requests of the scheduler. 0: no periodic requests."""
     initial_delay: int = 0
-    """In ms, before the first of them."""
+    """Time in ms before the first periodic request."""
     min_pause: int = 0
-    """In ms, between a completion and the next periodic start."""
+    """Minimum time in ms between a completion and the next periodic start."""
     tolerable_failures: int = UNLIMITED
     unaligned: bool = False
-    """Checkpoints are unaligned; savepoints are then not forced."""
+    """Checkpoints are unaligned, and savepoints are then not forced."""
     finished_tasks: bool = True
     """Checkpoints continue after tasks have finished."""
     retains_on_cancellation: bool = False
@@ -57,30 +57,30 @@ class Scheduler(NamedTuple):
 
     runs: bool
     due: int
-    """Virtual time in ms of its next request, -1 if none is due."""
+    """Virtual time in ms of the next request. -1 if no request is due."""
     delay: int
-    """In ms: the delay of the first request after its next start."""
+    """Delay in ms of the first request after the next start of the scheduler."""
     follows: bool
-    """The listener has started it; a stop-with-savepoint stops it without the listener."""
+    """The listener has started the scheduler. A stop-with-savepoint stops it without the listener."""
     put_off: bool
-    """Up to 1.10: a request was rejected, and the next end of a checkpoint repeats it."""
+    """Up to 1.10: a request was rejected, and the scheduler repeats it at the next end of a checkpoint."""
     awaited: tuple[bool, ...]
     """By task: the last reported status of its execution is neither running nor finished."""
     awaits_former: bool
-    """The same holds for an execution that no longer exists and will not report again."""
+    """The listener also awaits an execution that no longer exists and never reports again."""
     unreported: tuple[bool, ...]
-    """By task: it has a new execution, whose status is reported when the job runs."""
+    """By task: it has a new execution, which reports its status when the job runs."""
 
 
 class Regional(NamedTuple):
-    """The additional state of a coordinator whose checkpoints may fall back: proposed, no released jar."""
+    """The additional state of a coordinator whose checkpoints may fall back: proposed, in no released jar."""
 
     consecutive: int = 0
     """Number of checkpoints that have fallen back since the last global one."""
     declined: tuple[tuple[int, tuple[bool, ...]], ...] = ()
-    """By pending checkpoint: by task, it has declined."""
+    """For each pending checkpoint with a decline: by task, the task has declined."""
     references: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """By retained checkpoint that fell back: by task, the checkpoint whose snapshot it holds."""
+    """For each retained checkpoint that fell back: by task, the checkpoint of the snapshot that it holds."""
     held: tuple[int, ...] = ()
     """Dropped checkpoints to which retained ones refer."""
 
@@ -90,22 +90,22 @@ class Coordinator(NamedTuple):
 
     plan: Plan
     status: str
-    """The status of the job; only RUNNING lets checkpoints start."""
+    """The status of the job. Checkpoints start only while it is RUNNING."""
     tasks_run: tuple[bool, ...]
     tasks_finished: tuple[bool, ...]
     tasks_reached: tuple[bool, ...]
-    """By task: it was deployed at some time, so it can be notified."""
+    """By task: it was deployed at some time, so the coordinator can notify it."""
     now: int
     """Virtual time in ms."""
     next_id: int
     pending: tuple[Pending, ...]
     """Ascending by id."""
     master: int
-    """The checkpoint in its master phase: sources are not triggered yet. -1 if there is none."""
+    """The checkpoint in its master phase, whose sources are not triggered yet. -1 if there is none."""
     outlived: tuple[Pending, ...]
     """Up to 1.15: the checkpoint in its master phase, if it was aborted and the phase continues."""
     turns: int
-    """Number of further turns of waiting requests within this event, after the first one."""
+    """Number of further turns of waiting requests within this event, after the first turn."""
     queue: tuple[Request, ...]
     """Waiting requests, head first."""
     scheduler: Scheduler
@@ -114,12 +114,12 @@ class Coordinator(NamedTuple):
     failures: Failures
     store: Store
     fault: int
-    """How the next addition to the store fails; 0: it does not."""
+    """The way in which the next addition to the store fails. 0: it does not fail."""
     unseen: tuple[Entry, ...]
     """Checkpoints that are durable although their addition failed."""
     shared: SharedState
     open: bool
-    """The coordinator is not shut down."""
+    """The coordinator has not shut down."""
     regional: Regional = Regional()
 
 
@@ -164,7 +164,7 @@ def new_scheduler(plan: Plan) -> Scheduler:
 
 
 def to_trigger(coordinator: Coordinator, pending: Pending) -> tuple[int, ...]:
-    """The tasks that begin the checkpoint: sources, or all tasks if no source takes part (COORD-04)."""
+    """The tasks that the coordinator triggers: sources, or all tasks if no source takes part (COORD-04)."""
     plan = coordinator.plan
     sources_left = any(takes and source for takes, source in zip(pending.tasks, plan.sources, strict=True))
     return tuple(

@@ -1,8 +1,8 @@
-"""How a request becomes a checkpoint: it waits for its turn, draws an id, and triggers masters and sources.
+"""The steps of a request: it waits for its turn, draws an id, and triggers masters and sources.
 
-Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers operator coordinators before master hooks, and
-these before the sources; only one checkpoint at a time is in that phase. A turn follows each new request,
-each failed start and each end of a checkpoint; it lasts until no further request may start.
+Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers first the operator coordinators, then the
+master hooks, then the sources. Only one checkpoint at a time is in this master phase. A turn follows each new
+request, each failed start and each end of a checkpoint. A turn lasts until no further request may start.
 
 The module describes Flink 1.14 and later; `model.coordinator.generations` has what older generations do.
 """
@@ -32,10 +32,10 @@ from model.store.store import CHECKPOINT
 
 
 class MasterAnswer(NamedTuple):
-    """An operator coordinator or a hook answers for a checkpoint, or fails."""
+    """An operator coordinator or a hook answers for a checkpoint, or reports that it has failed."""
 
     place: int
-    """Position in the configuration's list."""
+    """Position in the list of the configuration."""
     checkpoint: int
     is_hook: bool
     fails: bool
@@ -69,7 +69,7 @@ class TriggerSteps(CompletionSteps):
     def take_turns(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
         """Starts requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
 
-        A head that is too early leaves the queue and ends one turn.
+        If the head of the queue is too early, it leaves the queue and ends one turn.
         """
         turns = coordinator.turns
         coordinator = coordinator._replace(turns=0)
@@ -108,11 +108,11 @@ class TriggerSteps(CompletionSteps):
         return all(coordinator.tasks_run)
 
     def taking_part(self, coordinator: Coordinator) -> tuple[bool, ...]:
-        """By task: a checkpoint that starts now awaits it."""
+        """By task: a checkpoint that starts now awaits the task."""
         return coordinator.tasks_run
 
     def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
-        """The start lasts until all effects of the event: further turns find it under way."""
+        """The start is still in progress at the further turns of this event, so these start no request."""
         return pre_check(coordinator, requested) is None
 
     def start(
@@ -164,7 +164,7 @@ class TriggerSteps(CompletionSteps):
         triggers = tuple(
             TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
         )
-        if is_fully_acknowledged(begun):  # the tasks were faster than their trigger
+        if is_fully_acknowledged(begun):  # all tasks have acknowledged before their trigger
             done = self.complete(coordinator, begun, (*effects, *triggers))
             if not any(type(effect) is Fail for effect in done.effects):
                 return Step(done.state, done.effects, (*rules, *done.rules))
@@ -176,7 +176,7 @@ class TriggerSteps(CompletionSteps):
     def on_master_answer(
         self, coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
     ) -> Step[Coordinator]:
-        """An operator coordinator or a hook answers; only its first answer after a trigger counts."""
+        """An operator coordinator or a hook answers. Only its first answer after a trigger counts."""
         pending = find(coordinator.pending, checkpoint)
         if pending is None or coordinator.master != checkpoint or not is_awaited(pending, place, is_hook):
             return Step(coordinator, (), ("COORD-23",))
@@ -197,12 +197,12 @@ class TriggerSteps(CompletionSteps):
         type: int,  # noqa: A002 - the protocol's word
         forced: bool,
     ) -> bool:
-        """The request starts whatever else is pending; a savepoint may wait for unaligned checkpoints."""
+        """The request may start however many are pending. With unaligned checkpoints a savepoint may wait."""
         return forced or (type != CHECKPOINT and not coordinator.plan.unaligned)
 
 
 def rejection(refused: Request, reason: str) -> Effects:
-    """Reports the rejection to the user; the scheduler's own requests are not answered."""
+    """The effect that reports the rejection to the user. The scheduler's own requests get no answer."""
     return (Rejected(refused.type, reason),) if refused.awaits_answer else ()
 
 
@@ -212,7 +212,10 @@ def is_too_early(coordinator: Coordinator, requested: Request) -> bool:
 
 
 def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
-    """Moves the scheduler's next request to the end of the pause; if it is stopped, that is rejected."""
+    """Moves the scheduler's next request to the end of the pause.
+
+    If the scheduler is stopped, the request gets a rejection at that time.
+    """
     if not coordinator.plan.interval or not coordinator.open:
         return coordinator
     return coordinator._replace(scheduler=coordinator.scheduler._replace(due=coordinator.pause_ends))
@@ -235,12 +238,12 @@ def is_awaited(pending: Pending, place: int, is_hook: bool) -> bool:
 
 
 def with_answer(pending: Pending, place: int, is_hook: bool) -> Pending:
-    """The operator coordinator or the hook has answered."""
+    """The checkpoint after the operator coordinator or the hook has answered."""
     answered = pending.hooks if is_hook else pending.coordinators
     answered = (*answered[:place], True, *answered[place + 1 :])
     return pending._replace(hooks=answered) if is_hook else pending._replace(coordinators=answered)
 
 
 def end_master_phase(coordinator: Coordinator) -> Coordinator:
-    """No master is awaited before the sources."""
+    """The coordinator after the master phase: it awaits no master before the sources."""
     return coordinator._replace(master=NONE, outlived=())

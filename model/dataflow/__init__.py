@@ -1,1 +1,1 @@
-"""The protocol composed: sources, an operator, a transactional sink, the coordinator, and failures."""
+"""The composed protocol: sources, an operator, a transactional sink, the coordinator and failures."""

@@ -1,9 +1,9 @@
-"""The actions of a dataflow: one record for each action, and the function that carries it out.
+"""The actions of a dataflow: one record class for each action, and the function of its step.
 
-Actions follow the job: records and barriers move, messages arrive late or never, an attempt fails and the
-next one starts. `model.dataflow.environment` decides whether an action may occur.
+Records and barriers move, messages arrive late or never, and an attempt fails and the next one starts.
+`model.dataflow.environment` decides whether an action may occur.
 
-A failure and the restart are one step: between the two no task runs, and arriving items are discarded.
+A failure and the restart are one step. Between the two no task runs, and arriving items are discarded.
 """
 
 from collections.abc import Callable, Mapping
@@ -110,7 +110,7 @@ class Fail(NamedTuple):
     zombies: bool = False
     """In-flight items and messages still arrive afterwards."""
     takes_coordinator: bool = False
-    """The coordinator fails with the tasks; a new one reads the durable state."""
+    """The coordinator fails with the tasks. A new coordinator reads the durable state."""
     kind: str = "fail"
 
 
@@ -200,7 +200,7 @@ def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
 def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     """A message arrives.
 
-    Every message carries its attempt; one of an ended attempt has no effect (ONCE-06).
+    Every message carries its attempt. A message of an ended attempt has no effect (ONCE-06).
     """
     dataflow = dataflow._replace(messages=arrived(dataflow.messages, message))
     if message.kind not in TO_TASKS:
@@ -242,7 +242,7 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
         tasks=tasks._replace(inputs=before.inputs, output=before.output) if zombies else tasks,
         coordinator=all_run(survivor.state),
         messages=dataflow.messages if zombies else (),
-        contents=(),  # pre-committed records are committed now, all others are lost
+        contents=(),  # the restore commits pre-committed records; all others are lost
     )
     durable = (*survivor.state.store.entries, *survivor.state.unseen)
     return Step(
@@ -253,7 +253,7 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
 
 
 def survives(state: Coordinator, takes_coordinator: bool) -> Step[Coordinator]:
-    """The coordinator after a failure; its effects reach no task."""
+    """The coordinator after a failure. Its effects reach no task."""
     if takes_coordinator:
         return coordinator_steps(state).on_coordinator_restart(state)
     return coordinator_steps(state).on_fail_tasks(state, (True,) * len(state.plan.sources))
@@ -274,5 +274,5 @@ ACTIONS: Mapping[type, Callable[..., Step[Dataflow]]] = {
 
 
 def act(dataflow: Dataflow, event: Any) -> Step[Dataflow]:  # noqa: ANN401 - one of the actions
-    """Carries out one action."""
+    """The step of one action."""
     return ACTIONS[type(event)](dataflow, *event[:-1])

@@ -1,8 +1,8 @@
-"""Carries the effects of each component to the components they concern. It composes rules and states none.
+"""The composition of the components: each effect becomes an event of the components that it concerns.
 
-A gate's trigger goes to its subtask, the subtask's barrier into its outputs, its snapshot into the cut, its
-answers to the coordinator, and the coordinator's messages to the tasks. A commit or abort of the sink applies
-to the records of the transaction.
+A gate's trigger is an event of its subtask. A subtask sends its barrier to its outputs, its snapshot to the
+cut and its answers to the coordinator. The coordinator's messages are events of the tasks. A commit or abort
+of the sink applies to the records of the transaction. The module composes rules and states none.
 """
 
 from model.coordinator.events import DiscardCheckpoint, TriggerTask
@@ -44,7 +44,7 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
 
 
 def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
-    """Applies the effects of a task's gate to its subtask; the gate's state holds its blocked channels."""
+    """Applies the effects of a task's gate to its subtask. The gate's state holds its blocked channels."""
     effects, rules = gate.effects, gate.rules
     for effect in gate.effects:
         before = dataflow.tasks.subtasks[task]
@@ -91,7 +91,7 @@ def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dat
 
 
 def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Dataflow]:
-    """Stores the task's state, then acknowledges: the asynchronous part takes no time here."""
+    """Stores the task's state, then acknowledges. In this model the asynchronous part takes no time."""
     effects: Effects = ()
     rules: Rules = ()
     operator = operator_of(dataflow)
@@ -158,14 +158,14 @@ def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Datafl
 
 
 def answer(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """A task answers the coordinator; the answer arrives at once or later."""
+    """A task answers the coordinator. The answer arrives at once or later."""
     if dataflow.wires.slow[message.task]:
         return Step(with_message(dataflow, message), (), ())
     return received(dataflow, message)
 
 
 def received(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """The coordinator reads an answer; of another attempt, as from an unknown task (COORD-05, ONCE-06)."""
+    """The coordinator reads an answer. One of another attempt is from an unknown task (COORD-05, ONCE-06)."""
     state = dataflow.coordinator
     steps = coordinator_steps(state)
     if message.kind == ACKNOWLEDGE:
@@ -191,7 +191,7 @@ def with_message(dataflow: Dataflow, message: Message) -> Dataflow:
 
 
 def broadcast(dataflow: Dataflow, task: int, item: Barrier | Cancel) -> Dataflow:
-    """Appends a barrier or a cancellation to the task's output; the sink has none."""
+    """Appends a barrier or a cancellation to the output of the task. The sink has no output."""
     tasks = dataflow.tasks
     operator = operator_of(dataflow)
     if task < operator:

@@ -1,17 +1,17 @@
-"""The protocol composed: sources, one operator, a transactional sink, the coordinator, and failures.
+"""The state of the composed protocol: sources, one operator, a transactional sink, the coordinator.
 
-Two or more sources send numbered records over FIFO channels to one operator, which counts them and passes
-each on to one sink. The state of a source is its offset, the state of the operator its count of each record;
-the sink writes records into transactions. Every rule belongs to another module: gates align
+Sources send numbered records over FIFO channels to one operator, which counts them and sends each one to one
+sink. The state of a source is its offset. The state of the operator is its count of each record. The sink
+writes records into transactions. Other modules hold the steps of the components: gates align
 (`model.gate.aligned`), subtasks take snapshots (`model.subtask.subtask`), the coordinator collects
-acknowledgements (`model.coordinator.coordinator`), the sink commits (`model.sink.two_phase_commit`).
-`model.dataflow.composition` carries their effects from one to the other, `model.dataflow.actions` holds the
-actions, and `model.dataflow.properties` the rules of the whole, ONCE-01 to ONCE-06.
+acknowledgements (`model.coordinator.coordinator`), and the sink commits (`model.sink.two_phase_commit`).
+`model.dataflow.composition` passes their effects to other components. `model.dataflow.actions` holds the
+actions. `model.dataflow.properties` holds the rules of the composition, ONCE-01 to ONCE-06.
 
-The model omits the delay of a snapshot's asynchronous part: it ends at once, and the delay is that of the
-acknowledgement. Partitions do not end. The environment decides when attempts fail and messages arrive
-(`model.dataflow.environment`). spec/dataflow/Dataflow.tla specifies the same job; the two state graphs are
-compared.
+The model omits the delay of a snapshot's asynchronous part: this part ends at once, and only the
+acknowledgement is late. Partitions do not end. The environment decides when attempts fail and messages arrive
+(`model.dataflow.environment`). spec/dataflow/Dataflow.tla specifies the same job. The suite compares the two
+state graphs.
 """
 
 from typing import NamedTuple, TypeVar
@@ -34,7 +34,7 @@ from model.subtask.subtask import Subtask
 T = TypeVar("T")
 
 Counts = tuple[tuple[int, ...], ...]
-"""By source, by record of that source: number of occurrences."""
+"""By source, and by record of that source: number of occurrences."""
 Item = Record | Barrier | Cancel
 
 
@@ -46,25 +46,25 @@ class Sent(NamedTuple):
 
 
 Channel = tuple[Sent, ...]
-"""The items sent and not received, oldest first."""
+"""The items that were sent and not received, oldest first."""
 
 
 class Wires(NamedTuple):
-    """The connections between tasks and coordinator, by task. Never changes."""
+    """The connections between tasks and the coordinator, by task. Never changes."""
 
     slow: tuple[bool, ...]
-    """The task's answers are messages in flight; those of other tasks arrive at once."""
+    """The task's answers are messages in flight. The answers of other tasks arrive at once."""
     notified_complete: tuple[bool, ...]
-    """The task is notified of completed checkpoints; a task that commits nothing need not be."""
+    """The coordinator notifies the task of completed checkpoints. Only a task that commits needs this."""
     notified_abort: tuple[bool, ...]
-    """The task is notified of aborted checkpoints."""
+    """The coordinator notifies the task of aborted checkpoints."""
 
 
 class Tasks(NamedTuple):
     """The volatile state of an execution attempt, and the items in its channels."""
 
     offsets: tuple[int, ...]
-    """By source: number of records it has read."""
+    """By source: number of records that it has read."""
     inputs: tuple[Channel, ...]
     """By source: its channel to the operator."""
     gate: Gate
@@ -79,7 +79,7 @@ class Tasks(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The state that tasks have stored for one checkpoint; for other tasks the initial state."""
+    """The state that tasks have stored for one checkpoint. For other tasks, the initial state."""
 
     checkpoint: int
     stored: tuple[bool, ...]
@@ -98,13 +98,13 @@ class Content(NamedTuple):
 
 
 class Dataflow(NamedTuple):
-    """The whole job, with the state that outlives its attempts."""
+    """The whole job, including the state that outlives its attempts."""
 
     wires: Wires
     attempt: int
     """The number of the execution attempt, from 1."""
     restored: int
-    """The checkpoint from which this attempt was restored, -1 for the initial state."""
+    """The checkpoint from which this attempt was restored; -1 for the initial state."""
     tasks: Tasks
     coordinator: Coordinator
     messages: Messages
@@ -131,9 +131,10 @@ def new_dataflow(
     profile: CoordinatorProfile = NEWEST_COORDINATOR,
     wires: Wires | None = None,
 ) -> Dataflow:
-    """A running job before its first record; each source has `records` records.
+    """A running job before its first record. Each source has `records` records.
 
-    By default all answers are messages in flight, all tasks are notified of aborts, the sink of completions.
+    By default all answers are messages in flight. The coordinator notifies all tasks of aborts, and the sink
+    of completions.
     """
     plan = Plan(
         (True,) * sources + (False, False),
@@ -181,18 +182,18 @@ def all_run(state: Coordinator) -> Coordinator:
 
 
 def operator_of(dataflow: Dataflow) -> int:
-    """The operator's position in the plan; the sink's is one more."""
+    """The position of the operator in the plan. The sink has the next position."""
     return len(dataflow.tasks.offsets)
 
 
 def beginning(sources: int, records: int) -> Cut:
-    """The cut before the first record; no task has stored it."""
+    """The cut before the first record. No task has stored it."""
     nothing = ((0,) * records,) * sources
     return Cut(NONE, (False,) * (sources + 2), (0,) * sources, nothing, nothing)
 
 
 def cut_of(dataflow: Dataflow, checkpoint: int) -> Cut:
-    """The stored cut of `checkpoint`; the initial one if there is none."""
+    """The stored cut of `checkpoint`. If there is none, the initial cut."""
     for cut in dataflow.cuts:
         if cut.checkpoint == checkpoint:
             return cut
@@ -200,7 +201,7 @@ def cut_of(dataflow: Dataflow, checkpoint: int) -> Cut:
 
 
 def content_of(dataflow: Dataflow, transaction: int) -> Content:
-    """The records of an uncommitted transaction; empty before its first record."""
+    """The records of an uncommitted transaction. Empty before its first record."""
     for content in dataflow.contents:
         if content.transaction == transaction:
             return content
@@ -208,7 +209,7 @@ def content_of(dataflow: Dataflow, transaction: int) -> Content:
 
 
 def counted_once_more(counts: Counts, number: int) -> Counts:
-    """The counts with record `number` counted once more; records are numbered source by source."""
+    """The counts with record `number` counted once more. Records are numbered source by source."""
     source, index = divmod(number, len(counts[0]))
     return with_element(counts, source, with_element(counts[source], index, counts[source][index] + 1))
 
@@ -222,5 +223,5 @@ def summed(left: Counts, right: Counts) -> Counts:
 
 
 def with_element(elements: tuple[T, ...], position: int, element: T) -> tuple[T, ...]:
-    """The same elements with another one at `position`."""
+    """The elements with `element` at `position`."""
     return (*elements[:position], element, *elements[position + 1 :])

@@ -1,8 +1,8 @@
-"""The dataflow closed by its environment: bounds on records, checkpoints, time-outs and failures.
+"""The closed models of the dataflow, with bounds on records, checkpoints, time-outs and failures.
 
-The bounds are guards over the state itself; the environment stores only the number of snapshots that could
-not be written. Actions have the same names as in spec/dataflow/Dataflow.tla. There, channels and messages
-have no bound and a lost message stays in flight; with a bound, the model removes it.
+The bounds are guards over the state. The environment stores only the number of snapshots that could not be
+written. Actions have the same names as in spec/dataflow/Dataflow.tla. In that module, channels and messages
+have no bound, and a lost message stays in flight. The model has a bound and removes a lost message.
 """
 
 from functools import partial
@@ -34,7 +34,7 @@ UNBOUNDED = 1_000_000
 
 
 MEMBERS = ("offsets", "inputs", "counted", "subtasks", "sunk", "records", "state.committed")
-"""Collections of a dataflow with a fixed length."""
+"""The collections of a dataflow with a fixed length."""
 
 
 class Scope(NamedTuple):
@@ -48,17 +48,17 @@ class Scope(NamedTuple):
     failures: int
     time_outs: int
     zombies: bool = False
-    """Items and messages of an attempt outlive it."""
+    """Items and messages of an attempt may arrive after its end."""
     capacity: int = 1
-    """Number of records that a channel holds before its sender waits; barriers are not counted."""
+    """Number of records that a channel holds before its sender waits. Barriers do not count."""
     in_flight: int = 2
     """Maximum number of messages in flight before a step.
 
-    A step may add more; at the bound only messages move.
+    A step may exceed the bound. At the bound, messages can only arrive or be lost.
     """
     sources: int = 2
     types: tuple[int, ...] = (CHECKPOINT,)
-    """The requested types; a savepoint starts whatever is pending."""
+    """The requested types. A savepoint starts while other checkpoints are pending."""
     faults: tuple[int, ...] = ()
     """The ways in which the store may fail, once."""
     takes_coordinator: bool = False
@@ -68,7 +68,7 @@ class Scope(NamedTuple):
     loses: bool = True
     """Notifications may be lost."""
     wires: Wires | None = None
-    """The connections between tasks and coordinator; None for the default of `new_dataflow`."""
+    """The connections between tasks and the coordinator. None for the default of `new_dataflow`."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
 
 
@@ -110,7 +110,7 @@ def closed_dataflow(scope: Scope) -> ClosedModel:
 
 
 def movers_of(scope: Scope) -> tuple[Offers, ...]:
-    """The sources of actions, one by one; at the bound of messages only the messages move."""
+    """The functions that offer actions. At the bound of messages only messages arrive or are lost."""
     moving = (
         *(partial(move, scope, source) for source in range(scope.sources) for move in (emits, taken)),
         *(partial(move, scope) for move in (taken_by_sink, requested, declined, unstored, timed_out)),
@@ -121,7 +121,7 @@ def movers_of(scope: Scope) -> tuple[Offers, ...]:
 
 
 def unless_crowded(scope: Scope, offers: Offers, dataflow: Dataflow) -> Offered:
-    """The actions of `offers`, unless the bound of messages in flight is reached."""
+    """The actions of `offers`, or none if the messages in flight have reached their bound."""
     if len(dataflow.messages) < scope.in_flight:
         yield from offers(dataflow)
 
@@ -213,7 +213,7 @@ def has_capacity(scope: Scope, channel: Channel) -> bool:
 
 
 def _more(scope: Scope) -> str:
-    """The parts of a scope other than its numbers, for the name of the closed model."""
+    """The words for the parts of a scope that are no numbers, for the name of the closed model."""
     savepoints = ", savepoints" if len(scope.types) > 1 else ""
     faults = ", a store that fails" if scope.faults else ""
     replaced = ", a coordinator that is replaced" if scope.takes_coordinator else ""
@@ -224,13 +224,13 @@ def _more(scope: Scope) -> str:
 
 
 REPLAY = Scope(records=2, checkpoints=2, max_concurrent=1, failures=1, time_outs=0)
-"""Two checkpoints in turn, a failure at any point, and the replay after it."""
+"""Two checkpoints, one after the other, a failure at any point, and the replay after the failure."""
 TWICE = Scope(records=1, checkpoints=2, max_concurrent=1, failures=2, time_outs=0)
 """A restored job fails again."""
 ZOMBIES = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=0, zombies=True)
 """Items that a failed attempt has sent arrive in the next one."""
 OVERTAKING = Scope(records=1, checkpoints=2, max_concurrent=2, failures=0, time_outs=0)
-"""Two concurrent checkpoints: the newer overtakes the older at the gate and at the coordinator."""
+"""Two concurrent checkpoints. The newer one subsumes the older one at the gate and at the coordinator."""
 EXPIRY = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=1)
 """A checkpoint expires while its barriers are in flight."""
 BESIDE = Scope(
@@ -241,7 +241,7 @@ BESIDE = Scope(
     time_outs=0,
     types=(CHECKPOINT, SAVEPOINT),
 )
-"""Savepoints beside checkpoints: they complete in any order."""
+"""Savepoints beside checkpoints. Both complete in any order."""
 REPLACED = Scope(
     records=1,
     checkpoints=1,
@@ -263,8 +263,8 @@ DECLINED = Scope(
     types=(CHECKPOINT, SAVEPOINT),
     declines=1,
 )
-"""A snapshot cannot be written, while a savepoint may be under way."""
+"""A snapshot cannot be written, while a savepoint may be pending."""
 SHORT = (TWICE, ZOMBIES, EXPIRY, REPLACED, DECLINED)
-"""Explored in every verification."""
+"""The scopes that every verification explores."""
 SCOPES = (*SHORT, REPLAY, OVERTAKING, BESIDE)
-"""Explored in a thorough verification, each in well under a minute."""
+"""The scopes that a thorough verification explores, each in less than a minute."""

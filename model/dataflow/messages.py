@@ -1,9 +1,9 @@
-"""Messages between the coordinator and the tasks: in flight, unordered, each of one attempt.
+"""Messages in flight between the coordinator and the tasks, without an order, each of one attempt.
 
-A message is delivered once, at any later time, also after its attempt has ended; a notification may be lost.
-The collection is sorted, so that equal collections are equal values: the order has no meaning.
+A message is delivered once, at any later time, also after its attempt has ended. A notification may be lost.
+The collection is sorted so that equal collections are equal values. The order has no meaning.
 
-The module knows no rule: `model.dataflow.actions` holds the steps of an arriving message.
+The module knows no rule. `model.dataflow.actions` holds the steps of an arriving message.
 """
 
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class Message(NamedTuple):
     completed: int = NONE
     """In an abort: the newest completed id."""
     reason: str = ""
-    """In a decline: its reason."""
+    """In a decline: the reason."""
 
 
 Messages = tuple[Message, ...]
@@ -47,6 +47,6 @@ def sent(messages: Messages, message: Message) -> Messages:
 
 
 def arrived(messages: Messages, message: Message) -> Messages:
-    """The messages without `message`, which has arrived."""
+    """The messages without `message`, which arrives."""
     position = messages.index(message)
     return (*messages[:position], *messages[position + 1 :])

@@ -1,4 +1,4 @@
-"""The cases of the composed dataflow: the beginning of a job. Its steps are explored."""
+"""The cases of the composed dataflow: a new job. The explorer, and not z3, checks its steps."""
 
 from collections.abc import Iterator
 

@@ -28,13 +28,13 @@ from model.sink.events import AbortTransaction, Commit, Write
 from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel, Decline, Snapshot
 
 _ENDS = "(abort | complete | discard | notify_complete | notify_subsumed | notify_abort)*"
-"""Effects of the coordinator at the end of checkpoints."""
+"""The effects of the coordinator at the end of checkpoints."""
 _ANSWERED = f"(acknowledged {_ENDS} fail?)?"
 _SNAPSHOT = "broadcast_barrier snapshot (pre_commit begin)? acknowledge"
 _BARRIER = (
     f"(block | resume | abort | trigger)* (decline broadcast_cancel)? ({_SNAPSHOT} | broadcast_cancel)?"
 )
-"""Effects of a gate, then those of its subtask: at an abort, and at a trigger."""
+"""The effects of a gate and of its subtask, at an abort and at a trigger."""
 _NOTIFIED = "(notify_complete notify_abort? commit* | notify_abort)?"
 _SHARED = "tasks.subtasks coordinator messages cuts sink"
 
@@ -71,7 +71,7 @@ DATAFLOW.frames({
 
 @DATAFLOW.initial("ONCE-02")
 def once_02_at_first(dataflow: Dataflow) -> bool:
-    """Every task runs and has read nothing; nothing is on its way, stored or committed."""
+    """In a new job every task runs and has read nothing, and nothing is in flight, stored or committed."""
     tasks, coordinator = dataflow.tasks, dataflow.coordinator
     on_the_way = (*tasks.inputs, tasks.output, dataflow.messages, dataflow.contents, dataflow.cuts)
     counts = (tasks.offsets, *tasks.counted, *dataflow.committed)
@@ -90,7 +90,7 @@ def once_02_at_first(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-01")
 def once_01(dataflow: Dataflow) -> bool:
-    """Every task has stored the newest completed checkpoint, and all of them the same records."""
+    """Every task has stored the newest completed checkpoint, and all parts contain the same records."""
     return dataflow.completed == NONE or all(_cut(dataflow, dataflow.completed).stored)
 
 
@@ -109,7 +109,7 @@ def once_01_consistent(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-01")
 def once_01_acknowledged(dataflow: Dataflow) -> bool:
-    """What a task has acknowledged in this attempt, it has taken and stored."""
+    """A task has taken and stored every snapshot that it has acknowledged in this attempt."""
     acknowledged = [
         (task, pending.checkpoint)
         for pending in dataflow.coordinator.pending
@@ -127,7 +127,7 @@ def once_01_acknowledged(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-01")
 def once_01_completes(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """A checkpoint completes with the last acknowledgement that was awaited in this attempt."""
+    """A checkpoint completes with the last acknowledgement that it awaits in this attempt."""
     if after.completed == before.completed or type(event) is not Deliver:
         return True
     last = event.message
@@ -139,7 +139,7 @@ def once_01_completes(before: Dataflow, event: Event, effects: Effects, after: D
 
 @DATAFLOW.step("ONCE-01")
 def once_01_stores(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """A snapshot stores the task's part as it is now; nothing else is stored, and no other part is lost."""
+    """A snapshot stores the current part of its task. Nothing else is stored, and no other part is lost."""
     if not effects:
         return after.cuts == before.cuts
     expected = {cut.checkpoint: cut for cut in before.cuts}
@@ -193,7 +193,7 @@ def once_03(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-03")
 def once_03_commits(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """A transaction holds what was written to it, until its first commit adds that to the output."""
+    """A transaction holds the records written to it, until its first commit adds them to the output."""
     if not effects:
         return after.committed == before.committed and after.contents == before.contents
     open_ones = dict(before.contents)
@@ -238,10 +238,10 @@ def once_05(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-06")
 def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """An arriving item or message of another attempt is removed, and nothing else changes."""
+    """An item or message of another attempt is removed when it arrives, and nothing else changes."""
     tasks = before.tasks
     if type(event) is Deliver and event.message.attempt != before.attempt:
-        return after == before._replace(messages=after.messages)  # those that are left: once_06_messages
+        return after == before._replace(messages=after.messages)  # once_06_messages checks the others
     if type(event) is Receive and tasks.inputs[event.channel][0].attempt != before.attempt:
         rest = tasks.inputs[event.channel][1:]
         inputs = _put(tasks.inputs, event.channel, rest)
@@ -253,7 +253,7 @@ def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -
 
 @DATAFLOW.step("ONCE-06")
 def once_06_messages(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """Each message is of its sender's attempt, arrives once, and only a failure loses others."""
+    """Each message belongs to its sender's attempt and arrives once. Only a failure loses messages."""
     if type(event) is Fail:
         return after.messages == (before.messages if event.zombies else ())
     expected = list(before.messages)
@@ -276,7 +276,7 @@ def once_06_messages(before: Dataflow, event: Event, effects: Effects, after: Da
 
 @DATAFLOW.step("ONCE-06")
 def once_06_items(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """Each item is of its sender's attempt, is read once and in order, and only a failure loses others."""
+    """Each item belongs to its sender's attempt and is read once, in order. Only a failure loses items."""
     tasks = before.tasks
     sources = len(tasks.offsets)
     channels = [list(channel) for channel in (*tasks.inputs, tasks.output)]
@@ -303,7 +303,7 @@ def once_06_items(before: Dataflow, event: Event, effects: Effects, after: Dataf
 
 
 def _task_of(dataflow: Dataflow, event: Event) -> int:
-    """The task that the event concerns; none for an event of the coordinator."""
+    """The position of the task of the event. An event of the coordinator has none."""
     if type(event) is Deliver and event.message.kind in TO_TASKS:
         return event.message.task
     if type(event) is Receive or type(event) is ReceiveAtSink:
@@ -316,7 +316,7 @@ def _has_taken(dataflow: Dataflow, task: int, checkpoint: int) -> bool:
 
 
 def _cut(dataflow: Dataflow, checkpoint: int) -> Cut:
-    """The stored parts of a checkpoint; for none the initial states."""
+    """The stored parts of a checkpoint. If it has none, the initial states."""
     nothing = _nothing(dataflow)
     tasks, offsets = dataflow.tasks.subtasks, dataflow.tasks.offsets
     initial = Cut(NONE, (False,) * len(tasks), (0,) * len(offsets), nothing, nothing)
@@ -347,7 +347,7 @@ def _newest_durable(dataflow: Dataflow) -> int:
 
 @cache
 def _each_once(offsets: tuple[int, ...], shape: Counts) -> Counts:
-    """Each record before the offsets once, in the shape of `shape`."""
+    """Counts with each record before the offsets once, of the same size as `shape`."""
     return tuple(
         tuple(int(index < offset) for index in range(len(counts)))
         for offset, counts in zip(offsets, shape, strict=True)

@@ -1,6 +1,6 @@
-"""The closed models of drivers that share a storage; spec/fencing/FencingModel.tla is the same system.
+"""The closed models of drivers that share a storage. FencingModel.tla specifies the same system.
 
-Every driver may do its next step at any time, fail, or crash. So each interleaving of pauses is explored.
+Every driver may take its next step at any time, fail, or crash. So the explorer visits each interleaving.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from model.steps import step_of
 
 
 def closed_fencing(drivers: int, attempts: int, checkpoints: int) -> ClosedModel:
-    """A number of drivers, which together draw and reserve at most a number of ids."""
+    """Drivers that together draw at most `attempts` attempts and reserve at most `checkpoints` ids."""
 
     def offers(fencing: Fencing) -> Iterator[tuple[str, Event]]:
         for driver in range(1, drivers + 1):
@@ -61,5 +61,5 @@ ACTIONS = {
 
 
 def closed_fencing_models() -> tuple[ClosedModel, ...]:
-    """The closed models: every rule fires in one of them."""
+    """The closed models of drivers. Every rule fires in one of them."""
     return closed_fencing(2, 3, 2), closed_fencing(2, 4, 1)

@@ -1,23 +1,24 @@
 """Drivers that share a storage: attempts, starts and checkpoints. Rules FENCE-01 to FENCE-05.
 
-A driver may be paused, or cut off, at any time, and go on when another driver has taken over the job. No
-driver knows that of itself. So the storage decides: each step here is one atomic operation of a driver on the
-storage, such as the creation of a file that must not exist. A driver goes through these steps:
+A driver may be paused or disconnected at any time, and continue after another driver has taken over the job.
+A driver does not know that it was paused. So the storage decides: each step of this module is one atomic
+operation of a driver on the storage, such as the creation of a file that must not exist. A driver takes these
+steps:
 
-draw      the number of a new attempt, greater than all before
-close     each older attempt that has not started; then it never starts
+draw      the number of a new attempt, greater than all earlier ones
+close     each older attempt that has not started, so that it never starts
 find      the newest published checkpoint that is not dead
 start     record that checkpoint as the start of the attempt
 reserve   the id of a new checkpoint
 check     whether a newer attempt was drawn
 publish   the checkpoint
-confirm   check once more; only then the driver acts on the checkpoint
+confirm   check once more. Only then the driver acts on the checkpoint
 
-The order makes it safe. A driver draws before it finds, and confirms after it has published. So either the
-newer driver finds the checkpoint, or the older driver learns that it was superseded.
+The order makes the steps safe. A driver draws before it finds, and confirms after it has published. So either
+the newer driver finds the checkpoint, or the older driver learns of the newer attempt.
 
-The storage must make each creation visible to all at once, and let one of two creators win: a local file
-system does, and an object store with conditional writes.
+The storage must make each creation visible to all drivers at once. If two drivers create the same file, one
+of them must fail. A local file system guarantees this, and so does an object store with conditional writes.
 """
 
 from typing import NamedTuple, TypeAlias, cast
@@ -58,26 +59,29 @@ DriverStep: TypeAlias = (
 )
 
 IDLE, DRAWN, FOUND, RUNNING, CHECKED, PUBLISHED = range(6)
-"""What a driver has done last: nothing, or its attempt has failed; drawn an attempt; found a checkpoint;
-started; checked before a publication; published."""
+"""The phases, by the last step of a driver.
+
+In order: none, or its attempt has failed; it has drawn an attempt; it has found a checkpoint; it has started;
+it has checked before a publication; it has published.
+"""
 
 CLOSED, OPEN = -1, -2
-"""Of an attempt in `starts`: it never starts; it has neither started nor been closed."""
+"""Values in `starts`. CLOSED: the attempt never starts. OPEN: it has neither started nor been closed."""
 
 
 class Fencing(NamedTuple):
-    """The storage, and what each driver knows. Drivers, attempts and checkpoints are numbered from 1."""
+    """The storage, and the knowledge of each driver. Drivers, attempts and checkpoints count from 1."""
 
     phases: tuple[int, ...]
-    """By driver."""
+    """By driver: its phase."""
     attempts: tuple[int, ...]
     """By driver: the attempt that it has drawn last; 0 for none."""
     checkpoints: tuple[int, ...]
-    """By driver: the checkpoint that it has found, or is publishing; 0 for none."""
+    """By driver: the checkpoint that it has found or is about to publish; 0 for none."""
     starts: tuple[int, ...]
-    """By attempt: the checkpoint from which it started, 0 for the beginning; or CLOSED, or OPEN."""
+    """By attempt: CLOSED, OPEN, or the checkpoint from which it started, 0 for the beginning."""
     published: tuple[int, ...]
-    """By checkpoint: the attempt that has published it; 0 for one that is only reserved."""
+    """By checkpoint: the attempt that has published it; 0 if it is only reserved."""
     completed: tuple[int, ...]
     """The checkpoints that a driver has confirmed, ascending."""
 
@@ -96,17 +100,17 @@ def newest(fencing: Fencing) -> int:
 
 
 def is_newest(fencing: Fencing, driver: int) -> bool:
-    """Whether no attempt is newer than the driver's."""
+    """Whether no attempt is newer than the driver's attempt."""
     return fencing.attempts[driver - 1] == newest(fencing)
 
 
 def open_below(fencing: Fencing, attempt: int) -> tuple[int, ...]:
-    """The attempts before this one that have neither started nor been closed."""
+    """The attempts before `attempt` that have neither started nor been closed."""
     return tuple(older for older in range(1, attempt) if fencing.starts[older - 1] == OPEN)
 
 
 def is_dead(fencing: Fencing, checkpoint: int) -> bool:
-    """Whether an attempt newer than the publisher's has started from an earlier checkpoint, or from none."""
+    """Whether an attempt newer than the publisher's has started from an earlier checkpoint or from 0."""
     publisher = fencing.published[checkpoint - 1]
     return any(CLOSED < start < checkpoint for start in fencing.starts[publisher:])
 
@@ -129,7 +133,7 @@ def driver_of(event: Event) -> int:
 
 
 def is_next(fencing: Fencing, event: Event) -> bool:
-    """Whether this is a step that its driver may take next."""
+    """Whether the driver may take this step next."""
     place = driver_of(event) - 1
     phase, attempt, checkpoint = fencing.phases[place], fencing.attempts[place], fencing.checkpoints[place]
     has_older = open_below(fencing, attempt) != ()
@@ -148,7 +152,7 @@ def is_next(fencing: Fencing, event: Event) -> bool:
 
 
 def on_draw(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Draw the next attempt: of a driver whose own one is the newest, or that has none."""
+    """Draws the next attempt, for a driver whose own attempt is the newest one or that has none."""
     if fencing.attempts[driver - 1] and not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-01")
     attempt = newest(fencing) + 1
@@ -159,20 +163,20 @@ def on_draw(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_close(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Close the oldest open attempt before the driver's own."""
+    """Closes the oldest open attempt before the driver's own attempt."""
     older = open_below(fencing, fencing.attempts[driver - 1])[0]
     after = fencing._replace(starts=_with(fencing.starts, older, CLOSED))
     return Step(after, (Closed(older),), ("FENCE-02",))
 
 
 def on_find(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Find the checkpoint to start from, after all older attempts have started or are closed."""
+    """Finds the checkpoint to start from, after all older attempts have started or are closed."""
     found = latest(fencing)
     return Step(_now(fencing, driver, FOUND, found), (Found(found),), ("FENCE-02", "FENCE-05"))
 
 
 def on_start(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Record the start of the attempt, unless a newer attempt has closed it."""
+    """Records the start of the attempt, unless a newer attempt has closed it."""
     attempt, checkpoint = fencing.attempts[driver - 1], fencing.checkpoints[driver - 1]
     if fencing.starts[attempt - 1] == CLOSED:
         return _superseded(fencing, driver, "FENCE-02")
@@ -181,21 +185,21 @@ def on_start(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_reserve(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Reserve the next id."""
+    """Reserves the next id."""
     checkpoint = len(fencing.published) + 1
     after = _now(fencing, driver, RUNNING, checkpoint)._replace(published=(*fencing.published, 0))
     return Step(after, (Reserved(checkpoint),), ("FENCE-04",))
 
 
 def on_check(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Look for a newer attempt; if there is one, the driver ends before a useless publication."""
+    """Looks for a newer attempt. If there is one, the driver ends before a useless publication."""
     if not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-04")
     return Step(_now(fencing, driver, CHECKED, fencing.checkpoints[driver - 1]), (), ("FENCE-04",))
 
 
 def on_publish(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Publish the checkpoint; a newer attempt may have been drawn since the check."""
+    """Publishes the checkpoint. Another driver may have drawn a newer attempt since the check."""
     attempt, checkpoint = fencing.attempts[driver - 1], fencing.checkpoints[driver - 1]
     after = _now(fencing, driver, PUBLISHED, checkpoint)._replace(
         published=_with(fencing.published, checkpoint, attempt)
@@ -204,7 +208,7 @@ def on_publish(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_confirm(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Complete the checkpoint, unless a newer attempt was drawn."""
+    """Completes the checkpoint, unless there is a newer attempt."""
     if not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-04")
     checkpoint = fencing.checkpoints[driver - 1]
@@ -213,12 +217,12 @@ def on_confirm(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_fail(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """The attempt fails. The driver remembers its number, and no more."""
+    """The attempt fails. The driver remembers only the number of the attempt."""
     return Step(_now(fencing, driver, IDLE, 0), (), ("FENCE-01",))
 
 
 def on_crash(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """The driver ends. The next one in its place has no attempt."""
+    """The driver ends. The next driver in its place has no attempt."""
     return Step(_ended(fencing, driver), (), ("FENCE-01",))
 
 
@@ -239,5 +243,5 @@ def _now(fencing: Fencing, driver: int, phase: int, checkpoint: int) -> Fencing:
 
 
 def _with(values: tuple[int, ...], number: int, value: int) -> tuple[int, ...]:
-    """The values with that of a number, from 1, replaced."""
+    """The values with the value at `number` replaced. Numbers begin at 1."""
     return tuple(value if place == number else one for place, one in enumerate(values, 1))

@@ -44,7 +44,7 @@ FENCING.frames({
 
 @FENCING.initial("FENCE-01")
 def fence_01_at_first(fencing: Fencing) -> bool:
-    """Nothing was drawn, published or completed."""
+    """In a new storage no attempt is drawn, and no checkpoint is published or completed."""
     return fencing[3:] == ((), (), ()) and not any((*fencing.phases, *fencing.attempts, *fencing.checkpoints))
 
 
@@ -57,7 +57,7 @@ def fence_01_owners(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-01", DrawAttempt, AttemptFails, DriverCrashes)
 def fence_01(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """A new attempt has the next number, and a driver whose last one is not the newest draws none."""
+    """A new attempt has the next number. A driver whose last attempt is not the newest one draws none."""
     own, newest = before.attempts[driver_of(event) - 1], len(before.starts)
     if type(event) is AttemptFails:
         return _is(after, driver_of(event), IDLE, own, 0)
@@ -82,7 +82,7 @@ def fence_02_closed(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-02", CloseAttempt, StartAttempt)
 def fence_02(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """A start is recorded once: by the attempt itself, or as closed by a newer one."""
+    """A start is recorded once: by the attempt itself, or as closed by a newer attempt."""
     own, found = before.attempts[driver_of(event) - 1], before.checkpoints[driver_of(event) - 1]
     changed = [
         (attempt, start)
@@ -103,7 +103,7 @@ def fence_02(before: Fencing, event: Event, effects: Effects, after: Fencing) ->
 
 @FENCING.state("FENCE-03")
 def fence_03(fencing: Fencing) -> bool:
-    """Later attempts start from no checkpoint before a completed one, nor before that of an earlier start."""
+    """Later attempts start from no checkpoint before a completed one or before that of an earlier start."""
     newest_start = 0
     for attempt, start in enumerate(fencing.starts, 1):
         if start < 0:
@@ -151,7 +151,7 @@ def fence_05(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-05", FindCheckpoint)
 def fence_05_finds(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """The checkpoint that is found is published, and every newer published one is dead."""
+    """The checkpoint that a driver finds is published, and every newer published one is dead."""
     found = after.checkpoints[driver_of(event) - 1]
     if effects != (Found(found),) or (found and not before.published[found - 1]):
         return False

@@ -33,7 +33,7 @@ def step_fencing(state: Fencing, wire: Wire) -> Step[Fencing]:
 
 
 def observe_fencing(state: Fencing) -> dict[str, object]:
-    """The observable state."""
+    """The observable state: every field, with the phases in the words of the adapter protocol."""
     numbers = {name: list(value) for name, value in state._asdict().items()}
     return {**numbers, "phases": [PHASES[phase] for phase in state.phases]}
 

@@ -4,9 +4,9 @@ A gate reads several channels. Barrier n splits each channel into what belongs t
 not. The gate blocks a channel that has delivered barrier n until every open channel has delivered it. The
 snapshot taken then holds everything before barrier n and nothing after it.
 
-The module describes Flink 1.14 and later; `model.gate.generations` has what older generations do instead. It
-knows one gate and nothing else: no coordinator, no records, no time. `model.gate.polled_gate` and, up to
-Flink 1.10, `model.gate.buffering` hold the items that wait on a blocked channel.
+The module describes Flink 1.14 and later. `model.gate.generations` holds the different steps of older
+generations. The module knows one gate, and no coordinator, no records and no time. `model.gate.polled_gate`
+holds the items that wait on a blocked channel, and `model.gate.buffering` holds them up to Flink 1.10.
 """
 
 from typing import NamedTuple
@@ -59,11 +59,11 @@ class AlignedSteps:
         return self.arrive(gate, channel, (), ("ALIGN-02",))
 
     def late(self, gate: Gate, channel: int) -> Step[Gate]:
-        """The barrier of an older or ended checkpoint: its sender, which stopped after it, may continue."""
+        """A late barrier resumes its channel: the sender has stopped after the barrier, and may continue."""
         return Step(gate, (Resume(channel),), ("ALIGN-04",))
 
     def repeated(self, gate: Gate, channel: int) -> Step[Gate]:
-        """The channel delivers the barrier of the pending checkpoint again: it counts once."""
+        """The channel repeats the barrier of the pending checkpoint. The barrier does not count again."""
         return self.arrive(gate, channel, (), ("ALIGN-16",))
 
     def arrive(self, gate: Gate, channel: int, effects: Effects, rules: Rules) -> Step[Gate]:
@@ -86,7 +86,7 @@ class AlignedSteps:
         return Step(idle(gate._replace(current=checkpoint)), effects, (rule,))
 
     def on_end_of_partition(self, gate: Gate, channel: int) -> Step[Gate]:
-        """`channel` ends: the gate no longer awaits it."""
+        """`channel` ends. The gate no longer awaits a barrier of this channel."""
         gate = gate._replace(closed=with_flag(gate.closed, channel, True))
         if not gate.pending:
             return Step(gate, (), ("ALIGN-13",))
@@ -98,7 +98,7 @@ class AlignedSteps:
         return self.complete(gate, (), ("ALIGN-15",))
 
     def on_inject(self, gate: Gate, checkpoint: int) -> Step[Gate]:
-        """The coordinator triggers `checkpoint` on the task: each open channel counts, none is blocked."""
+        """The coordinator triggers `checkpoint` on the task. Each open channel counts. None is blocked."""
         if all(gate.closed):
             return Step(gate, (), ("ALIGN-24",))
         if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
@@ -112,18 +112,21 @@ class AlignedSteps:
         return self.complete(begin(gate, checkpoint), effects, rules)
 
     def complete(self, gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
-        """Every channel is aligned: trigger the snapshot, then resume the channels (ALIGN-05, ALIGN-06)."""
+        """Every channel is aligned: the gate triggers the snapshot, then resumes the channels.
+
+        Rules ALIGN-05 and ALIGN-06.
+        """
         done = (*effects, Trigger(gate.current), *resume_all(gate))
         return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
 
     def give_up(self, gate: Gate, reason: str) -> Effects:
-        """The effects that abort the pending alignment: its channels resume before the abort."""
+        """The effects that abort the pending alignment: first the resumes of its channels, then the abort."""
         return (*resume_all(gate), Abort(gate.current, reason))
 
     def awaits_a_channel(self, gate: Gate) -> bool:
-        """An open channel has not delivered the barrier.
+        """Whether an open channel has not delivered the barrier.
 
-        Never true after the barrier of a lone channel (ALIGN-07).
+        If the gate has one channel, the result is false after the barrier of this channel (ALIGN-07).
         """
         return not all(blocked or closed for blocked, closed in zip(gate.blocked, gate.closed, strict=True))
 
@@ -154,7 +157,10 @@ def resume_open(gate: Gate) -> Effects:
 
 
 def behind_the_last_awaited(gate: Gate) -> Effects:
-    """Resumes of the blocked channels after the last awaited one: the checkpoint ends before they count."""
+    """The resumes of the blocked channels after the last awaited channel.
+
+    An injection counts channel by channel. The checkpoint ends before it counts these channels.
+    """
     late: Effects = ()
     for channel in reversed(range(len(gate.blocked))):
         if gate.blocked[channel]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 ALIGNED = 0
 """Channels stay blocked until all have delivered the barrier, however long that takes."""
 UNALIGNED = 1
-"""The barrier overtakes the records before it; they become part of the snapshot."""
+"""The barrier overtakes the records before it. These records become part of the snapshot."""
 FORCED_ALIGNED = 2
 """Aligned without a time limit: some channel cannot take part in an unaligned checkpoint."""
 TIMED = 3
@@ -20,7 +20,7 @@ class Options(NamedTuple):
     """The options that a barrier carries beside its id."""
 
     alignment: int
-    """How it aligns, one of the four constants above."""
+    """The alignment of the barrier, one of the four constants above."""
     savepoint: bool
     timestamp: int
     """When the coordinator triggered the checkpoint, in milliseconds."""

@@ -1,18 +1,18 @@
 """The steps of unaligned and alternating gates. Rules UNAL-03 to UNAL-19, UNAL-21, UNAL-22.
 
-An alternating gate aligns until a time-out, and then lets barriers overtake.
-Aligned, timed, forced-aligned and unaligned barriers may arrive mixed. A channel announces a timed barrier
-while the barrier is still behind records. The checkpoint begins with the first barrier or announcement of its
-id. A timer runs from the checkpoint's timestamp. Until the time is over, the gate aligns as in
-`model.gate.aligned`. When it is over, or when an unaligned barrier arrives, the gate prioritises the
-announced barriers and the checkpoint continues unaligned (`model.gate.unaligned`). Blocked channels stay
-blocked until its end.
+An alternating gate aligns until a time-out, and then lets barriers overtake. Aligned, timed, forced-aligned
+and unaligned barriers may arrive in any mixture. A channel announces a timed barrier while the barrier is
+still behind records. The checkpoint begins with the first barrier or announcement of its id. A timer runs
+from the checkpoint's timestamp. Until the time is over, the gate aligns as in `model.gate.aligned`. When the
+time is over, or when an unaligned barrier arrives, the gate prioritises the announced barriers, and the
+checkpoint continues unaligned (`model.gate.unaligned`). Blocked channels stay blocked until the end of the
+checkpoint.
 
 Time is a number in the state. Only `on_advance` increases it and fires a timer. A barrier or an end can
 therefore arrive after the time-out and before the timer fires, as in a busy task.
 
 The module describes Flink 1.15 and later: profile `flink-1.14`, named by the first release in which aligned
-gates behave so. `model.gate.unaligned_generations` has 1.14 and older.
+gates behave so. `model.gate.unaligned_generations` holds the steps of 1.14 and older.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
@@ -49,7 +49,7 @@ class UnalignedSteps(OvertakingSteps):
     def on_inject(
         self, gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
     ) -> Step[UnalignedGate]:
-        """The coordinator triggers the task: its barrier counts on each open channel, and blocks none."""
+        """The coordinator triggers the task. The barrier counts on each open channel, and blocks none."""
         options = Options(alignment, savepoint, timestamp)
         effects: Effects = ()
         rules: Rules = ("UNAL-22",)
@@ -69,7 +69,7 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """`channel` announces a barrier. A newer checkpoint begins; the channel stays awaited (UNAL-13)."""
+        """`channel` announces a barrier. A newer checkpoint begins. The channel stays awaited (UNAL-13)."""
         if is_spent(gate, checkpoint):
             return Step(gate, (), ("UNAL-05",))
         gate, effects, rules = self.begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
@@ -81,12 +81,12 @@ class UnalignedSteps(OvertakingSteps):
     def on_cancel(self, gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
         """The gate reads a cancellation marker of `checkpoint` on `channel`."""
         if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
-            return Step(gate, (), ("UNAL-07",))  # also an announced checkpoint without a barrier
+            return Step(gate, (), ("UNAL-07",))  # also if the checkpoint is only announced
         effects = (*self.let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
         return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
     def on_end_of_partition(self, gate: UnalignedGate, channel: int) -> Step[UnalignedGate]:
-        """`channel` ends: the gate no longer awaits a barrier there."""
+        """`channel` ends. The gate no longer awaits a barrier of this channel."""
         gate = gate._replace(closed=with_flag(gate.closed, channel, True))
         if not gate.pending:
             return Step(gate, (), ("UNAL-09",))
@@ -105,13 +105,13 @@ class UnalignedSteps(OvertakingSteps):
                 return self.give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
             return Step(gate, (), ("UNAL-09",))
         if not gate.begun:
-            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, but the channel ended before
+            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, but its channel has ended
         if gate.overtaking:
             return self.stop(gate, (), ("UNAL-09", "UNAL-03"))
         return self.complete(gate, (), ("UNAL-09",))
 
     def on_advance(self, gate: UnalignedGate, ms: int) -> Step[UnalignedGate]:
-        """Virtual time passes by `ms`; the timer fires if it is due."""
+        """Virtual time passes by `ms` milliseconds. The timer fires if it is due."""
         gate = gate._replace(now=gate.now + ms)
         if gate.timer == NONE or gate.timer > gate.now:
             return Step(gate, (), ())
@@ -132,13 +132,13 @@ class UnalignedSteps(OvertakingSteps):
         return self.count(begun, channel, options, blocks=blocks)
 
     def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
-        """The effects of a late barrier: a sender that stopped behind it may continue (UNAL-05)."""
+        """The effects of a late barrier: a sender that has stopped after it may continue (UNAL-05)."""
         return () if self.overtakes(options) else (Resume(channel),)
 
     def count(
         self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """Count the barrier of `channel`. `begun` is the result of `begin_if_newer`."""
+        """The gate counts the barrier of `channel`. `begun` is the result of `begin_if_newer`."""
         gate = self.counted(begun.state, channel)
         if gate.overtaking:
             step = self.on_overtaking_barrier(gate, channel, options, blocks=blocks)
@@ -149,7 +149,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*begun.effects, *step.effects), (*step.rules, *begun.rules))
 
     def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The first barrier or announcement of a checkpoint begins it, with a timer if timed (UNAL-15)."""
+        """The first barrier or announcement begins its checkpoint. A timed one gets a timer (UNAL-15)."""
         if checkpoint == gate.current:
             return Step(gate, (), ())
         gate, effects, rules = self.begin(gate, checkpoint, options)
@@ -191,7 +191,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
 
     def give_up_alignment(self, gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
-        """Prioritise announced barriers. If a barrier was read, also trigger the snapshot."""
+        """The gate prioritises announced barriers. If it has read a barrier, it triggers the snapshot."""
         effects = prioritise_all(gate)
         gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
         if not gate.begun:
@@ -201,7 +201,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(gate, (*effects, *self.start(gate, options)), rules)
 
     def complete(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
-        """Every channel is aligned: trigger the snapshot, then resume the channels (UNAL-11)."""
+        """Every channel is aligned: the gate triggers the snapshot, then resumes the channels (UNAL-11)."""
         effects = (*effects, Trigger(gate.current), *resume_all(gate))
         return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
 

@@ -1,7 +1,7 @@
 """A gate that stores the items of a blocked channel: Flink up to 1.10. Rules ALIGN-17, ALIGN-22, ALIGN-23.
 
 Up to Flink 1.10 the network cannot hold a channel back. The gate reads every item and stores the items of
-blocked channels. When an event resumes channels, the stored items are rolled over: the gate replays them
+blocked channels. When an event resumes channels, the gate rolls the stored items over: it replays them
 within that event, before it reads a new item. The gate stores a replayed item again if its channel is blocked
 again. If that alignment ends before the replay does, the gate first replays the items stored last and then
 the rest of the older sequence. The gate aborts an alignment that would store more than a limit.
@@ -18,7 +18,7 @@ from model.gate.profiles import Profile
 
 UNLIMITED = -1
 PAGE_BYTES = 32_768
-"""Size that each stored item counts for, in bytes: one network page, whatever the item's own size."""
+"""Size in bytes that the limit counts for a stored item: one network page, whatever the item's own size."""
 
 
 class Buffer(NamedTuple):

@@ -1,7 +1,8 @@
 """Unaligned gates of Flink 1.11 and 1.12: the first barrier decides whether its checkpoint aligns.
 
-In 1.12 its options decide (UNAL-27), in 1.11 the type of the checkpoint (UNAL-28). `FirstDecides.tla` states
-the same. A class holds what it does in another way than the class it derives from.
+In 1.12 the options of the barrier decide (UNAL-27). In 1.11 the type of the checkpoint decides (UNAL-28).
+`FirstDecides.tla` specifies the same gates. A class holds the steps in which one generation differs from the
+class that it derives from.
 """
 
 from model.events import SUBSUMED, Effects, Rules, Step
@@ -17,7 +18,7 @@ class CountsBarriers(UnalignedSteps):
     """1.12 and 1.13: the gate counts barriers, so one channel can count for another (ALIGN-21)."""
 
     def all_arrived(self, gate: UnalignedGate) -> bool:
-        """As many repeated barriers have counted as channels are awaited."""
+        """The repeated barriers that have counted are at least as many as the awaited channels."""
         channels = zip(gate.arrived, gate.closed, strict=True)
         return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
 
@@ -36,7 +37,7 @@ class FirstDecides(CountsBarriers):
     """
 
     decides: Rules = ("UNAL-27",)
-    """The rule by which the first barrier decides."""
+    """The rule that states how the first barrier decides."""
 
     def on_announce(
         self,
@@ -51,7 +52,7 @@ class FirstDecides(CountsBarriers):
         return Step(gate, (), ("UNAL-05",))
 
     def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
-        """A gate that never blocks never resumes."""
+        """The effects of a late barrier: none, if the gate overtakes and so never blocks."""
         return super().late(gate, channel, options) if gate.alternating else ()
 
     def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
@@ -61,7 +62,7 @@ class FirstDecides(CountsBarriers):
         return self.begin(gate, checkpoint, options)
 
     def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The first barrier decides."""
+        """The checkpoint begins, and its first barrier decides whether the checkpoint aligns."""
         begun = super().begin(gate, checkpoint, options)
         if not gate.alternating:
             return begun
@@ -83,11 +84,11 @@ class FirstDecides(CountsBarriers):
         return gate.alternating and gate.overtaking != self.overtakes(options)
 
     def is_convertible(self, options: Options) -> bool:
-        """The first barrier has decided: every later one fits."""
+        """True: the first barrier has decided, and every later barrier that the gate reads agrees with it."""
         return True
 
     def is_timed_out(self, gate: UnalignedGate, options: Options) -> bool:
-        """There are no time-outs."""
+        """False: these generations have no time-outs."""
         return False
 
     def on_overtaking_barrier(
@@ -108,7 +109,10 @@ class FirstDecides(CountsBarriers):
         return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
 
     def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
-        """A gate whose barriers overtake stops persisting, whether it has read one or not."""
+        """The effects that end a checkpoint.
+
+        A gate that overtakes stops persisting, even before the first barrier.
+        """
         stopped: Effects = (StopPersisting(checkpoint),) if gate.overtaking else ()
         return (*stopped, *resume_all(gate))
 
@@ -151,7 +155,11 @@ class TypeDecides(FirstDecides):
         return Step(self.idle(gate), passed, (*begun.rules, "UNAL-11"))
 
     def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
-        """A whole checkpoint ends without an effect; a change of kind resumes channels before the abort."""
+        """The effects and rules that end a pending checkpoint, if one with these options begins.
+
+        A checkpoint whose barriers have all overtaken ends without an effect (UNAL-29). If the new checkpoint
+        is of the other kind, the channels resume before the abort.
+        """
         changes = gate.alternating and gate.overtaking != self.overtakes(options)
         if self.is_whole(gate) and not changes:
             return (), ("UNAL-29",)
@@ -160,9 +168,9 @@ class TypeDecides(FirstDecides):
         return super().subsumed(gate, options)
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
-        """The pending checkpoint ends unfinished: it is aborted before its channels resume."""
+        """The effects that abort the pending checkpoint: first the abort, then the resumes of channels."""
         return (Abort(gate.current, reason), *self.let_go(gate, gate.current))
 
     def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
-        """The channels resume; persisting stops without an effect."""
+        """The resumes of the blocked channels. Persisting stops without an effect."""
         return resume_all(gate)

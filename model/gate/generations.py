@@ -1,8 +1,8 @@
-"""The steps of older generations: what Flink did before the release that a module of this folder describes.
+"""The steps of the gate in older generations, before the releases that the other modules describe.
 
-A class holds what one generation does in another way than the class that it derives from. `aligned_steps`
-picks the steps of a gate. The switches of `model.gate.profiles` state the same differences as facts, and the
-properties check the steps against them.
+A class holds the steps in which one generation differs from the class that it derives from. `aligned_steps`
+selects the steps of a gate. The switches of `model.gate.profiles` state the same differences as facts. The
+properties check the steps against these switches.
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ class CountsRepeats(AlignedSteps):
     """1.13: the gate counts barriers, so one channel can count for another (ALIGN-21)."""
 
     def repeated(self, gate: Gate, channel: int) -> Step[Gate]:
-        """A repeated barrier counts again (an inconsistent cut)."""
+        """A repeated barrier counts again, which makes the cut inconsistent."""
         return self.arrive(gate._replace(repeats=gate.repeats + 1), channel, (), ("ALIGN-21",))
 
     def awaits_a_channel(self, gate: Gate) -> bool:
-        """More open channels have not delivered the barrier than repeated ones have counted."""
+        """The open channels without the barrier are more than the repeated barriers that have counted."""
         channels = zip(gate.blocked, gate.closed, strict=True)
         return gate.repeats < sum(1 for blocked, closed in channels if not (blocked or closed))
 
@@ -54,7 +54,7 @@ class PassesAlone(RefusesRepeats):
         return Step(gate._replace(current=checkpoint), (*resumed, Trigger(checkpoint)), ("ALIGN-07",))
 
     def give_up(self, gate: Gate, reason: str) -> Effects:
-        """The effects that abort the pending alignment: the abort before its channels resume."""
+        """The effects that abort the pending alignment: first the abort, then the resumes of its channels."""
         return (Abort(gate.current, reason), *resume_all(gate))
 
 
@@ -79,14 +79,14 @@ class CancelsTwice(SendersContinue):
 
 
 class CountsBarriers(TrackingSteps):
-    """1.9 to 1.13: the tracker counts barriers, of ended channels too; it keeps no set of channels."""
+    """1.9 to 1.13: the tracker counts barriers, also of ended channels. It keeps no set of channels."""
 
     def awaited_by_a_new_one(self, tracker: Tracker) -> int:
-        """Number of counts that a checkpoint beginning now needs: one of each channel (TRACK-15)."""
+        """Number of counts that a checkpoint needs if it begins now: one for each channel (TRACK-15)."""
         return len(tracker.closed)
 
     def with_count(self, entry: Tracked, channel: int) -> Tracked:
-        """The channel counts, also a second time (TRACK-16)."""
+        """The channel counts, and a repeated barrier counts again (TRACK-16)."""
         counted = entry.counted
         return entry._replace(counted=(*counted[:channel], counted[channel] + 1, *counted[channel + 1 :]))
 

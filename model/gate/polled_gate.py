@@ -75,7 +75,7 @@ def next_released(gate: Gate, waiting: tuple[Item, ...]) -> int | None:
 
 
 def at_gate(gate: Gate, item: Item) -> Step[Gate]:
-    """The gate reads one item; the operator processes a record at once."""
+    """The gate reads one item. The operator processes a record at once."""
     steps = aligned_steps(gate)
     if type(item) is Barrier:
         return steps.on_barrier(gate, item.channel, item.checkpoint)
@@ -88,16 +88,16 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
 
 
 class Watched(NamedTuple):
-    """A polled gate and what it has read: what a snapshot means is stated over it (ALIGN-25).
+    """A polled gate, with the last item that it has read of each channel. ALIGN-25 reads this state.
 
-    It decides nothing: a gate alone takes each step, and the other fields record the items that it reads.
+    The gate alone decides each step. The other fields only record the items that the gate reads.
     """
 
     gate: Gate
     last: tuple[int, ...]
-    """By channel: the id of the last barrier or cancellation that was read; 0 at first."""
+    """By channel: the id of the last barrier or cancellation that the gate has read; 0 at first."""
     at_barrier: tuple[bool, ...]
-    """By channel: the last item that was read is the barrier with this id."""
+    """By channel: the last item that the gate has read is the barrier with this id."""
 
 
 def new_watched(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Watched:
@@ -107,15 +107,15 @@ def new_watched(channels: int, counts_as_aligned: bool, profile: Profile = NEWES
 
 
 def on_watched_inject(watched: Watched, checkpoint: int) -> Step[Watched]:
-    """The coordinator triggers the task; nothing is read."""
+    """The coordinator triggers the task. The gate reads no item."""
     gate, effects, rules = aligned_steps(watched.gate).on_inject(watched.gate, checkpoint)
     return Step(watched._replace(gate=gate), effects, rules)
 
 
 def on_watched_item(watched: Watched, item: Item) -> Step[Watched]:
-    """The step of the gate, and the item noted as the last one of its channel; none of a blocked channel."""
+    """The gate reads the item, which becomes the channel's last one. A blocked channel delivers nothing."""
     if watched.gate.blocked[item.channel]:
-        return Step(watched, (), ())  # the network holds it back (ALIGN-17)
+        return Step(watched, (), ())  # the network holds the item back (ALIGN-17)
     gate, effects, rules = at_gate(watched.gate, item)
     last, at_barrier, channel = watched.last, watched.at_barrier, item.channel
     if type(item) is Barrier or type(item) is Cancel:

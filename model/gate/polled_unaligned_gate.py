@@ -1,15 +1,16 @@
 """In-flight records of a polled gate in mode `unaligned` or `alternating`. Rules UNAL-23 and UNAL-24.
 
-A record on a channel whose barrier the running snapshot still awaits belongs before that barrier: the task
-processes it and persists it. The task only processes every other record. Every item of a held channel waits
-in the network: the sender has stopped after its aligned barrier and sends nothing, not even an announcement
-or an unaligned barrier. When an event resumes channels, the gate reads the waiting items within that event,
-after the event's own effects, in the order of arrival over all channels. An item waits on if its channel is
-held again.
+If the running snapshot still awaits the barrier of a channel, a record of this channel belongs before that
+barrier. The task processes this record and persists it. The task only processes every other record. Every
+item of a held channel waits in the network: the sender has stopped after its aligned barrier and sends
+nothing, not even an announcement or an unaligned barrier.
+
+When an event resumes channels, the gate reads the waiting items within that event, after the event's own
+effects, in the order of arrival over all channels. An item waits on if its channel is held again.
 
 The network follows the effects of the gate: it holds a channel from its `block` to its `resume`. The held
-channels are the blocked ones, with one exception: a late injection resumes every open channel, also those
-that the gate keeps blocked.
+channels are the blocked channels, with one exception: a late injection resumes every open channel, also a
+channel that the gate keeps blocked.
 """
 
 from typing import NamedTuple
@@ -73,7 +74,7 @@ def on_arrival(passage: Passage, item: Item) -> Step[Passage]:
 
 
 def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
-    """The coordinator triggers the task, or time passes: neither waits for a channel."""
+    """The coordinator triggers the task, or time passes. The network delays neither of these events."""
     if type(call) is Inject:
         return handed_on(passage, unaligned_steps(passage.gate).on_inject(passage.gate, *call[:-1]))
     assert type(call) is Advance
@@ -118,7 +119,7 @@ def next_released(gate: UnalignedGate, waiting: tuple[Item, ...], held: tuple[bo
 
 
 def at_gate(gate: UnalignedGate, item: Item) -> Step[UnalignedGate]:
-    """The gate reads one item; the operator processes a record at once."""
+    """The gate reads one item. The operator processes a record at once."""
     if type(item) is OptionedBarrier:
         return unaligned_steps(gate).on_barrier(gate, *item[:-1])
     if type(item) is Announce:

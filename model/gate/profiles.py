@@ -1,8 +1,8 @@
-"""Generations of the gate: one protocol, and the named switches in which the releases differ.
+"""The generations of the gate: one protocol, and the named switches in which the releases differ.
 
-A profile is a set of switches, with which the properties check the steps. The steps of older generations
-stand in `model.gate.generations` and `model.gate.unaligned_generations`. The docstring of a switch states in
-one sentence what an observer of one task sees on each side.
+A profile is a set of switches. The properties check the steps against these switches. The modules
+`model.gate.generations` and `model.gate.unaligned_generations` hold the steps of older generations. The
+docstring of a switch states what an observer of one task sees if the switch is true, and else.
 """
 
 from collections.abc import Mapping
@@ -24,72 +24,76 @@ class Profile:
     # ------------------------------------------------------------ alignment at one gate
 
     ends_count: bool = True
-    """Checkpoints after tasks finish are on if left out: an ended channel counts as aligned. Flink offers
-    them from 1.14 on; its own default is off in 1.14 and on from 1.15 on."""
+    """Checkpoints after tasks finish are enabled if the configuration does not name them.
+
+    An ended channel then counts as aligned. Flink has this option from 1.14 on. Its own default is off in
+    1.14, and on from 1.15 on.
+    """
     stores_blocked: bool = False
-    """The gate stores the items of a blocked channel; else the network holds them back."""
+    """The gate stores the items of a blocked channel. Else the network holds these items back."""
     resumes_late: bool = True
-    """A late barrier resumes its channel, because the sender stopped after it; else senders do not stop."""
+    """A late barrier resumes its channel, because its sender has stopped. Else senders do not stop."""
     triggers_first: bool = True
-    """At completion the gate triggers the snapshot before it resumes the channels; else after."""
+    """At completion the gate triggers the snapshot before it resumes the channels. Else it resumes first."""
     releases_first: bool = True
-    """A subsumed alignment, or one that an end aborts, resumes its channels before the abort; else after."""
+    """If a newer barrier or an end aborts an alignment, its channels resume first. Else they resume last."""
     repeats_count: bool = False
-    """A repeated barrier of the pending checkpoint on one channel counts again (an inconsistent cut)."""
+    """A repeated barrier of the pending checkpoint counts again, which makes the cut inconsistent."""
     repeats_fail: bool = False
     """The gate refuses a repeated barrier of the pending checkpoint on one channel with an exception."""
     passes_alone: bool = False
     """A gate with a single channel triggers at its barrier and never blocks the channel."""
     cancels_twice: bool = False
-    """A newer cancellation during an alignment aborts its own id twice, first with reason subsumed."""
+    """A newer cancellation during an alignment aborts its own id twice. The first reason is subsumed."""
 
     # ------------------------------------------------------------ at-least-once tracking
 
     tracker_counts_ends: bool = True
-    """An ended channel counts for the tracked checkpoints, or aborts them; else the tracker ignores ends."""
+    """An ended channel counts for the tracked checkpoints, or aborts them. Else the tracker ignores ends."""
     tracker_awaits_ended: bool = False
-    """A new checkpoint needs one barrier of every channel, ended ones included; else of the open ones."""
+    """A new checkpoint needs a barrier of every channel. Else it needs a barrier of each open channel."""
     tracker_counts_repeats: bool = False
-    """The tracker counts barriers, so a repeated one counts again; else it keeps the set of channels."""
+    """The tracker counts barriers, so a repeated barrier counts again. Else it keeps the set of channels."""
 
     # ------------------------------------------------------------ unaligned checkpoints
 
     has_unaligned: bool = True
-    """The modes unaligned and alternating exist; else the generation has no unaligned checkpoints."""
+    """The modes unaligned and alternating exist. Else the generation has no unaligned checkpoints."""
     has_announcements: bool = True
-    """A channel may announce a barrier that it still holds; else there are no announcements."""
+    """A channel may announce a barrier that it still holds. Else there are no announcements."""
 
     times_from_first: bool = False
-    """The time-out of an alignment runs from its first barrier or announcement; else from its timestamp."""
+    """The time-out runs from the first barrier or announcement. Else it runs from the timestamp."""
     first_decides: bool = False
-    """The first barrier decides whether its checkpoint aligns; else any mix of barriers is legal.
+    """The first barrier decides whether its checkpoint aligns. Else any mix of barriers is legal.
 
-    If it decides, the gate refuses a barrier that disagrees. There are no announcements and no time-outs, and
-    barriers that overtake never block. A gate keeps the phase of its last checkpoint until the next first
-    barrier.
+    If the first barrier decides, the gate refuses a barrier that disagrees. There are no announcements and no
+    time-outs, and barriers that overtake never block. A gate keeps the phase of its last checkpoint until the
+    next first barrier.
     """
     savepoints_overtake: bool = False
-    """The gate may stop the alignment of a savepoint like that of a checkpoint; else it refuses to."""
+    """The gate may end the alignment of a savepoint early, as for a checkpoint. Else it refuses to."""
     type_decides: bool = False
-    """In the generations of `first_decides`: a savepoint aligns and any other checkpoint overtakes.
+    """With `first_decides`: a savepoint aligns, and any other checkpoint overtakes.
 
     Else the options of the barrier decide.
     """
     reports_stop: bool = True
-    """The gate emits an effect when it stops persisting; else persisting stops without an effect."""
+    """The gate emits an effect when it stops persisting. Else persisting stops without an effect."""
     whole_stays_pending: bool = False
-    """A checkpoint whose barriers have all overtaken stays pending; else it ends with its last barrier.
+    """A checkpoint whose barriers have all overtaken stays pending. Else it ends with its last barrier.
 
     While it is pending, an end, a cancellation or a savepoint still aborts it.
     """
     network_starts: bool = False
-    """In mode unaligned the network thread reports each received barrier to the gate; else only reads count.
+    """In mode unaligned the network thread reports each received barrier.
+
+    Else only barriers that are read count.
 
     A report may start the checkpoint; the network thread leaves the other effects for the task thread.
     """
     overtaking_counts_repeats: bool = False
-    """The gate counts overtaking barriers, so a repeated one counts for another channel; else once a channel.
-    """
+    """The gate counts overtaking barriers, so a repeated one counts again. Else a channel counts once."""
 
     def __repr__(self) -> str:
         return self.name

@@ -17,7 +17,7 @@ from model.gate.events import Abort, Process, Trigger
 from model.gate.profiles import NEWEST, Profile
 
 TRACKED_AT_MOST = 50
-"""Maximum number of tracked checkpoints (TRACK-07); proofs and closed models name a smaller one."""
+"""Maximum number of tracked checkpoints (TRACK-07). Proofs and closed models use a smaller number."""
 
 
 class Tracked(NamedTuple):
@@ -25,7 +25,7 @@ class Tracked(NamedTuple):
 
     checkpoint: int
     counted: tuple[int, ...]
-    """By channel, how often it has counted: by its barrier, its cancellation, its end."""
+    """By channel: number of times that it has counted, by its barrier, its cancellation or its end."""
     needed: int
     """Number of counts that complete the checkpoint. Never changes."""
     aborted: bool
@@ -81,7 +81,7 @@ class TrackingSteps:
             if entry.checkpoint == checkpoint:
                 rule = "TRACK-16" if entry.counted[channel] > 0 else "TRACK-03"
                 return settle(tracker, position, self.with_count(entry, channel), (), (rule,))
-        return Step(tracker, (), ("TRACK-05",))  # late, or dropped in favour of newer ones
+        return Step(tracker, (), ("TRACK-05",))  # late, or dropped for newer checkpoints
 
     def on_cancel(self, tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
         """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
@@ -104,7 +104,7 @@ class TrackingSteps:
         return Step(tracker, effects, (*rules, "TRACK-11"))
 
     def on_end_of_partition(self, tracker: Tracker, channel: int) -> Step[Tracker]:
-        """`channel` ends."""
+        """`channel` ends. It counts for every tracked checkpoint, or aborts them all (TRACK-13, TRACK-14)."""
         tracker = tracker._replace(closed=with_flag(tracker.closed, channel, True))
         if not tracker.counts_as_aligned:
             effects = aborts(tracker.tracked, INPUT_END_OF_STREAM)
@@ -123,16 +123,16 @@ class TrackingSteps:
         return tracker._replace(latest=checkpoint, tracked=(*tracker.tracked, entry))
 
     def awaited_by_a_new_one(self, tracker: Tracker) -> int:
-        """Number of counts that a checkpoint beginning now needs: one of each open channel (TRACK-15)."""
+        """Number of counts that a checkpoint needs if it begins now: one for each open channel (TRACK-15)."""
         return sum(1 for ended in tracker.closed if not ended)
 
     def with_count(self, entry: Tracked, channel: int) -> Tracked:
-        """The channel counts, once (TRACK-16)."""
+        """The entry after the channel has counted. A repeated barrier does not count again (TRACK-16)."""
         return entry._replace(counted=(*entry.counted[:channel], 1, *entry.counted[channel + 1 :]))
 
 
 def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, rules: Rules) -> Step[Tracker]:
-    """A channel has counted for the checkpoint at `position`: if complete, it and all older ones end."""
+    """A channel has counted for the checkpoint at `position`. If complete, it ends with all older ones."""
     if not is_complete(entry):
         return Step(with_entry(tracker, position, entry), effects, rules)
     newer = tracker.tracked[position + 1 :]
@@ -156,7 +156,7 @@ def with_entry(tracker: Tracker, position: int, entry: Tracked) -> Tracker:
 
 
 def aborts(entries: tuple[Tracked, ...], reason: str) -> Effects:
-    """An abort of each entry, oldest first, except those that were aborted before (TRACK-12)."""
+    """An abort of each entry that was not aborted before, oldest first (TRACK-12)."""
     return tuple(Abort(entry.checkpoint, reason) for entry in entries if not entry.aborted)
 
 

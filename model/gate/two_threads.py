@@ -1,15 +1,15 @@
-"""The two threads of Flink 1.11's unaligned gate: the network thread may start a checkpoint.
+"""The unaligned gate of Flink 1.11, which two threads share: the network thread may start a checkpoint.
 
-UNAL-30, UNAL-31.
+Rules UNAL-30 and UNAL-31.
 
-When a channel receives a barrier, the network thread reports it to the gate, long before the task reads it.
-If its id is above every id that was started or cancelled, the checkpoint starts: the gate persists input from
-then on. The task thread takes the snapshot and aborts an older checkpoint that ends. The network thread
-leaves both for the task thread in a mailbox, in order. If a newer checkpoint has started before the task
-thread reads the mail, the task thread does not take the snapshot.
+When a channel receives a barrier, the network thread reports the barrier to the gate, long before the task
+reads it. If the id of the barrier is above every id that was started or cancelled, the checkpoint starts: the
+gate persists input from then on. The task thread takes the snapshot, and it aborts an older checkpoint that
+ends. The network thread leaves these two effects for the task thread in a mailbox, in order. If a newer
+checkpoint has started before the task thread reads the mail, the task thread does not take the snapshot.
 
 Both threads share the gate of `model.gate.unaligned`: its current id is the highest that either thread has
-started or cancelled. The state of the task's reads is separate. The gate never blocks a channel.
+started or cancelled. A separate state records what the task has read. The gate never blocks a channel.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class Left(NamedTuple):
 
     checkpoint: int
     aborts: bool
-    """The effect is an abort (subsumed); else it is a trigger."""
+    """The effect is an abort with reason subsumed. Else it is a trigger."""
     unaligned: bool
     """The trigger is unaligned."""
 
@@ -53,7 +53,7 @@ def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeou
 def on_receive_barrier(
     threads: Threads, channel: int, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
 ) -> Step[Threads]:
-    """The network thread has received barrier `checkpoint` on `channel`; the task has not read it yet."""
+    """The network thread receives barrier `checkpoint` on `channel`. The task has not read it yet."""
     gate, effects, rules = unaligned_steps(threads.gate).on_barrier(
         threads.gate, channel, checkpoint, alignment, savepoint, timestamp
     )
@@ -70,7 +70,7 @@ def on_receive_barrier(
 
 
 def on_mail(threads: Threads) -> Step[Threads]:
-    """The task thread emits the effects left for it, without triggers that are out of date."""
+    """The task thread emits the effects of its mailbox, without the triggers that are out of date."""
     emitted: Effects = ()
     for left in threads.mail:
         if left.aborts:

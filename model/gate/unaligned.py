@@ -1,14 +1,14 @@
 """Unaligned checkpoints at one input gate: barriers overtake records. Rules UNAL-01 to UNAL-10.
 
-A gate that aligns waits for the slowest channel. A gate whose barriers overtake does not: the first barrier
-triggers the snapshot. The task processes the records that the other channels deliver before their barriers
-*and* stores them in the snapshot as in-flight data. The state at the trigger and the in-flight data together
-form the same cut as an alignment.
+A gate that aligns waits for the slowest channel. A gate whose barriers overtake does not wait: the first
+barrier triggers the snapshot. The task processes the records that the other channels deliver before their
+barriers *and* stores them in the snapshot as in-flight data. The state at the trigger and the in-flight data
+together form the same cut as an alignment.
 
 The module holds the gate and its steps while barriers overtake, in Flink 1.14 and later.
 `model.gate.alternating` holds the steps of the aligned phase, the passing of time, and the entry points: a
-gate of mode `unaligned` never aligns. `model.gate.unaligned_generations` has what older generations do
-instead, and `model.gate.polled_unaligned_gate` the items that wait on a blocked channel.
+gate of mode `unaligned` never aligns. `model.gate.unaligned_generations` holds the different steps of older
+generations. `model.gate.polled_unaligned_gate` holds the items that wait on a blocked channel.
 """
 
 from typing import NamedTuple
@@ -36,17 +36,17 @@ class UnalignedGate(NamedTuple):
     current: int
     """Highest checkpoint id begun or cancelled here; -1 before the first."""
     pending: bool
-    """`current` has begun and has not ended."""
+    """Checkpoint `current` has begun and has not ended."""
     begun: bool
     """The gate has read a barrier of the pending checkpoint; false while it is only announced."""
     overtaking: bool
-    """Barriers overtake: the gate does not align, or no longer aligns. The phase of an idle gate."""
+    """Barriers overtake: the gate does not align, or no longer aligns. An idle gate has a phase too."""
     arrived: tuple[bool, ...]
     """The channel has delivered the pending barrier, or has ended since the checkpoint began and counts."""
     blocked: tuple[bool, ...]
     """The channel has delivered an aligned barrier and waits for the end of the checkpoint."""
     announced: tuple[bool, ...]
-    """The channel still holds the pending barrier, which may yet be prioritised."""
+    """The channel still holds the pending barrier, and the gate may still prioritise it."""
     closed: tuple[bool, ...]
     """The channel has delivered its end of partition."""
     first: Options
@@ -112,7 +112,7 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
 
 
 def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
-    """Channels whose records become part of the snapshot: open ones whose barrier is awaited (UNAL-23)."""
+    """Channels whose records join the snapshot: the open ones whose barrier the gate awaits (UNAL-23)."""
     if not (gate.begun and gate.overtaking):
         return (False,) * len(gate.closed)
     channels = zip(gate.arrived, gate.closed, strict=True)
@@ -162,7 +162,7 @@ class OvertakingSteps:
     def on_overtaking_barrier(
         self, gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """The gate reads a barrier of the pending checkpoint; `blocks`: its sender stops after it."""
+        """The gate reads a barrier of the pending checkpoint. `blocks`: the sender stops after it."""
         effects: Effects = ()
         rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
         if blocks and options.alignment != UNALIGNED:
@@ -190,13 +190,13 @@ class OvertakingSteps:
     # ------------------------------------------------------------ the beginning and the end
 
     def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """A newer checkpoint begins; a pending one ends, once (UNAL-04)."""
+        """A newer checkpoint begins. A pending checkpoint ends first, and ends once (UNAL-04)."""
         effects, rules = self.subsumed(gate, options)
         gate = self.idle(gate)._replace(current=checkpoint, pending=True, first=options)
         return Step(gate, effects, rules)
 
     def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
-        """How a pending checkpoint ends when one with these options begins: its effects and the rules."""
+        """The effects and rules that end a pending checkpoint, if one with these options begins."""
         return (self.aborted(gate, SUBSUMED), ("UNAL-04",)) if gate.pending else ((), ())
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
@@ -204,7 +204,10 @@ class OvertakingSteps:
         return (*self.let_go(gate, gate.current), Abort(gate.current, reason))
 
     def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
-        """Stops persisting and resumes the channels: `checkpoint`, the pending or a newer id, ends it."""
+        """The effects that stop persisting and resume the blocked channels, without an abort.
+
+        `checkpoint`: the pending id, or the newer id that ends it.
+        """
         stopped: Effects = (StopPersisting(checkpoint),) if gate.overtaking and gate.begun else ()
         return (*stopped, *resume_all(gate))
 

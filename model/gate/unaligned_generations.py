@@ -1,6 +1,6 @@
-"""The steps of older generations of unaligned gates: `unaligned_steps` picks those of a gate.
+"""The steps of older generations of unaligned gates. `unaligned_steps` selects the steps of a gate.
 
-`model.gate.first_decides` has Flink 1.11 and 1.12; 1.13 and 1.14 are here.
+This module holds Flink 1.13 and 1.14. `model.gate.first_decides` holds Flink 1.11 and 1.12.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from model.gate.unaligned import UnalignedGate
 
 
 class SavepointsOvertake(UnalignedSteps):
-    """1.13 and 1.14: the alignment of a savepoint may be given up too."""
+    """1.13 and 1.14: the gate may also end the alignment of a savepoint before it is complete."""
 
     def is_convertible(self, options: Options) -> bool:
         """A checkpoint or savepoint with these options may continue unaligned (UNAL-21)."""
@@ -25,7 +25,7 @@ class TimesFromFirst(SavepointsOvertake, CountsBarriers):
     """1.13: a time-out runs from the first barrier or announcement."""
 
     def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The gate keeps when the checkpoint began."""
+        """The checkpoint begins. The gate stores the time at which it begins."""
         step = super().begin(gate, checkpoint, options)
         return step._replace(state=step.state._replace(since=gate.now))
 
@@ -44,5 +44,5 @@ _STEPS: Mapping[Profile, UnalignedSteps] = {
 
 
 def unaligned_steps(gate: UnalignedGate) -> UnalignedSteps:
-    """The steps of the gate's generation, which is one that has unaligned checkpoints."""
+    """The steps of the gate's generation, which has unaligned checkpoints."""
     return _STEPS[gate.profile]

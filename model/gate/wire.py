@@ -38,7 +38,7 @@ class GateSession(NamedTuple):
     mode: str
     polled: bool
     inbox: At
-    """The gate with the items that wait for it; at handler level none waits."""
+    """The gate with the items that wait for it. At level `handler` no item waits."""
 
 
 @cache
@@ -197,7 +197,7 @@ def observe_gate(session: GateSession) -> dict[str, object]:
         return {"current": at.latest, "pending": bool(tracked), "blocked": [], **seen, "tracked": tracked}
     if isinstance(gate, UnalignedGate):
         seen |= {"arrived": channels_of(gate.arrived), "persisting": channels_of(persisting(gate))}
-    if isinstance(at, Threads):  # of the task's reads
+    if isinstance(at, Threads):  # the observable state is what the task has read
         return {"current": at.read, "pending": at.reading, "blocked": [], **seen}
     return {"current": gate.current, "pending": gate.pending, "blocked": channels_of(gate.blocked), **seen}
 
@@ -208,14 +208,14 @@ def channels_of(flags: tuple[bool, ...]) -> list[int]:
 
 
 def counted_channels(entry: Tracked, profile: Profile) -> list[int] | int:
-    """The channels that have counted, sorted; in generations that count barriers, the number of counts."""
+    """The channels that have counted, ascending. In generations that count barriers, the number of counts."""
     if profile.tracker_counts_repeats:
         return sum(entry.counted)
     return [channel for channel, times in enumerate(entry.counted) if times]
 
 
 def key_of_gate(session: GateSession) -> Hashable:
-    """The state; its text while items wait, because Python takes record values 1 and true for equal."""
+    """The state as a key. While items wait, the key is text, because Python's values 1 and True are equal."""
     at = session.inbox
     waits = at.stored if isinstance(at, Buffer) else getattr(at, "waiting", ())
     return repr(session) if waits else session
@@ -225,7 +225,7 @@ def key_of_gate(session: GateSession) -> Hashable:
 
 
 def config_of_gate(at: Any) -> dict[str, Any]:  # noqa: ANN401 - any gate, alone or with its items
-    """The configuration of a closed model's gate; a gate without its network is at level handler."""
+    """The configuration of a closed model's gate. A gate without its network is at level `handler`."""
     gate = _gate_of(at)
     config: dict[str, Any] = {
         "channels": len(gate.closed),
@@ -244,7 +244,7 @@ def config_of_gate(at: Any) -> dict[str, Any]:  # noqa: ANN401 - any gate, alone
 
 
 def opening_of_gate(at: Any) -> tuple[dict[str, Any], ...]:  # noqa: ANN401 - any gate, alone or with its items
-    """Barriers on the channels that are blocked in the initial state of a gate that stores items."""
+    """The first events: a barrier on each channel that is blocked in the initial state of a storing gate."""
     if not isinstance(at, Buffer):
         return ()
     gate = at.gate

@@ -1,1 +1,1 @@
-"""Components with a record of what they have received and sent, which decides nothing."""
+"""Components with a history of the messages that they have received and sent. The history decides nothing."""

@@ -1,8 +1,8 @@
-"""What a coordinator has received and sent. COORD-32 is stated over it.
+"""A coordinator with a history of its messages. COORD-32 is stated over the history.
 
-The history decides nothing: the coordinator alone takes each step. It is computed from events and effects,
-not from what the coordinator keeps, so that a coordinator that keeps something wrong disagrees with it. In
-its closed model no task finishes: every task takes part in every checkpoint (COORD-27).
+The coordinator alone decides each step. The events and effects determine the history, and the coordinator's
+state does not. So a wrong state of the coordinator differs from the history. In the closed model no task
+finishes, so every task takes part in every checkpoint (COORD-27).
 """
 
 from typing import NamedTuple
@@ -15,24 +15,24 @@ from model.steps import step_of
 
 
 class Heard(NamedTuple):
-    """A task has acknowledged a checkpoint since it was triggered."""
+    """A task has acknowledged a checkpoint after the trigger of the checkpoint."""
 
     task: int
     checkpoint: int
 
 
 class CoordinatorHistory(NamedTuple):
-    """A coordinator, and what it has sent and received in the present attempt of the job."""
+    """A coordinator, and the messages that it has sent and received in the current attempt of the job."""
 
     coordinator: Coordinator
     triggered: tuple[int, ...]
     """The checkpoints that were triggered and have not ended, ascending."""
     heard: tuple[Heard, ...]
-    """The acknowledgements of these, ascending."""
+    """The acknowledgements of these checkpoints, ascending."""
 
 
 def on_coordinator(history: CoordinatorHistory, event: Event) -> Step[CoordinatorHistory]:
-    """The step of the coordinator; its effects and the event join the history."""
+    """The step of the coordinator. The event and its effects join the history."""
     coordinator, effects, rules = step_of("coordinator")(history.coordinator, event)
     ended = {one.checkpoint for one in effects if type(one) is Complete or type(one) is Abort}
     started = {one.checkpoint for one in effects if type(one) is TriggerTask}
@@ -44,7 +44,7 @@ def on_coordinator(history: CoordinatorHistory, event: Event) -> Step[Coordinato
 
 
 def heard_with(history: CoordinatorHistory, event: Event) -> tuple[Heard, ...]:
-    """The acknowledgements, with that of this event."""
+    """The acknowledgements, with the acknowledgement of this event."""
     if type(event) is not AcknowledgeMessage or event.checkpoint not in history.triggered:
         return history.heard
     return (*history.heard, Heard(event.task, event.checkpoint))

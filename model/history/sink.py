@@ -1,6 +1,6 @@
-"""What a sink has received and sent. SINK-11 compares the committed transactions with it.
+"""A sink with a history of its messages. SINK-11 compares the committed transactions with the history.
 
-The history decides nothing: the sink alone takes each step. It is computed from events and effects.
+The sink alone decides each step. The events and effects determine the history.
 """
 
 from typing import NamedTuple
@@ -13,17 +13,17 @@ from model.steps import step_of
 
 
 class SinkHistory(NamedTuple):
-    """A sink, what it has pre-committed for which checkpoint, and the newest one known to be complete."""
+    """A sink, its pre-committed transactions with their checkpoints, and the newest completed checkpoint."""
 
     sink: Sink
     belongs: tuple[PreCommitted, ...]
-    """Ascending; a restore of an older checkpoint undoes what is newer."""
+    """The pre-committed transactions, ascending. A restore of an older checkpoint removes newer ones."""
     completed: int
-    """The newest checkpoint that the sink was notified of, or restored from; 0: none."""
+    """The newest checkpoint of which the sink was notified, or from which it was restored; 0 for none."""
 
 
 def on_sink(history: SinkHistory, event: Event) -> Step[SinkHistory]:
-    """The step of the sink; its effects and the event join the history."""
+    """The step of the sink. The event and its effects join the history."""
     sink, effects, rules = step_of("sink")(history.sink, event)
     belongs, completed = history.belongs, history.completed
     if type(event) is SnapshotRequest:

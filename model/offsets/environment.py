@@ -1,4 +1,4 @@
-"""The closed model of the reader that commits offsets; spec/offsets/OffsetsModel.tla is the same system."""
+"""The closed models of the reader that commits offsets. OffsetsModel.tla specifies the same system."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from model.steps import step_of
 
 
 def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
-    """Snapshots with growing ids and any offsets; completions and aborts of any id; crashes, restores."""
+    """Snapshots have growing ids and any offsets. Completions and aborts name any id. Crashes occur."""
 
     def offers(reader: Reader) -> Iterator[tuple[str, Event]]:
         if not reader.running:
@@ -40,5 +40,5 @@ def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
 
 
 def closed_offsets_models() -> tuple[ClosedModel, ...]:
-    """The closed models: every rule of the reader fires in one of them."""
+    """The closed models of the reader. Every rule of the reader fires in one of them."""
     return closed_offsets(1, 3, 2), closed_offsets(2, 4, 2)

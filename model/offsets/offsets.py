@@ -1,8 +1,8 @@
 """A reader that commits its offsets when a checkpoint completes. Rules OFFSET-01 to OFFSET-07.
 
-A snapshot stores the offsets under the checkpoint's id; the completion of exactly that id commits them to the
-external system, which so learns the reader's progress. The protocol does not depend on that: a restore reads
-the offsets of the restored state, never the committed ones.
+A snapshot stores the offsets under the checkpoint's id. The completion of exactly that id commits them to the
+external system, so that this system knows the progress of the reader. The protocol does not depend on the
+commit: a restore reads the offsets of the restored state, and never the committed ones.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from model.offsets.events import CommitOffsets, Ignored, Seek
 
 
 class Remembered(NamedTuple):
-    """The offsets of one snapshot; one number represents the positions in all partitions."""
+    """The offsets of one snapshot. One number represents the positions in all partitions."""
 
     checkpoint: int
     offsets: int
@@ -29,11 +29,11 @@ class Reader(NamedTuple):
     """The reader has not crashed."""
     remembered_at_most: int
     newest: int
-    """The highest id ever snapshotted; ids of a job only grow."""
+    """The highest id of which the reader has taken a snapshot. The ids of a job only grow."""
     remembered: tuple[Remembered, ...]
     """Volatile: the offsets that a completion may commit, oldest first."""
     committed: Remembered
-    """Durable: the offsets committed last."""
+    """Durable: the offsets that were committed last."""
 
 
 def new_reader(remembered_at_most: int) -> Reader:
@@ -42,7 +42,7 @@ def new_reader(remembered_at_most: int) -> Reader:
 
 
 def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
-    """The reader takes a snapshot: it stores the offsets and drops the oldest beyond the bound."""
+    """The reader takes a snapshot. It stores the offsets and drops the oldest ones over the bound."""
     filed = (*reader.remembered, Remembered(checkpoint, offsets))
     rules: tuple[str, ...] = ("OFFSET-01",)
     if len(filed) > reader.remembered_at_most:
@@ -52,7 +52,7 @@ def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
 
 
 def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
-    """A checkpoint is complete: the reader commits its offsets and drops them and all older ones."""
+    """A checkpoint is complete. The reader commits its offsets and drops these and all older ones."""
     effects: Effects = ()
     for filed in reader.remembered:
         if filed.checkpoint == checkpoint:
@@ -65,12 +65,12 @@ def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
 
 
 def on_notify_abort(reader: Reader, checkpoint: int) -> Step[Reader]:
-    """A checkpoint was aborted: the reader drops its offsets when a later one completes."""
+    """A checkpoint was aborted. The reader keeps its offsets until a later checkpoint completes."""
     return Step(reader, (), ("OFFSET-05",))
 
 
 def on_crash(reader: Reader) -> Step[Reader]:
-    """A crash loses the remembered offsets; the committed ones are in the external system."""
+    """A crash loses the remembered offsets. The committed offsets are in the external system."""
     return Step(reader._replace(running=False, remembered=()), (), ("OFFSET-06",))
 
 

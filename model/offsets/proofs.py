@@ -1,4 +1,4 @@
-"""The symbolic cases of `offsets`, the reader that commits its offsets: any ids, up to three snapshots.
+"""The symbolic cases of the reader that commits its offsets, with any ids and up to three snapshots.
 
 `model.checker.prove` proves rules OFFSET-01 to OFFSET-07 on them.
 """
@@ -31,11 +31,11 @@ SIZE = Size(
     sends=lambda reader, event: reader.running is not (type(event) is RestoreOffsets),
     new=lambda reader: offsets.new_reader(reader.remembered_at_most),
 )
-"""Every number of remembered snapshots within the cases' bounds is proved."""
+"""The proofs cover every number of remembered snapshots within the bounds of the cases."""
 
 
 def offsets_cases(bound: int) -> Iterator[Case]:
-    """Each event class on a reader that remembers 0 to `bound` snapshots, `bound` being its maximum."""
+    """Each event class at a reader that remembers 0 to `bound` snapshots. `bound` is its maximum."""
     for size in range(bound + 1):
         shape = offsets.new_reader(bound)._replace(remembered=(Remembered(0, 0),) * size)
         state = symbolic_like(shape, "reader")._replace(remembered_at_most=bound)

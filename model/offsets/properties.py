@@ -33,7 +33,7 @@ def offset_01_at_first(reader: Reader) -> bool:
 
 @OFFSETS.step("OFFSET-01")
 def offset_01(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A snapshot stores its offsets and commits none; only a completion commits."""
+    """A snapshot stores its offsets and commits none. Only a completion commits."""
     if type(event) is SnapshotOffsets:
         filed = Remembered(event.checkpoint, event.offsets)
         return not effects and after.remembered[-1] == filed and after.newest == event.checkpoint
@@ -43,7 +43,7 @@ def offset_01(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.state("OFFSET-02")
 def offset_02(reader: Reader) -> bool:
-    """The reader remembers at most the bound, and a crashed reader nothing."""
+    """The reader remembers at most the bound. A crashed reader remembers nothing."""
     if not reader.running:
         return not reader.remembered
     return len(reader.remembered) <= reader.remembered_at_most
@@ -51,7 +51,7 @@ def offset_02(reader: Reader) -> bool:
 
 @OFFSETS.step("OFFSET-02")
 def offset_02_oldest(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A snapshot drops the oldest offsets, and only beyond the bound."""
+    """A snapshot drops the oldest offsets, and only if the number exceeds the bound."""
     if type(event) is not SnapshotOffsets:
         return True
     is_full = len(before.remembered) >= before.remembered_at_most
@@ -89,7 +89,7 @@ def offset_05(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.step("OFFSET-06")
 def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A restore continues at the given offsets, whatever was committed; a crash drops all."""
+    """A restore continues at the given offsets, and reads no committed ones. A crash drops all offsets."""
     if type(event) is Crash:
         return not effects and not after.running and not after.remembered
     if type(event) is not RestoreOffsets:
@@ -99,7 +99,7 @@ def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.state("OFFSET-07")
 def offset_07(reader: Reader) -> bool:
-    """Remembered offsets are newer than the committed ones, ascending, and no newer than the newest."""
+    """Remembered offsets ascend, are newer than the committed ones, and are not above the newest id."""
     below = reader.committed.checkpoint
     if below < NONE:
         return False
@@ -112,7 +112,7 @@ def offset_07(reader: Reader) -> bool:
 
 @OFFSETS.step("OFFSET-07")
 def offset_07_forward(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """Each commit is of a newer checkpoint than the previous commit."""
+    """Each commit belongs to a newer checkpoint than the previous commit."""
     if after.committed == before.committed:
         return True
     return after.committed.checkpoint > before.committed.checkpoint

@@ -1,4 +1,4 @@
-"""The reader that commits offsets on the wire."""
+"""The reader that commits offsets, in the adapter protocol."""
 
 from typing import Any
 

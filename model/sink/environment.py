@@ -1,4 +1,4 @@
-"""The closed model of the transactional sink; spec/sink/SinkModel.tla is the same with one coordinator.
+"""The closed models of the transactional sink. spec/sink/SinkModel.tla specifies one of them.
 
 The environment stores the newest snapshot, the newest completed id, and how often the task has ended.
 """
@@ -26,10 +26,11 @@ from model.steps import step_of
 
 
 def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """Snapshots with growing ids; only completed ones are notified; restores take the latest completed one.
+    """Snapshots have growing ids, notifications name completed ones, and restores take the latest of these.
 
-    A notification may be lost; the restore is from that completed checkpoint all the same. The task ends at
-    most `ends` times: by a crash, by a failing commit, or at its regular end."""
+    A notification may be lost. A restore then also takes that completed checkpoint. The task ends at most
+    `ends` times: by a crash, by a failing commit, or at its regular end.
+    """
 
     def allows(environment: Environment, event: Event) -> Environment | None:
         taken, completed, ended = environment
@@ -63,7 +64,7 @@ def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> Clos
 
 
 def closed_sink_history(ids: int, ends: int) -> ClosedModel:
-    """The same sink with what it has sent and received."""
+    """The sink of `closed_sink` with a history of its messages."""
     inner = closed_sink(ids, ends)
     return inner._replace(
         name=f"{inner.name}, with its history",
@@ -98,26 +99,26 @@ def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
 
 
 class CompleteCheckpoint(NamedTuple):
-    """The coordinator completes a checkpoint; its notification is an event of its own, or is lost."""
+    """The coordinator completes a checkpoint. The notification is another event, or is lost."""
 
     checkpoint: int
     kind: str = "complete"
 
 
 class Surrounded(NamedTuple):
-    """A sink, what the coordinator knows, and what the external system has rolled back."""
+    """A sink, the state of the coordinator, and the transactions that the external system has rolled back."""
 
     sink: Sink
     completed: int
-    """The newest completed id, 0 before the first."""
+    """The newest completed id; 0 before the first."""
     ends: int
-    """How often the task has ended."""
+    """Number of times that the task has ended."""
     withdrawn: tuple[int, ...]
     """The aborted transactions, ascending."""
 
 
 def closed_surrounded(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """The environment of SinkModel.tla: a checkpoint completes by itself, and a restore takes the newest."""
+    """The closed model of SinkModel.tla. Checkpoints complete at any time. A restore takes the newest."""
     counted = (
         (Crash, Close, FailingCompletion)
         if profile.waits_at_the_end
@@ -165,7 +166,7 @@ def closed_surrounded(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -
 
 
 def closed_sink_models() -> tuple[ClosedModel, ...]:
-    """The closed models: every rule of the sink fires in one of them."""
+    """The closed models of the sink. Every rule of the sink fires in one of them."""
     return (
         closed_sink(3, 1),
         closed_sink(2, 2),

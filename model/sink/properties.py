@@ -1,4 +1,7 @@
-"""SINK-01 to SINK-10, stated over the transactional sink; SINK-11, over what it has sent and received."""
+"""SINK-01 to SINK-10, stated over the transactional sink.
+
+SINK-11, stated over the history of its messages.
+"""
 
 from itertools import combinations, pairwise
 
@@ -54,7 +57,7 @@ def sink_01_at_first(sink: Sink) -> bool:
 
 @SINK.state("SINK-01")
 def sink_01(sink: Sink) -> bool:
-    """A running, unfinished sink has one open transaction; a crashed one has none."""
+    """A running, unfinished sink has one open transaction. A crashed sink has none."""
     if not sink.running:
         return sink.open == NONE
     return sink.finished or sink.open != NONE
@@ -70,7 +73,7 @@ def sink_01_writes(before: Sink, event: Event, effects: Effects, after: Sink) ->
 
 @SINK.step("SINK-02", SnapshotRequest)
 def sink_02(before: Sink, event: SnapshotRequest, effects: Effects, after: Sink) -> bool:
-    """A snapshot pre-commits the open transaction, files it, and opens the next unless it has finished."""
+    """A snapshot pre-commits and stores the open transaction. An unfinished sink then opens the next one."""
     filed = before.pending
     if before.open != NONE:
         filed = (*filed, PreCommitted(event.checkpoint, before.open))
@@ -81,7 +84,7 @@ def sink_02(before: Sink, event: SnapshotRequest, effects: Effects, after: Sink)
 
 @SINK.state("SINK-02")
 def sink_02_ascending(sink: Sink) -> bool:
-    """The snapshots ascend by checkpoint; each holds its transactions once, and only opened ones."""
+    """The snapshots ascend by checkpoint. Each snapshot holds only opened transactions, and each one once."""
     for taken in sink.snapshots:
         held = (*(filed.transaction for filed in taken.pending), *_present(taken.open))
         if _repeats(held) or not all(0 < transaction < sink.next_transaction for transaction in held):
@@ -91,7 +94,7 @@ def sink_02_ascending(sink: Sink) -> bool:
 
 @SINK.step("SINK-03")
 def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A completion commits the pre-committed transactions up to its id, oldest first; no other event does."""
+    """A completion commits the pre-committed transactions up to its id, oldest first. No other event does."""
     commits = tuple(effect for effect in effects if type(effect) is Commit)
     if type(event) is Restore or type(event) is FailingCompletion or type(event) is FailingRestore:
         return True
@@ -106,7 +109,7 @@ def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
 
 @SINK.step("SINK-03")
 def sink_03_is_done(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A reported commit is in the state from then on, and no other transaction is."""
+    """A step adds exactly the transactions whose commit it reports to the committed ones."""
     reported = tuple(effect.transaction for effect in effects if type(effect) is Commit)
     done = all(any(known == one for known in after.committed) for one in reported)
     return done and all(
@@ -142,7 +145,7 @@ def sink_06(before: Sink, event: Restore, effects: Effects, after: Sink) -> bool
 
 @SINK.step("SINK-07")
 def sink_07(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A finished sink opens no transaction: its next snapshot pre-commits the last one."""
+    """A finished sink opens no transaction. Its next snapshot pre-commits the last one."""
     if type(event) is Finish:
         ends = not effects and after == before._replace(finished=True)
         return ends or not before.profile.waits_at_the_end
@@ -154,7 +157,7 @@ def sink_07(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
 
 @SINK.state("SINK-08")
 def sink_08(sink: Sink) -> bool:
-    """Every transaction is one of open, pre-committed or committed; no id is used twice."""
+    """Every transaction is open, pre-committed or committed. No id is used twice."""
     filed = tuple(entry.transaction for entry in sink.pending)
     used = (*filed, *sink.committed, *_present(sink.open))
     known = all(0 < transaction < sink.next_transaction for transaction in (*used, sink.next_transaction - 1))
@@ -164,7 +167,7 @@ def sink_08(sink: Sink) -> bool:
 
 @SINK.step("SINK-08")
 def sink_08_counts_up(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A transaction is opened with the next id, which no other gets."""
+    """The sink opens a transaction with the next id, and no other transaction has this id."""
     if any(type(effect) is Begin for effect in effects):
         return after.open == before.next_transaction and after.next_transaction == after.open + 1
     return after.next_transaction == before.next_transaction
@@ -180,7 +183,7 @@ def sink_08_for_good(before: Sink, event: Event, effects: Effects, after: Sink) 
 
 @SINK.state("SINK-06")
 def sink_06_over(sink: Sink) -> bool:
-    """Once the task is over, no volatile state is left."""
+    """After the end of the task, no volatile state is left."""
     return sink.running or not (sink.finished or sink.pending or sink.open != NONE)
 
 
@@ -202,7 +205,7 @@ def sink_09(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
 
 @SINK.step("SINK-10")
 def sink_10(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A commit that throws fails the task; at a completion the sink first tries all others."""
+    """A commit that throws fails the task. At a completion the sink first tries all other commits."""
     if type(event) is FailingCompletion:
         reported = tuple(
             CommitFailed(filed.transaction) if filed.transaction == event.fails else Commit(filed.transaction)
@@ -236,13 +239,13 @@ def sink_11(before: SinkHistory, event: Event, effects: Effects, after: SinkHist
 
 @SINK_HISTORY.state("SINK-11")
 def sink_11_belongs_to_one(history: SinkHistory) -> bool:
-    """A transaction is pre-committed under one checkpoint."""
+    """A transaction belongs to at most one checkpoint."""
     transactions = [one.transaction for one in history.belongs]
     return len({*transactions}) == len(transactions)
 
 
 def _present(transaction: int) -> tuple[int, ...]:
-    """The transaction, if there is one."""
+    """The transaction as a tuple, which is empty for none."""
     return (transaction,) if transaction != NONE else ()
 
 

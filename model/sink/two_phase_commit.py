@@ -4,7 +4,8 @@ The sink writes records to one open transaction. A snapshot pre-commits it under
 (`PreCommitted`). The notification of a completed checkpoint commits all transactions pre-committed up to its
 id. A notification may be lost, so a restore commits again the pre-committed transactions of its snapshot.
 
-The state also holds the data that outlives a crash: the snapshots and the external system's transactions.
+The state also holds the data that outlives a crash: the snapshots, and the transactions of the external
+system.
 
 The module describes Flink 1.14 and later; `model.sink.generations` has what older generations do.
 """
@@ -24,16 +25,16 @@ class SinkProfile:
     name: str
     """The name on the wire: the first release of the generation."""
     waits_at_the_end: bool = True
-    """After the end of its input a sink waits for the checkpoint that commits its last transaction.
+    """After the end of its input, a sink waits for the checkpoint that commits its last transaction.
 
-    Else the end closes the sink, and the records written since its last snapshot are lost.
+    Else the end closes the sink, and the records since its last snapshot are lost.
     """
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """Unpickles to the one object of that name, also in another process."""
+        """The name of the profile. Unpickling returns the one object of that name in any process."""
         return _profile_of, (self.name,)
 
 
@@ -59,23 +60,23 @@ class SinkSnapshot(NamedTuple):
 
     checkpoint: int
     open: int
-    """The transaction opened at the snapshot, -1 if the sink had finished."""
+    """The transaction that was opened at the snapshot; -1 if the sink had finished."""
     pending: tuple[PreCommitted, ...]
 
 
 class Sink(NamedTuple):
-    """A sink and the durable state it relies on."""
+    """A sink and its durable state."""
 
     running: bool
     """The sink has neither crashed nor been closed."""
     finished: bool
     """The sink has read the end of its input."""
     open: int
-    """The transaction that takes the writes, -1 for none."""
+    """The transaction that takes the writes; -1 for none."""
     pending: tuple[PreCommitted, ...]
     """Pre-committed transactions, oldest first."""
     next_transaction: int
-    """Durable: the next unused id; ids count up."""
+    """Durable: the next unused id. Ids count up."""
     committed: tuple[int, ...]
     """Durable: the visible transactions, ascending."""
     snapshots: tuple[SinkSnapshot, ...]
@@ -94,7 +95,7 @@ def on_write(sink: Sink, value: int) -> Step[Sink]:
 
 
 def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
-    """The sink's subtask takes its snapshot: it pre-commits the open transaction and opens the next one."""
+    """The sink's subtask takes its snapshot. It pre-commits the open transaction and opens the next one."""
     effects: Effects = ()
     if sink.open != NONE:
         effects = (PreCommit(sink.open),)
@@ -110,7 +111,10 @@ def on_snapshot(sink: Sink, checkpoint: int) -> Step[Sink]:
 
 
 def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
-    """A checkpoint is complete: commits what was pre-committed up to its id; the commit of `fails` throws."""
+    """A checkpoint is complete. The sink commits the transactions that it pre-committed up to this id.
+
+    `fails`: the transaction whose commit throws, -1 for none.
+    """
     ready = tuple(filed for filed in sink.pending if filed.checkpoint <= checkpoint)
     if not ready:
         return Step(sink, (), ("SINK-04",))
@@ -125,12 +129,12 @@ def on_notify_complete(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[S
 
 
 def on_notify_abort(sink: Sink, checkpoint: int) -> Step[Sink]:
-    """A checkpoint was aborted: the transactions pre-committed under it stay for a later one."""
+    """A checkpoint was aborted. Its pre-committed transactions wait for a later completion."""
     return Step(sink, (), ("SINK-05",))
 
 
 def on_finish(sink: Sink) -> Step[Sink]:
-    """The input has ended: the sink waits for the checkpoint that commits its last transaction."""
+    """The input has ended. The sink waits for the checkpoint that commits its last transaction."""
     return Step(sink._replace(finished=True), (), ("SINK-07",))
 
 
@@ -140,7 +144,7 @@ def on_crash(sink: Sink) -> Step[Sink]:
 
 
 def on_close(sink: Sink) -> Step[Sink]:
-    """The task ends: the sink aborts the open transaction; a later restore commits the pre-committed ones."""
+    """The task ends. The sink aborts the open transaction. A later restore commits the pre-committed ones."""
     effects: Effects = () if sink.open == NONE else (AbortTransaction(sink.open),)
     return Step(on_crash(sink).state, effects, ("SINK-09",))
 
@@ -148,7 +152,7 @@ def on_close(sink: Sink) -> Step[Sink]:
 def on_restore(sink: Sink, checkpoint: int, fails: int = NONE) -> Step[Sink]:
     """The sink restarts from its snapshot for `checkpoint`, or from the initial state (-1).
 
-    The commit of `fails` throws and ends the restore; another restore must follow.
+    The commit of transaction `fails` throws and ends the restore. Another restore must follow.
     """
     effects: Effects = ()
     snapshots: tuple[SinkSnapshot, ...] = ()

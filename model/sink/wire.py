@@ -1,4 +1,4 @@
-"""The transactional sink on the wire."""
+"""The transactional sink in the adapter protocol."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The closed model of a source's task; spec/source/SourceModel.tla is the same system."""
+"""The closed models of a source's task. spec/source/SourceModel.tla specifies the same system."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,9 @@ _NAMES = {PLAIN: "source", FUNCTION: "externally induced function", READER: "ext
 
 
 def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE) -> ClosedModel:
-    """Offers a trigger and an end of every id from 1 to `ids` at any time, while the task stops and runs.
+    """A trigger and an end of every id from 1 to `ids` may arrive at any time, while the task stops and runs.
 
-    Unless `external` is PLAIN, it offers the checkpoints that the external system induces, too.
+    Unless `external` is PLAIN, the external system may also induce every checkpoint.
     """
 
     def offers(source: Source) -> Iterator[tuple[str, Event]]:

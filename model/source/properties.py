@@ -11,7 +11,7 @@ from model.source.source_task import TASK_FAILURE, UNKNOWN_TASK, Source
 from model.subtask.events import Decline
 
 PLAIN, FUNCTION, READER = 0, 1, 2
-"""The kinds of sources as the vocabulary numbers them: the model's own numbers are judged too."""
+"""The kinds of sources with the vocabulary's numbers, so that properties also check the model's numbers."""
 
 SOURCE = Registry("source")
 SOURCE.frames({
@@ -30,7 +30,7 @@ def task_23_at_first(source: Source) -> bool:
 
 @SOURCE.step("TASK-21")
 def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A trigger begins the checkpoint of a plain source; an externally induced one only answers."""
+    """A trigger begins the checkpoint of a plain source. An externally induced source only answers."""
     if type(event) is Status:
         return after.running == event.running
     if type(event) is not TriggerArrives or not event.here:
@@ -65,7 +65,7 @@ def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 @SOURCE.step("TASK-23")
 def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """Reading stops at the first hook without a trigger, and continues when none is left."""
+    """Reading stops at the first hook without a trigger, and continues when no such hook is left."""
     stops = any(type(effect) is StopReading for effect in effects)
     resumes = any(type(effect) is GoOnReading for effect in effects)
     if stops != (not before.ahead and bool(after.ahead)):
@@ -75,7 +75,10 @@ def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 @SOURCE.step("TASK-23")
 def task_23_awaits(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A begun checkpoint drops all older ids, an ended one its own; a hook or trigger alone is awaited on."""
+    """A begun checkpoint drops its id and all older ids, and an ended checkpoint drops its id.
+
+    After a hook or a trigger alone, the source stores the id and awaits the other one.
+    """
     begun = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
     triggered, ahead = before.triggered, before.ahead
     if begun:
@@ -91,7 +94,7 @@ def task_23_awaits(before: Source, event: Event, effects: Effects, after: Source
 
 @SOURCE.state("TASK-23")
 def task_23_apart(source: Source) -> bool:
-    """No id is both triggered and ahead; only a reader that needs both stores either; ids ascend."""
+    """No id is in both `triggered` and `ahead`. Ids ascend. Only a reader that needs both stores ids."""
     for ids in (source.triggered, source.ahead):
         if any(left >= right for left, right in itertools.pairwise(ids)):
             return False
@@ -102,7 +105,7 @@ def task_23_apart(source: Source) -> bool:
 
 @SOURCE.step("TASK-24")
 def task_24(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A trigger for a task at another place is refused and changes nothing; nothing else is refused."""
+    """The source refuses exactly a trigger for a task that is not here, which changes nothing."""
     if type(event) is TriggerArrives and not event.here:
         return effects == (Fail(UNKNOWN_TASK),) and after == before
     return not any(type(effect) is Fail for effect in effects)
@@ -122,5 +125,5 @@ def _others(ids: tuple[int, ...], ended: int) -> tuple[int, ...]:
 
 
 def _are_equal(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """The same ids, in any order; no id is twice on either side."""
+    """Both sides have the same ids in any order, and no id twice."""
     return len(left) == len(right) and all(known in right for known in left)

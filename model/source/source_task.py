@@ -1,12 +1,13 @@
-"""The steps of a source's task at the coordinator's trigger. Rules TASK-21 to TASK-24.
+"""The steps of a source's task at the trigger of the coordinator. Rules TASK-21 to TASK-24.
 
-Most sources begin a checkpoint at their trigger. An externally induced source does not: its task only reports
-whether it runs, and the system that the source reads from decides the position of the checkpoint, through a
-hook of the source. A reader needs both: the hook for the position and the trigger for the options of the
-checkpoint. If the hook is called first, the source stops reading until the trigger arrives.
+Most sources begin a checkpoint at their trigger. At the trigger, the task of an externally induced source
+only reports whether it runs. The system that the source reads from decides the position of the checkpoint,
+and calls a hook of the source. A source of kind READER needs both: the hook gives the position, and the
+trigger gives the options of the checkpoint. If the hook is called first, the source stops reading until the
+trigger arrives.
 
-The module describes Flink 1.15 and later; `model.source.generations` has what older generations do. It knows
-one source. `model.subtask.subtask` holds the steps that follow a `Trigger`.
+The module describes Flink 1.15 and later. `model.source.generations` holds the steps of older generations.
+The module knows one source. `model.subtask.subtask` holds the steps that follow a `Trigger`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from model.subtask.events import Decline
 
 TASK_FAILURE = "TASK_FAILURE"
 UNKNOWN_TASK = "CheckpointException"
-"""The exception that refuses a trigger for a task that does not run here."""
+"""The exception with which a task manager refuses a trigger for a task that it does not have."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,9 +31,9 @@ class SourceProfile:
     name: str
     """The name on the wire: the first release of the generation."""
     readers_await_triggers: bool = True
-    """A reader needs both its hook and the trigger; else the hook begins the checkpoint alone."""
+    """A reader needs both its hook and the trigger. Else the hook alone begins the checkpoint."""
     declines_refused: bool = True
-    """A task that reports that it does not run declines the checkpoint; else its answer has no effect."""
+    """A task that reports that it does not run declines the checkpoint. Else its answer has no effect."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
@@ -60,9 +61,9 @@ NEWEST_SOURCE = SOURCE_PROFILES["1.15"]
 PLAIN = 0
 """The source begins a checkpoint at its trigger."""
 FUNCTION = 1
-"""Externally induced: its hook begins the checkpoint, in every generation."""
+"""Externally induced: the hook begins the checkpoint, in every generation."""
 READER = 2
-"""Externally induced: it needs both hook and trigger."""
+"""Externally induced: the source needs both hook and trigger."""
 
 
 class Source(NamedTuple):
@@ -73,11 +74,11 @@ class Source(NamedTuple):
     external: int
     """PLAIN, FUNCTION or READER. Never changes."""
     triggered: tuple[int, ...]
-    """Ids triggered while the hook has not been called, ascending."""
+    """Ids that are triggered and whose hook was not called, ascending."""
     ahead: tuple[int, ...]
-    """Ids whose hook was called before the trigger, ascending.
+    """Ids whose hook was called and whose trigger has not arrived, ascending.
 
-    The source reads nothing while there are any.
+    The source reads nothing while there is such an id.
     """
     profile: SourceProfile = NEWEST_SOURCE
     """The generation. Never changes."""
@@ -92,7 +93,7 @@ class SourceSteps:
     """The steps of a source's task, and the operators of which older generations have their own."""
 
     def on_trigger(self, source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
-        """The coordinator's trigger arrives; `here`: it is for this task."""
+        """The coordinator's trigger arrives. `here`: the trigger is for this task."""
         if not here:
             return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
         if source.external == PLAIN:
@@ -104,7 +105,7 @@ class SourceSteps:
         return Step(source, self.answer(source, checkpoint), ("TASK-21",))
 
     def answer(self, source: Source, checkpoint: int) -> Effects:
-        """The task reports whether it runs; if it does not, it declines the checkpoint."""
+        """The effects of the answer of the task, which reports whether it runs. If not, it declines."""
         if source.running:
             return (Answer(checkpoint, True),)
         return (Answer(checkpoint, False), Decline(checkpoint, TASK_FAILURE))
@@ -122,7 +123,7 @@ class SourceSteps:
 
 
 def on_ended(source: Source, checkpoint: int) -> Step[Source]:
-    """The checkpoint was aborted, subsumed or declined: the source awaits no hook and no trigger of it."""
+    """The checkpoint was aborted, subsumed or declined. The source awaits no hook and no trigger for it."""
     triggered = tuple(known for known in source.triggered if known != checkpoint)
     ahead = tuple(known for known in source.ahead if known != checkpoint)
     after = source._replace(triggered=triggered, ahead=ahead)
@@ -135,7 +136,7 @@ def on_status(source: Source, running: bool) -> Step[Source]:
 
 
 def begin(source: Source, checkpoint: int) -> Step[Source]:
-    """The checkpoint begins; no older one will."""
+    """The checkpoint begins. No older checkpoint begins afterwards."""
     triggered = tuple(known for known in source.triggered if known > checkpoint)
     ahead = tuple(known for known in source.ahead if known > checkpoint)
     after = source._replace(triggered=triggered, ahead=ahead)

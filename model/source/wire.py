@@ -1,4 +1,4 @@
-"""A source's task on the wire: triggers, and the hook of an externally induced source."""
+"""A source's task in the adapter protocol: triggers, and the hook of an externally induced source."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The store of completed checkpoints: which are retained, which are dropped, which is the latest."""
+"""The store of completed checkpoints: which ones it retains, which ones it drops, and the latest one."""

@@ -1,7 +1,7 @@
 """The steps of older generations of the store, Flink 1.9 to 1.14.
 
-A class holds what its generation and the older ones do in another way than the next one, from which it
-derives. `store_steps` picks the steps of a store.
+A class derives from the class of the next newer generation. It holds the steps in which its generation and
+the older ones differ from that class. `store_steps` selects the steps of a store.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ class SubsumesSilently(StoreSteps):
     """1.12 to 1.14: the store does not report the checkpoints that it has dropped."""
 
     def notify_subsumed(self, deleted: tuple[int, ...]) -> Effects:
-        """Nothing is reported."""
+        """No effect: the store reports nothing."""
         return ()
 
 
@@ -27,7 +27,7 @@ class DropsTheOldest(SubsumesSilently):
         return ("SUB-06", "SUB-10", "SUB-09") if drops else ("SUB-06", "SUB-10")
 
     def may_drop(self, entries: tuple[Entry, ...], position: int) -> bool:
-        """The store may drop every element but the one added last."""
+        """The store may drop every entry except the one that was added last."""
         return position < len(entries) - 1
 
 

@@ -10,7 +10,7 @@ from model.store.events import Add, Latest, LatestRequest, Shutdown, Subsumed
 from model.store.store import Entry, Store
 
 CHECKPOINT, STOP = 0, 2
-"""The types as the vocabulary numbers them: the model's own numbers are judged too."""
+"""The types with the numbers of the vocabulary, so that the properties also check the model's numbers."""
 
 STORE = Registry("store")
 STORE.frames({
@@ -22,7 +22,7 @@ STORE.frames({
 
 @STORE.step("SUB-06")
 def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The list is in the order of additions; its last element is the one added, and is the latest."""
+    """The list is in the order of additions. An added entry becomes the last one, and is the latest."""
     if type(event) is LatestRequest:
         return effects == (Latest(before.entries[-1].checkpoint if before.entries else -1),)
     if type(event) is not Add:
@@ -42,7 +42,7 @@ def sub_06_once(store: Store) -> bool:
 
 @STORE.step("SUB-07")
 def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """A surplus stays only if no further entry may be dropped; no entry is dropped without a surplus."""
+    """A surplus stays only if the store may drop no further entry. It drops nothing without a surplus."""
     if type(event) is not Add or not before.profile.protects_newest_checkpoint:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -70,7 +70,7 @@ def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-09")
 def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The store deletes dropped checkpoints in order and reports the highest; it deletes no savepoint."""
+    """The store deletes dropped checkpoints in order and reports the highest. It deletes no savepoint."""
     if type(event) is not Add:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -92,7 +92,7 @@ def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-09")
 def sub_09_at_the_end(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The end of the job empties the store for good; it deletes the checkpoints if so requested."""
+    """The end of the job empties and closes the store. It deletes the checkpoints if requested."""
     if type(event) is not Shutdown:
         return True
     stored = tuple(
@@ -119,18 +119,18 @@ def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.state("SUB-10")
 def sub_10_bound(store: Store) -> bool:
-    """Older stores protect no entry but the one added last: they hold at most the retained number."""
+    """Older stores protect only the entry added last, so they hold at most the retained number."""
     return store.profile.protects_newest_checkpoint or len(store.entries) <= max(store.retain, 1)
 
 
 @STORE.state("SUB-07")
 def sub_07_bound(store: Store) -> bool:
-    """Over the retained number only protected entries stay: the last one and the newest checkpoint."""
+    """A store with a surplus holds only protected entries: the last entry and the newest checkpoint."""
     return len(store.entries) <= max(store.retain, 2)
 
 
 def _keeps_order(before: Store, after: Store) -> bool:
-    """Beside the last one, the entries are some of those before, in their order; no entry comes twice."""
+    """The entries except the last one are entries from before the step, in their order and each once."""
     earlier = after.entries[: len(after.entries) - 1]
     return earlier == tuple(entry for entry in before.entries if any(entry == kept for kept in earlier))
 

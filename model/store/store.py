@@ -1,10 +1,12 @@
-"""The store of completed checkpoints: which are kept, which is the latest. Rules SUB-06 to SUB-09.
+"""The store of completed checkpoints: which ones it keeps, and which one is the latest.
 
-The store adds a checkpoint that completes and then drops the oldest ones, as far as permitted. It never drops
-the last element or the newest checkpoint: a newer savepoint belongs to a user, who may delete it. Once the
-job was stopped with a savepoint, the store may drop every element but the last.
+Rules SUB-06 to SUB-09.
 
-The module knows a list of ids: no files, no tasks, no pending checkpoints.
+The store adds a checkpoint that completes, and then drops the oldest ones that it may drop. It never drops
+the last entry or the newest checkpoint: a newer savepoint belongs to a user, who may delete it. After a
+stop-with-savepoint the store may drop every entry except the last one.
+
+The module knows a list of ids, and no files, no tasks and no pending checkpoints.
 """
 
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from model.store.events import Latest, Subsumed
 CHECKPOINT = 0
 SAVEPOINT = 1
 STOP = 2
-"""The types of a completed checkpoint; STOP is a savepoint with which the job was stopped."""
+"""The types of a completed checkpoint. STOP is the savepoint of a stop-with-savepoint."""
 
 
 class Entry(NamedTuple):
@@ -36,7 +38,7 @@ class Store(NamedTuple):
     entries: tuple[Entry, ...]
     """The kept checkpoints, in the order of additions."""
     open: bool
-    """The store is not shut down."""
+    """The store has not shut down."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
     """The generation of the store. Never changes."""
 
@@ -47,7 +49,7 @@ def new_store(retain: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> 
 
 
 def on_latest(store: Store) -> Step[Store]:
-    """The step of a request for the checkpoint to restore: the one added last."""
+    """A user or a restore requests the checkpoint to restore, which is the one that was added last."""
     return Step(store, (Latest(latest(store)),), ("SUB-06",))
 
 
@@ -57,7 +59,7 @@ def latest(store: Store) -> int:
 
 
 def on_shutdown(store: Store, discard: bool) -> Step[Store]:
-    """The job has ended for good; `discard`: the store deletes its checkpoints."""
+    """The job has ended and does not restart. `discard`: the store deletes its checkpoints."""
     effects: Effects = ()
     if discard:
         effects = tuple(
@@ -67,7 +69,7 @@ def on_shutdown(store: Store, discard: bool) -> Step[Store]:
 
 
 def highest(ids: tuple[int, ...]) -> int:
-    """The greatest of at least one id."""
+    """The greatest id. `ids` has at least one element."""
     top = ids[0]
     for other in ids[1:]:
         if other > top:
@@ -78,7 +80,7 @@ def highest(ids: tuple[int, ...]) -> int:
 def divided(
     entries: tuple[Entry, ...], may_drop: Callable[[int], bool], surplus: int
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """The entries that stay, and the dropped ones: the first that may be dropped, up to the surplus."""
+    """The entries that stay and those that are dropped: the first that may be dropped, up to the surplus."""
     kept: tuple[Entry, ...] = ()
     dropped: tuple[Entry, ...] = ()
     for position, entry in enumerate(entries):
@@ -113,8 +115,8 @@ class StoreSteps:
         return ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if drops else ("SUB-06", "SUB-08")
 
     def may_drop(self, entries: tuple[Entry, ...], position: int) -> bool:
-        """The store may drop the element at `position`."""
-        if position == len(entries) - 1:  # the one added last
+        """The store may drop the entry at `position`."""
+        if position == len(entries) - 1:  # the entry added last
             return False
         if entries[-1].type == STOP:
             return True

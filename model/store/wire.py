@@ -1,4 +1,4 @@
-"""The completed-checkpoint store on the wire."""
+"""The store of completed checkpoints in the adapter protocol."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from model.store.events import Add
 from model.store.store import Store
 
 TYPES = tuple(names_of("checkpoint_type").values())
-"""The names of store.CHECKPOINT, store.SAVEPOINT and store.STOP on the wire, in that order."""
+"""The names of store.CHECKPOINT, store.SAVEPOINT and store.STOP in the adapter protocol, in that order."""
 WORDS = Words("store", HANDLERS["store"])
 _STEP = step_of("store")
 

@@ -22,7 +22,7 @@ from model.subtask.profiles import DISTINCT, NEWEST_TASK, TASK_PROFILES, TaskPro
 from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 CAUSE = "IO_EXCEPTION"
-"""A reason that a failure names itself."""
+"""A reason that the failure itself names."""
 
 
 def closed_subtask(
@@ -40,7 +40,7 @@ def closed_subtask(
     In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
     the synchronous part of a snapshot may also throw, after which no event arrives. `completable`: the ids
     that a notification may name as completed; None for all of them. `barriers`: the gate triggers as well.
-    `restored`: the checkpoint that the task was restored from, -1 for none.
+    `restored`: the checkpoint from which the task was restored, -1 for none.
     """
     start = subtask.new_subtask(remembered_at_most, profile, restored)
     behind = ", behind a gate" if barriers else ""
@@ -82,7 +82,7 @@ def closed_subtask(
 
 
 _RESTORED = (NEWEST_TASK, TASK_PROFILES["1.14"], TASK_PROFILES["1.11"])
-"""The newest generation, the first in which a task knows what it was restored from, and one before it."""
+"""The newest generation, the first one whose task knows its restored checkpoint, and the one before that."""
 
 
 def _anything(environment: Environment, event: Event) -> Environment:
@@ -90,7 +90,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_subtask_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated: full memories, and every other generation."""
+    """The closed models that the suite explores, tours and mutates: full memories, and other generations."""
     older = [profile for profile in DISTINCT if profile is not NEWEST_TASK]
     return (
         closed_subtask(3, 2, breaks=False),

@@ -1,8 +1,8 @@
 """The steps of older generations of a subtask, Flink 1.9 to 1.16.
 
-A class holds what one generation does in another way than the next one, from which it derives.
-`subtask_steps` picks the steps of a subtask. The switches of `model.subtask.profiles` state the same
-differences as facts, and the properties check the steps against them.
+A class derives from the class of the next newer generation, and holds the steps that differ from it.
+`subtask_steps` selects the steps of a subtask. The switches of `model.subtask.profiles` state the same
+differences as facts. The properties check the steps against these switches.
 """
 
 from collections.abc import Mapping
@@ -17,11 +17,11 @@ class RemembersOnly(SubtaskSteps):
     """1.15 and 1.16: an abort that the task no longer remembers is unknown (TASK-19 does not hold)."""
 
     def is_far_below(self, subtask: Subtask, checkpoint: int) -> bool:
-        """No id counts as aborted unless the task remembers its abort."""
+        """False: an id counts as aborted only if the task remembers its abort."""
         return False
 
     def remembering(self, subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
-        """The subtask does not keep its highest abort."""
+        """The subtask after it has remembered the abort, without the highest abort."""
         after, rules = super().remembering(subtask, checkpoint)
         return after._replace(highest_aborted=NONE), rules
 
@@ -38,11 +38,11 @@ class CompletesInAnyOrder(NotNotifiedOfSubsumed):
     """1.11 to 1.13: the task passes on every completion, and no abort carries one (TASK-17)."""
 
     def on_abort_notification(self, subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
-        """The coordinator has aborted `checkpoint`; the task ignores `completed`."""
+        """The coordinator has aborted `checkpoint`. The task ignores `completed`."""
         return super().on_abort_notification(subtask, checkpoint, NONE)
 
     def on_complete_notification(self, subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-        """The coordinator has completed `checkpoint`; the task notifies its operators if it runs."""
+        """The coordinator has completed `checkpoint`. The task notifies its operators if it runs."""
         if not subtask.task_runs:
             return Step(subtask, (), ("TASK-10",))
         return Step(subtask, (NotifyComplete(checkpoint),), ("TASK-17",))
@@ -62,12 +62,12 @@ class TakesEveryTrigger(CompletesInAnyOrder):
         return self.snapshot(subtask, checkpoint, fails, ("TASK-11",))
 
     def broken(self, subtask: Subtask, checkpoint: int, rules: Rules) -> Step[Subtask]:
-        """The synchronous part throws: the task declines the checkpoint (TASK-14)."""
+        """The synchronous part throws. The task declines the checkpoint (TASK-14)."""
         emitted = (BroadcastBarrier(checkpoint), Decline(checkpoint, JOB_FAILURE))
         return Step(subtask, emitted, (*rules, "TASK-14"))
 
     def on_abort_on_barrier(self, subtask: Subtask, checkpoint: int, reason: str) -> Step[Subtask]:
-        """The gate aborts `checkpoint`: the task keeps no order of ids."""
+        """The gate aborts `checkpoint`. The task does not store its id, because it keeps no order of ids."""
         return Step(subtask, (Decline(checkpoint, reason), BroadcastCancel(checkpoint)), ("TASK-04",))
 
     def on_abort_notification(self, subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
@@ -77,7 +77,7 @@ class TakesEveryTrigger(CompletesInAnyOrder):
     def on_async_failed(
         self, subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION
     ) -> Step[Subtask]:
-        """The task declines with the same reason always, also if it has stopped (TASK-15, TASK-16)."""
+        """The task always declines with the same reason, also if it has stopped (TASK-15, TASK-16)."""
         if not any(known == checkpoint for known in subtask.running):
             return Step(subtask, (), ("TASK-08",))
         subtask = subtask._replace(running=without(subtask.running, checkpoint))

@@ -1,7 +1,7 @@
-"""Generations of a subtask's snapshot steps: one protocol, and the switches in which releases differ.
+"""The generations of a subtask's snapshot steps: one protocol, and the switches in which releases differ.
 
-As in `model.gate.profiles`, a step function reads a switch where the generations differ, and none reads a
-name. The names are those of the wire; each profile holds up to the next one.
+As in `model.gate.profiles`, the properties check the steps against the switches. The adapter protocol uses
+the same names. Each profile holds up to the next one.
 """
 
 from collections.abc import Mapping
@@ -15,25 +15,25 @@ class TaskProfile:
     name: str
     """The name on the wire: the first release of the generation."""
     orders_triggers: bool = True
-    """The task ignores a trigger that is not above the last one; else it takes every trigger."""
+    """The task ignores a trigger that is not above the last one. Else it takes every trigger."""
     notified_of_aborts: bool = True
-    """The coordinator notifies tasks of aborts; else a task works on for an aborted checkpoint."""
+    """The coordinator notifies tasks of aborts. Else a task continues its snapshot after an abort."""
     broken_snapshot_fails: bool = True
-    """A synchronous part that throws fails the task; else the task declines the checkpoint."""
+    """A synchronous part that throws fails the task. Else the task declines the checkpoint."""
     declines_with_cause: bool = True
-    """A decline names the reason of the failed asynchronous part; else always the same reason."""
+    """A decline names the reason of the failed asynchronous part. Else it always names the same reason."""
     names_async_failure: bool = True
-    """A decline after a failed asynchronous part names a reason; else the coordinator records JOB_FAILURE."""
+    """A decline after a failed asynchronous part names a reason. Else the coordinator records JOB_FAILURE."""
     stopped_ignores_failures: bool = True
-    """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
+    """If an asynchronous part fails after the task has stopped, nothing happens. Else the task declines."""
     completes_in_order: bool = True
-    """The task passes on only completions newer than the restored and the last one; else all of them."""
+    """The task passes on only completions newer than the restored one and the last one. Else all of them."""
     notified_of_subsumed: bool = True
-    """The coordinator notifies tasks of the checkpoint that a completion has dropped; else it does not."""
+    """The coordinator notifies tasks of the checkpoint that a completion has dropped. Else it does not."""
     remembers: int = 0
-    """Number of aborts that the task remembers; 0: as many as checkpoints may be pending at once."""
+    """Number of aborts that the task remembers. 0: as many as checkpoints may be pending at once."""
     infers_aborts: bool = True
-    """An id further below the highest abort than the task remembers counts as aborted; else as new."""
+    """An id so far below the highest abort that the task may have dropped it counts as aborted."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"

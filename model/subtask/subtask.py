@@ -1,11 +1,11 @@
-"""The snapshot steps of one subtask. Rules TASK-01 to TASK-20 but those of older generations.
+"""The snapshot steps of one subtask. Rules TASK-01 to TASK-20, except the rules of older generations.
 
 At a trigger the subtask sends the barrier downstream, takes a snapshot of its state, and acknowledges when
-the asynchronous part has stored it. The coordinator's abort may arrive before the trigger, between the two or
-after the acknowledgement; the steps differ in each case.
+the asynchronous part has stored it. The coordinator's abort may arrive before the trigger, between trigger
+and acknowledgement, or after the acknowledgement. The steps differ in each case.
 
-The module describes Flink 1.17 and later; `model.subtask.generations` has what older generations do instead.
-It knows one subtask: not its gate, not its operators, not the coordinator.
+The module describes Flink 1.17 and later. `model.subtask.generations` holds the different steps of older
+generations. The module knows one subtask, and neither its gate, its operators nor the coordinator.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from model.subtask.profiles import NEWEST_TASK, TaskProfile
 
 
 class CheckpointOnBarrier(NamedTuple):
-    """The gate triggers the checkpoint, at a barrier; an event of the model that is not on the wire."""
+    """The gate triggers the checkpoint at a barrier. The adapter protocol does not have this event."""
 
     checkpoint: int
     fails: bool = False
@@ -50,31 +50,32 @@ class Subtask(NamedTuple):
     task_runs: bool
     """The task is RUNNING."""
     last: int
-    """Highest id triggered or aborted at the gate; -1 before the first, and always up to 1.10."""
+    """Highest id that was triggered, or aborted at the gate. -1 before the first, and always up to 1.10."""
     aborted: tuple[int, ...]
     """Ids whose abort notification arrived before their trigger, oldest first."""
     running: tuple[int, ...]
     """Ids whose asynchronous part runs, ascending."""
     completed: int
-    """Highest completed id that the task knows of: the restored one, then those that were reported to it;
+    """Highest completed id that the task knows: first the restored one, then those of notifications.
+
     -1 for none, and always up to 1.13.
     """
     highest_aborted: int
-    """Highest id ever remembered as aborted; -1 before the first, and always up to 1.16."""
+    """Highest id that the task has ever remembered as aborted. -1 before the first, and always up to 1.16."""
     failed: bool
-    """The synchronous part of a snapshot has thrown and failed the task: no further event follows."""
+    """The synchronous part of a snapshot has thrown, which has failed the task. No further event follows."""
     remembered_at_most: int
     """Number of aborts that the task remembers (TASK-09). Never changes."""
     restored: int = NONE
-    """The checkpoint that the task was restored from; -1 for none. Never changes."""
+    """The checkpoint from which the task was restored. -1 for none. Never changes."""
     profile: TaskProfile = NEWEST_TASK
     """The generation. Never changes."""
 
 
 def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK, restored: int = NONE) -> Subtask:
-    """A running subtask in its initial state; at most `max_concurrent` checkpoints are pending at once.
+    """A running subtask in its initial state. At most `max_concurrent` checkpoints are pending at once.
 
-    `restored`: the checkpoint that it was restored from, -1 for none.
+    `restored`: the checkpoint from which it was restored, -1 for none.
     """
     return Subtask(
         task_runs=True,
@@ -94,7 +95,7 @@ class SubtaskSteps:
     """The steps of a subtask, and the operators of which older generations have their own."""
 
     def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
-        """The coordinator triggers `checkpoint`, as at a source; `fails`: its snapshot throws."""
+        """The coordinator triggers `checkpoint`, as at a source. `fails`: the synchronous part throws."""
         if not subtask.task_runs:
             refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))
             return Step(subtask, refused, ("TASK-10",))
@@ -112,34 +113,34 @@ class SubtaskSteps:
     def on_checkpoint_on_barrier(
         self, subtask: Subtask, checkpoint: int, fails: bool = False
     ) -> Step[Subtask]:
-        """The gate triggers `checkpoint`: nobody waits for an answer of a task that does not run."""
+        """The gate triggers `checkpoint`. If the task does not run, it sends no answer to the coordinator."""
         if not subtask.task_runs:
             return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-10",))
         return self.on_checkpoint(subtask, checkpoint, fails)
 
     def snapshot(self, subtask: Subtask, checkpoint: int, fails: bool, rules: Rules) -> Step[Subtask]:
-        """The subtask sends the barrier; then the synchronous part runs and starts the asynchronous one."""
+        """The subtask sends the barrier. Then the synchronous part runs and starts the asynchronous part."""
         if fails:
             return self.broken(subtask, checkpoint, rules)
         subtask = subtask._replace(running=ascending(subtask.running, checkpoint))
         return Step(subtask, (BroadcastBarrier(checkpoint), Snapshot(checkpoint)), (*rules, "TASK-01"))
 
     def broken(self, subtask: Subtask, checkpoint: int, rules: Rules) -> Step[Subtask]:
-        """The synchronous part throws: it fails the task."""
+        """The synchronous part throws, which fails the task (TASK-13)."""
         failed = subtask._replace(failed=True)
         return Step(failed, (BroadcastBarrier(checkpoint), Fail(BROKEN_SNAPSHOT)), (*rules, "TASK-13"))
 
     def on_abort_on_barrier(self, subtask: Subtask, checkpoint: int, reason: str) -> Step[Subtask]:
-        """The gate aborts `checkpoint`: decline to the coordinator, then a cancellation on every output."""
+        """The gate aborts `checkpoint`. The task declines it, then sends a cancellation on every output."""
         last = max(subtask.last, checkpoint)
         subtask = subtask._replace(last=last, aborted=pruned(subtask.aborted, last))
         return Step(subtask, (Decline(checkpoint, reason), BroadcastCancel(checkpoint)), ("TASK-04",))
 
     def on_abort_notification(self, subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
-        """The coordinator has aborted `checkpoint`; `completed` is the newest completed id, or -1."""
+        """The coordinator has aborted `checkpoint`. `completed` is the newest completed id, or -1."""
         effects: Effects = ()
         rules: Rules = ("TASK-05",)
-        if completed > subtask.completed:  # the notification of that completion was overtaken or lost
+        if completed > subtask.completed:  # the notification of that completion is late or lost
             subtask, effects, _ = self.on_complete_notification(subtask, completed)
             rules = ("TASK-06", "TASK-05")
         if not subtask.task_runs:
@@ -153,7 +154,7 @@ class SubtaskSteps:
         return Step(subtask, (*effects, NotifyAbort(checkpoint)), rules)
 
     def on_complete_notification(self, subtask: Subtask, checkpoint: int) -> Step[Subtask]:
-        """The coordinator has completed `checkpoint`; the task notifies its operators if it runs."""
+        """The coordinator has completed `checkpoint`. The task notifies its operators if it runs."""
         notified = (NotifyComplete(checkpoint),) if subtask.task_runs else ()
         if checkpoint <= subtask.completed:
             return Step(subtask, (), ("TASK-06",))
@@ -173,7 +174,10 @@ class SubtaskSteps:
     def on_async_failed(
         self, subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION
     ) -> Step[Subtask]:
-        """The asynchronous part of `checkpoint` fails; `reason` is what the failure names, if anything."""
+        """The asynchronous part of `checkpoint` fails.
+
+        `reason` is the reason that the failure names, if any.
+        """
         if not any(known == checkpoint for known in subtask.running):
             return Step(subtask, (), ("TASK-08",))
         subtask = subtask._replace(running=without(subtask.running, checkpoint))
@@ -183,7 +187,7 @@ class SubtaskSteps:
         return Step(subtask, (Decline(checkpoint, reason),), (rule,))
 
     def on_close(self, subtask: Subtask) -> Step[Subtask]:
-        """The task has finished or was cancelled: it stops its asynchronous parts."""
+        """The task has finished or was cancelled. It stops its asynchronous parts."""
         stopped = tuple(CancelAsync(known) for known in subtask.running)
         return Step(subtask._replace(task_runs=False, running=()), stopped, ("TASK-20",))
 
@@ -192,11 +196,11 @@ class SubtaskSteps:
         return Step(subtask._replace(task_runs=running), (), ("TASK-10",))
 
     def is_far_below(self, subtask: Subtask, checkpoint: int) -> bool:
-        """The task may have remembered and dropped the abort of `checkpoint`."""
+        """The task may have remembered and then dropped the abort of `checkpoint` (TASK-19)."""
         return checkpoint + subtask.remembered_at_most < subtask.highest_aborted
 
     def remembering(self, subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
-        """The subtask with the abort remembered once; over the bound it drops the oldest."""
+        """The subtask after it has remembered the abort once. Over the bound it drops the oldest abort."""
         subtask = subtask._replace(highest_aborted=max(subtask.highest_aborted, checkpoint))
         if any(known == checkpoint for known in subtask.aborted):
             return subtask, ()
@@ -218,7 +222,7 @@ def without(ids: tuple[int, ...], gone: int) -> tuple[int, ...]:
 
 
 def pruned(aborted: tuple[int, ...], last: int) -> tuple[int, ...]:
-    """The aborts from the first one on that is not below `last`, in the order of remembering."""
+    """The aborts from the first one that is not below `last`, in the order of remembering."""
     for position, known in enumerate(aborted):
         if known >= last:
             return aborted[position:]

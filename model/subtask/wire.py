@@ -1,4 +1,4 @@
-"""The subtask's snapshot steps on the wire."""
+"""The subtask's snapshot steps in the adapter protocol."""
 
 from typing import Any
 
@@ -16,9 +16,7 @@ _STEP = step_of("subtask")
 
 
 def new_subtask(config: Wire) -> Subtask:
-    """A subtask of the configured `profile`, `max_concurrent` and `restored`. Raises WireError if they are
-    not valid.
-    """
+    """A subtask with the options of the configuration. Raises WireError if it is not valid."""
     given = WORDS.config(config)
     return subtask.new_subtask(given["max_concurrent"], TASK_PROFILES[given["profile"]], given["restored"])
 
@@ -35,7 +33,7 @@ def step_subtask(before: Subtask, wire: Wire) -> Step[Subtask]:
 
 
 def observe_subtask(state: Subtask) -> dict[str, object]:
-    """`running_task`, `last`, `aborted`, `running`, `completed`, `highest_aborted`."""
+    """The observable state: `running_task`, `last`, `aborted`, `running`, `completed`, `highest_aborted`."""
     return {
         "running_task": state.task_runs,
         "last": state.last,

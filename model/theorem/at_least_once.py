@@ -1,9 +1,9 @@
 """At-least-once: gates that block nothing lose no record, and count some twice.
 
-The machine is that of exactly-once without blocking. A record behind a barrier may be part of the
-reader's state when the reader takes its snapshot; after a restore its sender sends it again. `included`
-counts, for each position of a channel, how often the reader's state has read it; this is stated channel
-by channel, and holds along every path of the dataflow.
+The state machine is that of exactly-once without blocking. A record behind a barrier may be part of the
+reader's state when the reader takes its snapshot. After a restore its sender sends the record again.
+`included` counts, for each position of a channel, how often the reader's state has read it. The clauses are
+stated channel by channel, and hold along every path of the dataflow.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,8 @@
 """Barrier snapshots: what tasks, the coordinator, sinks and failures do.
 
-Every order of these actions is a behaviour. Real gates and coordinators do less: they give up what they
-must and begin when an interval has passed. What holds of all behaviours holds of theirs.
+Every order of these actions is a behaviour. Real gates and coordinators have fewer behaviours: they abort
+only when they must, and begin when an interval has passed. What holds for all behaviours also holds for
+these.
 
 Source of the actions: Carbone et al., Lightweight Asynchronous Snapshots for Distributed Dataflows, 2015;
 unaligned barriers: Flink's FLIP-76; transactions: Flink's TwoPhaseCommitSinkFunction.
@@ -29,7 +30,7 @@ def added(relation: Function, *element: Term) -> Function:
 
 
 def are_equal(left: tuple[Term, ...], right: tuple[Term, ...]) -> Formula:
-    """The elements are the same, place by place."""
+    """The elements are equal, place by place."""
     return both(*(one == other for one, other in zip(left, right, strict=True)))
 
 

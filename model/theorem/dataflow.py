@@ -1,13 +1,13 @@
 """The state of barrier snapshots on any dataflow: sorts, constants, fields, and what is assumed.
 
-Tasks and channels are elements of sorts without a bound on their number. Channels also stand for what a
-source reads (`is_input`) and for what a sink writes (`is_output`). Operators are functions that nothing
-is assumed of: a task's state is a function of its history, and so is what it sends. Positions count the
+Tasks and channels are elements of sorts without a bound on their number. A channel also represents what a
+source reads (`is_input`) or what a sink writes (`is_output`). Operators are functions without assumptions:
+the state of a task is a function of its history, and so are the records that it sends. Positions count the
 records of a channel, or the records that a task has read.
 
-The *run* (`order`, `history`, `read_after`, `sent_after`) records what each task did since the start of
-the job, without what a restore has undone. It decides nothing; the invariant compares the machine with
-it.
+The *run* (`order`, `history`, `read_after`, `sent_after`) records the steps of each task since the start of
+the job, without the steps that a restore has undone. No action reads the run. The invariant compares the
+state machine with it.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """A run up to a consistent cut is the run of a job that never fails.
 
-The job here has no checkpoints and no failures. It executes the tasks in the order of their rank and
-reads in the order of the run. The theory shows that each record is there when its turn comes, and that
-states, positions and channels are those of the run. Each step leaves one record less to read, so the job
-ends, and its output is then that of the run up to the cut.
+In this theory the job has no checkpoints and no failures. It executes the tasks in the order of their rank,
+and reads in the order of the run. The theory shows that each record is in the channel when the task reads it,
+and that states, positions and channels are those of the run. After each step there is one record less to
+read. So the job ends, and its output is then that of the run up to the cut.
 """
 
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ def is_due(s: State, t: Term) -> Formula:
 
 
 GIVEN = (lengths, sent_before_the_cut, reads, sends, states, records, beginning, reads_grow, sends_grow)
-"""What holds of a run up to a cut; `exactly_once` proves it of each completed checkpoint."""
+"""The properties of a run up to a cut. `exactly_once` proves them for each completed checkpoint."""
 
 
 @action(TASK)

@@ -1,12 +1,12 @@
 """Tasks that finish: the actions of the end of a job, and the clauses of the invariant about it.
 
-An input may end. A source that has read all of it finishes; a channel ends behind the last record of its
-sender; a task all of whose channels have ended finishes. What an operator sends at the end of its input is
-what it sends for a last record. Gates count an ended channel as delivered (ALIGN-15, UNAL-09). A sink
-finishes when its last transaction is committed, so after the final checkpoint.
+An input may end. A source that has read all of its input finishes. A channel ends behind the last record of
+its sender. A task finishes when all of its channels have ended. What an operator sends at the end of its
+input is what it sends for a last record. Gates count an ended channel as delivered (ALIGN-15, UNAL-09). A
+sink finishes when its last transaction is committed, so after the final checkpoint.
 
-A finished task sends no acknowledgement (COORD-27). Its part of a checkpoint is its final state: the actions
-`snapshot`, `store` and `acknowledge` of it are those of the coordinator.
+A finished task sends no acknowledgement (COORD-27). Its part of a checkpoint is its final state: the
+coordinator takes the actions `snapshot`, `store` and `acknowledge` for it.
 
 Source: Flink's FLIP-147.
 """

@@ -1,9 +1,9 @@
-"""Which conditions and effects of the actions no clause needs: computed, action by action.
+"""Computes the conditions and effects of each action that no clause needs.
 
-A condition that is left out lets more happen; if z3 still proves every clause after the action, the invariant
-holds of what happens then, and so does the theorem. An implementation may relax such a condition without
-danger to what the theorem states; it may need it for progress, for speed, or for an answer to its user. An
-effect is unnecessary if no clause needs what it writes.
+Without a condition, an action has more behaviours. If z3 still proves every clause after the action, then the
+invariant and the theorem hold for these behaviours too. An implementation may omit such a condition without
+danger to what the theorem states. It may still need the condition for progress, for speed, or for an answer
+to its user. An effect is unnecessary if no clause needs what it writes.
 """
 
 from collections.abc import Collection, Iterator
@@ -29,11 +29,11 @@ class Relaxed(NamedTuple):
 
     action: str
     unnecessary: tuple[Part, ...]
-    """Each of them may be left out."""
+    """The parts of which each may be left out."""
     together: tuple[Part, ...]
-    """These may be left out at once."""
+    """The parts that may be left out together."""
     undetermined: tuple[Part, ...]
-    """Neither proved without it, nor among the variants that are refuted."""
+    """The parts without which the action is not proved, and whose absence is no refuted variant."""
 
 
 def parts_of(theory: Theory) -> Iterator[Part]:
@@ -47,7 +47,7 @@ def parts_of(theory: Theory) -> Iterator[Part]:
 
 
 def relaxed(theory: Theory, needed: Collection[tuple[str, str]] = ()) -> Iterator[Relaxed]:
-    """Each action with its unnecessary parts; `needed`: actions and parts that are refuted elsewhere.
+    """Each action with its unnecessary parts. `needed`: actions and parts that are refuted elsewhere.
 
     `together` is found greedily, in the order of the parts: no further part can be added to it.
     """

@@ -58,7 +58,7 @@ class Unbounded:
 
 
 class Obligation(NamedTuple):
-    """One thing to prove."""
+    """One clause to prove after one action, or at the start, or of the theorem."""
 
     action: str
     """The action; `start`, or `theorem`."""

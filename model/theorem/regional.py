@@ -1,9 +1,9 @@
-"""Checkpoints that fall back for regions, FLIP-600: proposed, in no release. What makes them exactly-once.
+"""The conditions under which checkpoints that fall back are exactly-once. FLIP-600: proposed, in no release.
 
-The machine is that of exactly-once with one more action. A checkpoint completes although tasks have not
-acknowledged it: for these it *refers to* the snapshot that the latest completed checkpoint has of them.
-`fails` chooses the tasks of each checkpoint freely; that no channel connects them with others is a condition
-of the action, and no assumption. After a failure all tasks restart.
+The state machine is that of exactly-once with one more action. A checkpoint completes although tasks have not
+acknowledged it. For these tasks it *refers to* the snapshot that the latest completed checkpoint has of them.
+`fails` chooses the tasks of each checkpoint freely. It is a condition of the action, and no assumption, that
+no channel connects these tasks with others. After a failure all tasks restart.
 
 Source: the public discussion of FLIP-600, and the pull requests of FLINK-40209 and FLINK-40210.
 """

@@ -1,10 +1,10 @@
-"""Restore at another parallelism.
+"""The proof that a restore may use another parallelism.
 
-The tasks of the theorem are key groups of an operator and splits of a source. The state of each is restored
-separately. A subtask holds several of them, and its step is the step of each of them, one after the other.
-z3 proves that the first of these steps does not disable the others. So every behaviour of subtasks is a
-behaviour of the theorem's tasks, however these are assigned to subtasks. z3 also proves that Flink's ranges
-assign each key group to exactly one subtask.
+The tasks of the theorem are key groups of an operator and splits of a source. A restore restores the state of
+each task separately. A subtask holds several tasks, and its step is the step of each task, one after the
+other. z3 proves that the first of these steps does not disable the others. So every behaviour of subtasks is
+a behaviour of the theorem's tasks, for every assignment of tasks to subtasks. z3 also proves that Flink's
+ranges assign each key group to exactly one subtask.
 
 Not covered: operator state that is split in other ways (union and broadcast lists).
 """

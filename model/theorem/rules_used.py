@@ -1,8 +1,8 @@
 """The rules of `spec/rules.toml` on which each condition and each effect of the theorem's actions rests.
 
-The components are proved to obey these rules; the theorem assumes them. An empty entry is of the dataflow
-itself (channels, operators, the run), which no rule of a component states. An effect that several actions
-have in common, and a condition of the same name, has an entry for each action.
+The proofs of the components show these rules, and the theorem assumes them. An empty entry belongs to the
+dataflow itself (channels, operators, the run), which no rule of a component states. If several actions have
+an effect or a condition of the same name, it has an entry for each action.
 """
 
 from collections.abc import Mapping

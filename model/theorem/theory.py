@@ -61,7 +61,7 @@ class Theory(NamedTuple):
     invariant: tuple[Clause, ...]
     theorem: tuple[Clause, ...]
     given: tuple[Clause, ...] = ()
-    """What another theory proves of the constants."""
+    """The clauses about the constants that another theory proves."""
     given_by: str = ""
     """The clause of the other theory's theorem."""
 

@@ -1,8 +1,8 @@
 """Broken variants of exactly-once, each with the lemma that refutes it.
 
-A variant leaves out one condition of an action, or what an action does to one field, or does something
-else. The clause named is false after a step of the action from a state that satisfies the whole invariant;
-`scope` finds such a step, and `runs` a run from the start of the job.
+A variant leaves out one condition of an action or its effect on one field, or it has another effect. The
+named clause is false after a step of the action from a state that satisfies the whole invariant. `scope`
+finds such a step, and `runs` finds a run from the start of the job.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from model.theorem.theory import Action, Step, Theory, without
 
 
 class Variant(NamedTuple):
-    """A condition that an action does not wait for, or a field that it leaves as it is."""
+    """A condition that an action lacks, or a field that it does not change."""
 
     action: str
     left_out: str
@@ -33,7 +33,7 @@ class Variant(NamedTuple):
 
     @property
     def obligation(self) -> Obligation:
-        """What cannot be proved."""
+        """The obligation that is false."""
         return Obligation(self.action, self.clause)
 
     @property

@@ -4,20 +4,20 @@
 (* receiver's.                                                             *)
 (*                                                                         *)
 (* An unaligned barrier overtakes all waiting records, first at the        *)
-(* sender, then at the receiver. The overtaken records belong before it,   *)
-(* but neither task's state contains them. So both ends store them: the    *)
-(* sender stores the records that the barrier overtakes in its queue, the  *)
-(* receiver the records that have arrived unread, or arrive, before the    *)
-(* barrier. After a restore the gate reads the receiver's part, then the   *)
-(* sender's part.                                                          *)
+(* sender, then at the receiver. The overtaken records belong before the   *)
+(* barrier, but neither task's state contains them. So both ends store     *)
+(* them. The sender stores the records that the barrier overtakes in its   *)
+(* queue. The receiver stores the unread records that arrived before the   *)
+(* barrier, and the records that arrive until the barrier arrives. After a *)
+(* restore the gate reads the receiver's part, then the sender's part.     *)
 (*                                                                         *)
 (* A barrier with a time-out first travels in order. If the time-out       *)
-(* passes while it waits at the sender, it overtakes the items before it   *)
-(* there. If it passes while the barrier waits at the receiver, the gate   *)
-(* prioritises it.                                                         *)
+(* passes while the barrier waits at the sender, the barrier overtakes the *)
+(* items before it there. If the time-out passes while it waits at the     *)
+(* receiver, the gate prioritises the barrier.                             *)
 (*                                                                         *)
-(* Functions only: ChannelModel.tla puts a channel between two             *)
-(* tasks and states rules UNAL-32 to UNAL-37.                              *)
+(* The module has functions only. ChannelModel.tla puts a channel between  *)
+(* two tasks and states rules UNAL-32 to UNAL-37.                          *)
 (*                                                                         *)
 (* Source: Apache Flink, PipelinedSubpartition, RemoteInputChannel,        *)
 (* ChannelStatePersister and RecoveredInputChannel.                        *)
@@ -35,7 +35,7 @@ NoId == -1
 Alignments == {"aligned", "unaligned", "timeout"}
 Phases == {"idle", "awaited", "arrived"}
 
-(* Items of a queue: a record, a barrier, the announcement of one. *)
+(* Items of a queue: a record, a barrier, the announcement of a barrier. *)
 Record(v) == <<"record", v>>
 Barrier(n, a) == <<"barrier", n, a>>
 Notice(n) == <<"announce", n>>
@@ -57,7 +57,7 @@ Step(ch, effects) == [channel |-> ch, out |-> effects]
 UrgentOf(queue) == SelectSeq(queue, IsUrgent)
 OthersOf(queue) == SelectSeq(queue, LAMBDA item : ~IsUrgent(item))
 
-(* UNAL-32, UNAL-35: an urgent item overtakes all that are not urgent. *)
+(* UNAL-32, UNAL-35: an urgent item overtakes all items that are not urgent. *)
 WithUrgent(queue, item) == Append(UrgentOf(queue), item) \o OthersOf(queue)
 
 ValuesOf(queue) ==
@@ -154,7 +154,8 @@ OnStopPersisting(ch, n) ==
     LET ended == IF n >= ch.seen \/ ch.restored > 0 THEN [ch EXCEPT !.phase = "idle", !.seen = n] ELSE ch
     IN  Step(IF ch.last = n THEN [ended EXCEPT !.last = NoId, !.before = 0] ELSE ended, <<>>)
 
-(* UNAL-35: the gate has read its announcement, and none newer has arrived. *)
+(* UNAL-35: the gate has read the announcement, and no newer barrier has     *)
+(* arrived.                                                                  *)
 MayPrioritise(ch, n) ==
     /\ CountsInOrder /\ Waits(ch.input, n) /\ ch.phase = "arrived" /\ ch.last = n
     /\ \A i \in DOMAIN ch.input : ch.input[i] # Notice(n)

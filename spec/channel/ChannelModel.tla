@@ -1,12 +1,12 @@
 ---------------------------- MODULE ChannelModel -----------------------------
 (***************************************************************************)
 (* A channel between two tasks. The sender writes the records 1, 2, 3, ... *)
-(* and the receiver counts them; a checkpoint stores both counts and the   *)
-(* records in flight between them. The receiver's snapshot may begin       *)
-(* before this channel's barrier arrives, because another channel's has;   *)
-(* it may be aborted; the job may fail and restart from any complete       *)
-(* checkpoint. The Python reference model describes the same system        *)
-(* (model.channel.exchange).                                               *)
+(* and the receiver counts them. A checkpoint stores both counts and the   *)
+(* records in flight. The receiver's snapshot may begin before this        *)
+(* channel's barrier arrives, because another channel's barrier has        *)
+(* arrived. It may be aborted. The job may fail and restart from any       *)
+(* complete checkpoint. The Python reference model describes the same      *)
+(* system (model.channel.exchange).                                        *)
 (***************************************************************************)
 EXTENDS Channel
 
@@ -73,7 +73,7 @@ Noted(w, effects) ==
                   [] OTHER -> w
          IN  Noted(next, Tail(effects))
 
-(* The receiver takes its snapshot; an older open one ends. *)
+(* The receiver takes its snapshot. An older open snapshot ends. *)
 Begin(w, n, persists) ==
     LET ended == IF IsOpen(w, w.begun) THEN GiveUp(w) ELSE w
         known == [ended EXCEPT !.begun = n, !.stored[n].read = w.read]
@@ -177,8 +177,8 @@ StuckOnlyAtTheEnd == (sent = R /\ channel.input = <<>>) \/ ENABLED Next
 
 ------------------------------------------------------------------------------
 (* Rules. The event's kind is Kind, its checkpoint EventId; Effects are its  *)
-(* effects. Urgent items, others and values of a queue are defined here      *)
-(* anew: the rules share no operator with the channel that they judge.       *)
+(* effects. This module defines urgent items, others and values of a queue   *)
+(* again: the rules share no operator with the channel that they check.      *)
 
 Event == out'[1]
 Kind == Event[1]
@@ -202,8 +202,8 @@ Ahead(queue, n) == SubSeq(queue, 1, Place(queue, n) - 1)
 Hurried(queue, n) ==
     Overtaking(Ahead(queue, n) \o SubSeq(queue, Place(queue, n) + 1, Len(queue)), <<"barrier", n, "unaligned">>)
 
-(* A record joins the end of the sender's queue. An unaligned barrier passes *)
-(* all but urgent items; what it passes is stored.                           *)
+(* A record joins the end of the sender's queue. An unaligned barrier        *)
+(* overtakes all but urgent items. The overtaken items are stored.           *)
 UNAL_32 == [][
     /\ Kind = "emit" =>
         channel' = [channel EXCEPT !.output = Append(@, <<"record", EventId>>)] /\ Effects = <<>>
@@ -211,8 +211,8 @@ UNAL_32 == [][
         /\ channel' = [channel EXCEPT !.output = Overtaking(@, <<"barrier", EventId, "unaligned">>)]
         /\ Effects = <<<<"store_output", EventId, Values(channel.output)>>>>]_vars
 
-(* A promised part is stored once: at the time-out, or when the barrier      *)
-(* leaves; or it is lost.                                                    *)
+(* A promised part is stored once, at the time-out or when the barrier       *)
+(* leaves, or it is lost.                                                    *)
 UNAL_33 == [][
     LET owed == channel.promised
         promises == Event[3] = "timeout" /\ TimesOutAtSender
@@ -300,7 +300,7 @@ UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
         /\ channel'.blocked = (channel.blocked /\ (ReadsBarrier => \E i \in DOMAIN channel.input :
                i > 1 /\ Is(channel.input[i], "barrier") /\ ~Hurries(channel.input[i])))]_vars
 
-(* Urgent items are read first, nothing else changes places. *)
+(* Urgent items are read first. All other items keep their order. *)
 UrgentFirst(queue) == queue = Urgents(queue) \o Others(queue)
 
 UNAL_35 == [][
@@ -358,7 +358,7 @@ UNAL_37 ==
 (* Therefore the receiver reads every record once. *)
 UNAL_37_Once == [][\A i \in DOMAIN Of("record") : Of("record")[i][2] = read + 1]_vars
 
-(* The effects, and nothing else, are stored with their checkpoints.         *)
+(* Each checkpoint stores the effects for it, and nothing else.              *)
 Given(kind, n) == SelectSeq(Effects, LAMBDA e : e[1] = kind /\ e[2] = n)
 GivenUp(n) == Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
 

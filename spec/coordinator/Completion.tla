@@ -1,14 +1,15 @@
 ----------------------------- MODULE Completion ------------------------------
 (***************************************************************************)
-(* The pending checkpoints of one coordinator, and their ends: a           *)
-(* checkpoint is complete when every task has acknowledged it, and is      *)
-(* aborted by a decline, its time-out, a newer completed checkpoint or the *)
-(* end of the run. Too many failures fail the job (Failures.tla). A        *)
-(* completed one goes to the store (Store.tla), which is durable, and may  *)
+(* The pending checkpoints of one coordinator, and their ends. A           *)
+(* checkpoint is complete when every task has acknowledged it. A decline,  *)
+(* its time-out, a newer completed checkpoint or the end of the run aborts *)
+(* it. Too many failures fail the job (Failures.tla). A completed          *)
+(* checkpoint is added to the store (Store.tla), which is durable and may  *)
 (* fail.                                                                   *)
 (*                                                                         *)
-(* Functions only: Coordinator.tla starts checkpoints and takes the events;*)
-(* OlderCoordinator.tla has what older generations do instead.             *)
+(* The module has functions only. Coordinator.tla starts checkpoints and   *)
+(* takes the events. OlderCoordinator.tla has the steps of older           *)
+(* generations.                                                            *)
 (*                                                                         *)
 (* Source: Apache Flink 1.18 and later, CheckpointCoordinator,             *)
 (* PendingCheckpoint.                                                      *)
@@ -78,10 +79,10 @@ IsPossiblyStored(fault) == fault = "maybe"                          \* COORD-21
 
 Without(k, n) == [k EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
-(* COORD-09: every task is notified. *)
+(* COORD-09: the coordinator notifies every task. *)
 NotifyAbort(p) == LET Notify(t) == <<"notify_abort", t, p.id>> IN InTaskOrder(Tasks, Notify)
 
-(* COORD-09: the collected state is deleted. *)
+(* COORD-09: the coordinator deletes the collected state. *)
 AbortEffects(p, reason) ==
     LET Discard(t) == <<"discard_state", t, p.id>>
     IN  <<<<"abort", p.id, reason>>>> \o InTaskOrder(Tasks \ p.missing, Discard)
@@ -91,7 +92,7 @@ Abort(k, p, reason, byTask, effects) ==
     IN  CoordinatorStep([Without(k, p.id) EXCEPT !.failures = counted.failures],
                         effects \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
 
-(* The pending ones that Which selects are aborted, oldest first. *)
+(* Aborts the pending checkpoints that Which selects, oldest first. *)
 RECURSIVE AbortAll(_, _, _, _)
 AbortAll(k, Which(_), reason, effects) ==
     LET ended == SelectSeq(k.pending, LAMBDA p : Which(p))
@@ -102,14 +103,14 @@ AbortAll(k, Which(_), reason, effects) ==
 ------------------------------------------------------------------------------
 (* Completion. *)
 
-(* It counts as a success. *)
+(* The checkpoint counts as a success. *)
 Succeed(step, p) ==
     CoordinatorStep([step.coordinator EXCEPT !.failures = OnSuccess(@, p.id)], step.out)
 
-(* It is reported complete. *)
+(* The checkpoint is reported complete. *)
 CallComplete(step, p) == CoordinatorStep(step.coordinator, Append(step.out, <<"complete", p.id>>))
 
-(* What happens before and after the store has added the checkpoint. *)
+(* The effects and changes before and after the store adds the checkpoint. *)
 BeforeStoring(step, p) == step
 
 AfterStoring(step, p) == CallComplete(Succeed(step, p), p)

@@ -1,17 +1,17 @@
 ----------------------------- MODULE Coordinator -----------------------------
 (***************************************************************************)
-(* The checkpoint coordinator of one job: when a checkpoint starts, and    *)
-(* what each event does.                                                   *)
+(* The checkpoint coordinator of one job: the start of checkpoints, and    *)
+(* the step of each event.                                                 *)
 (*                                                                         *)
 (* A request waits until it may start (Requests.tla). A started            *)
 (* checkpoint is pending until it is complete or aborted (Completion.tla). *)
 (* A new coordinator reads the durable state.                              *)
 (*                                                                         *)
-(* Functions only: CoordinatorEnvironment.tla puts a coordinator into an   *)
-(* environment, CoordinatorModel.tla states rules COORD-01 to COORD-14,    *)
-(* COORD-19 to COORD-22 and SUB-02 to SUB-05, SUB-11; Dataflow.tla composes*)
-(* it with tasks and channels. OlderCoordinator.tla has what older         *)
-(* generations do instead.                                                 *)
+(* The module has functions only. CoordinatorEnvironment.tla puts a        *)
+(* coordinator into an environment. CoordinatorModel.tla states rules      *)
+(* COORD-01 to COORD-14, COORD-19 to COORD-22, SUB-02 to SUB-05 and        *)
+(* SUB-11. Dataflow.tla composes the coordinator with tasks and channels.  *)
+(* OlderCoordinator.tla has the steps of older generations.                *)
 (*                                                                         *)
 (* Source: Apache Flink 1.18 and later, CheckpointCoordinator,             *)
 (* CheckpointRequestDecider.                                               *)
@@ -45,22 +45,22 @@ Begun(k, type) == [k EXCEPT !.next = IdAfter(@), !.pending = Append(@, NewPendin
 
 Rejected(r, reason) == <<"rejected", r.type, reason>>
 
-(* The reason for which no request can start; a periodic one has its own     *)
+(* The reason for which no request can start. A periodic request has another *)
 (* reason while the scheduler is stopped.                                    *)
 Refusal(k, r) ==
     IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
-(* COORD-29: number of turns of waiting requests after `ended` ends, of      *)
-(* which one follows the end and one the deletion of its state, and the      *)
-(* deletion of `dropped` stored checkpoints.                                 *)
+(* COORD-29: number of turns of waiting requests after `ended` ends of       *)
+(* checkpoints and the deletion of `dropped` stored checkpoints. After each  *)
+(* end, one turn follows the end and one follows the deletion of its state.  *)
 TurnsAfter(ended, dropped) == 2 * ended + dropped
 
-(* A start lasts until the end of the event: the other turns find it under   *)
-(* way. So does one that finds tasks not running.                            *)
+(* A start lasts until the end of the event, so the other turns start no     *)
+(* request. The same holds for a start that fails because tasks do not run.  *)
 TakesAllTurns(k, r) == Refusal(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
-(* COORD-03, COORD-11: from the head on, as far as the limit allows; a       *)
-(* request that is too early ends one turn.                                  *)
+(* COORD-03, COORD-11: requests start from the head on, as far as the limit  *)
+(* allows. A request that is too early ends one turn.                        *)
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, effects) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, effects)
@@ -78,7 +78,7 @@ Serve(k, turns, effects) ==
 OnRequest(k, r) == Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)
 
 ------------------------------------------------------------------------------
-(* Messages of tasks; a task outside Tasks is unknown to the plan. *)
+(* Messages of tasks. A task outside Tasks is not in the plan. *)
 
 (* COORD-06 *)
 OnLateAnswer(k, t, n) == CoordinatorStep(k, <<<<"discard_state", t, n>>>>)
@@ -111,8 +111,8 @@ OnDecline(k, n, reason) ==
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
 
-(* COORD-10: one unit passes; due checkpoints expire, each followed by the   *)
-(* queue.                                                                    *)
+(* COORD-10: one unit passes. Due checkpoints expire, and each end gives     *)
+(* waiting requests a turn.                                                  *)
 RECURSIVE Expire(_, _)
 Expire(k, effects) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
@@ -138,7 +138,7 @@ OnFailTasks(k, tasks) == Suspend([k EXCEPT !.running = FALSE, !.up = @ \ tasks])
 OnTaskStatus(k, t, running) ==
     CoordinatorStep([k EXCEPT !.up = IF running THEN @ \cup {t} ELSE @ \ {t}], <<>>)
 
-(* ONCE-04: the newest retained one, 0 for the initial state. *)
+(* ONCE-04: the newest retained checkpoint, 0 for the initial state. *)
 OnRestoreRequest(k) == CoordinatorStep(k, <<<<"restored", LatestId(k.store)>>>>)
 
 ------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 (***************************************************************************)
 (* The coordinator in its environment: requests, acknowledgements that may *)
 (* be repeated, late, or from an unknown task, declines, time, tasks that  *)
-(* fail, a job that restarts, a store that fails and a coordinator that is *)
-(* replaced. CoordinatorModel.tla states the rules.                        *)
+(* fail, a job that restarts, a store that fails and a new coordinator     *)
+(* that takes over. CoordinatorModel.tla states the rules.                 *)
 (***************************************************************************)
 EXTENDS OlderCoordinator
 

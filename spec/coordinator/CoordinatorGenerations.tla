@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* Generations of Flink at the checkpoint coordinator and its store: one   *)
 (* protocol, and the switches in which the releases differ. A generation   *)
-(* is the set of its switches, and a model selects one with                *)
+(* is the set of its switches, and a model selects a generation with       *)
 (* CoordinatorSwitches <- Coordinator_1_11.  The rules read                *)
 (* CoordinatorHas(switch). The steps of older generations are definitions  *)
 (* (below, in OlderCoordinator and in TriggerModel), which                 *)

@@ -1,10 +1,11 @@
 -------------------------- MODULE CoordinatorModel ---------------------------
 (***************************************************************************)
-(* Rules COORD-01 to COORD-14, COORD-19 to COORD-22, COORD-29, SUB-02 to   *)
-(* SUB-05, SUB-11 are stated here over one step: `coordinator` before and  *)
-(* after, the event and the effects in out'. The rules state the behaviour *)
-(* of each generation again, so that they do not use the operators that    *)
-(* they judge. OnlyOlderAreSubsumed is the coordinator's half of SUB-01.   *)
+(* This module states rules COORD-01 to COORD-14, COORD-19 to COORD-22,    *)
+(* COORD-29, SUB-02 to SUB-05 and SUB-11 over one step: `coordinator`      *)
+(* before and after, the event and the effects in out'. The rules do not   *)
+(* use the operators that they check: they state the behaviour of each     *)
+(* generation again. OnlyOlderAreSubsumed is the coordinator's part of     *)
+(* SUB-01.                                                                 *)
 (***************************************************************************)
 EXTENDS CoordinatorEnvironment
 
@@ -28,8 +29,8 @@ IsComplete == AcknowledgesPending /\ PendingOf(k, AcknowledgedId).missing = {Tas
 IsStored(p) == p.type = "checkpoint" \/ CoordinatorHas("stores_savepoints")
 StoreThrows == IsComplete /\ k.fault # "none" /\ IsStored(PendingOf(k, AcknowledgedId))
 
-(* The arriving request; its priority; the queue after it has joined, and    *)
-(* the requests that have left the queue in this step.                       *)
+(* The arriving request, its priority, the queue after it has joined, and    *)
+(* the requests that leave the queue in this step.                           *)
 Arriving == [type |-> out'[1][2], forced |-> out'[1][3], periodic |-> out'[1][4]]
 Urgency(r) ==
     (IF r.type = "savepoint" THEN 4 ELSE 0) + (IF r.forced THEN 2 ELSE 0) + (IF r.periodic THEN 0 ELSE 1)
@@ -112,7 +113,7 @@ COORD_10 == [][EventIs("tick") =>
     /\ Aborted("CHECKPOINT_EXPIRED") = {n \in PendingIds(k) : PendingOf(k, n).age + 1 = Timeout}
     /\ \A n \in PendingIds(k) \cap PendingIds(k') : PendingOf(k', n).age = PendingOf(k, n).age + 1]_vars
 
-(* No request waits below the limit, except one that the min pause delays; a *)
+(* Below the limit, a request waits only if the min pause delays it. A       *)
 (* request that starts was first in the queue.                               *)
 COORD_11 ==
     k.queue # <<>> =>
@@ -137,8 +138,8 @@ COORD_14 == [][~Ends =>
                 e[1] = "rejected" /\ e[3] = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
         /\ ~CannotStart => k'.next - k.next = Len(Left) - Cardinality(early)]_vars
 
-(* If an end starts no request, each of its turns removes one head that is   *)
-(* too early.                                                                *)
+(* If the end of a checkpoint starts no request, each of its turns removes   *)
+(* one head that is too early.                                               *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
         dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}
@@ -209,7 +210,7 @@ OnlyOlderAreSubsumed == [][\A n \in Aborted("CHECKPOINT_SUBSUMED") :
     /\ \E m \in Completed : n < m
     /\ Len(SelectSeq(Effects, LAMBDA e : e = <<"abort", n, "CHECKPOINT_SUBSUMED">>)) = 1]_vars
 ------------------------------------------------------------------------------
-(* What each event changes, and all its effects in order.                    *)
+(* All changes by each event, and all its effects in order.                  *)
 
 ById(c, n) == c.pending[CHOOSE i \in DOMAIN c.pending : c.pending[i].id = n]
 Each(kind, tasks, n) ==
@@ -222,7 +223,7 @@ IsOfQueue(e) == e[1] = "trigger_task" \/ (e[1] = "rejected" /\ e[3] # "COORDINAT
 OfQueue == SelectSeq(Effects, IsOfQueue)
 OfEnds == SelectSeq(Effects, LAMBDA e : ~IsOfQueue(e) /\ e[1] # "fail_job")
 
-(* The requests that left the queue: too early, refused, or started. *)
+(* The requests that have left the queue: too early, rejected, or started. *)
 Starts == IF CannotStart \/ Ends THEN <<>> ELSE SelectSeq(Left, LAMBDA r : ~IsEarly(r))
 Outcome(i) ==
     LET r == Left[i]
@@ -306,7 +307,8 @@ CountedIn(f, effects) ==
                   [] OTHER -> f,
                 Tail(effects))
 
-(* What changes: the checkpoints that started are pending after the others.  *)
+(* All changes: the checkpoints that have started are pending after the      *)
+(* others.                                                                   *)
 Remaining ==
     LET kept == SelectSeq(k.pending, LAMBDA p : p.id \in PendingIds(k'))
         After(p) == IF EventIs("tick") THEN [p EXCEPT !.age = @ + 1]
@@ -315,7 +317,7 @@ Remaining ==
     IN  [i \in DOMAIN kept |-> After(kept[i])]
         \o [i \in DOMAIN Starts |-> [id |-> k.next + i - 1, type |-> Starts[i].type, missing |-> Tasks, age |-> 0]]
 Gone == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] \in {"abort", "complete"}}}
-(* The aborts that one tolerated failure too many precedes. *)
+(* The aborts before which the count has exceeded the tolerated number. *)
 Overflows ==
     LET Row(i) == CountedIn(k.failures, SubSeq(Effects, 1, i)).counted
     IN  {i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Tolerable # -1 /\ Row(i - 1) # {} /\ Row(i) = {}}

@@ -1,15 +1,15 @@
 ------------------------------ MODULE Failures -------------------------------
 (***************************************************************************)
-(* When failing checkpoints fail the job: more consecutive failures than   *)
-(* are tolerated.                                                          *)
+(* The count of failing checkpoints, which fails the job if it exceeds the *)
+(* tolerated number.                                                       *)
 (*                                                                         *)
-(* Only some reasons count. A checkpoint counts once, until the count is   *)
-(* cleared. A success that is newer than all before clears it, and failures*)
-(* of older checkpoints do not count.                                      *)
+(* Only some reasons count. A checkpoint counts once until a success       *)
+(* clears the count. A success clears the count if it is newer than all    *)
+(* earlier ones. Failures of older checkpoints do not count.               *)
 (*                                                                         *)
-(* Functions only: FailuresModel.tla puts the count into an                *)
-(* environment and states rules COORD-15 to COORD-18;                      *)
-(* CoordinatorGenerations.tla has what older generations do instead.       *)
+(* The module has functions only. FailuresModel.tla puts the count into an *)
+(* environment and states rules COORD-15 to COORD-18.                      *)
+(* CoordinatorGenerations.tla has the operators of older generations.      *)
 (*                                                                         *)
 (* Source: Apache Flink 1.15 and later, CheckpointFailureManager.          *)
 (***************************************************************************)
@@ -18,7 +18,7 @@ EXTENDS Integers, Sequences, FiniteSets
 Unlimited == -1
 
 (* Number of tolerated consecutive failures. A model replaces it by a        *)
-(* number; without one, failures are not counted.                            *)
+(* number. Without a number, no failure counts.                              *)
 Tolerable == Unlimited
 
 FailuresType ==
@@ -49,9 +49,9 @@ Clears(f, n) == n > f.highest                                       \* COORD-17,
 
 HighestSuccess(n) == n                                              \* COORD-17
 
-(* A failure that no task reported is the coordinator's own, and counts for  *)
-(* checkpoints only. An IO_EXCEPTION is a failed write of the coordinator,   *)
-(* also if a task reports it.                                                *)
+(* A failure that no task has reported is the coordinator's own, and counts  *)
+(* for checkpoints only. An IO_EXCEPTION is a failed write of the            *)
+(* coordinator, even if a task reports it.                                   *)
 IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
 
 Concerns(type, reason, byTask) == type = "checkpoint" \/ ~IsOwn(reason, byTask)

@@ -1,11 +1,11 @@
 ---------------------------- MODULE FailuresModel ----------------------------
 (***************************************************************************)
-(* The count of failing checkpoints in its environment: any checkpoint may *)
-(* fail or succeed at any time, for any reason, also again and out of      *)
-(* order. The Python reference model describes the same closed model; both *)
-(* graphs are compared state for state and edge for edge.                  *)
+(* The count of failing checkpoints in its environment. Any checkpoint may *)
+(* fail or succeed at any time, for any reason, repeatedly and out of      *)
+(* order. The Python reference model describes the same closed model. The  *)
+(* triangle compares both graphs state for state and edge for edge.        *)
 (*                                                                         *)
-(* Rules COORD-15 to COORD-18 are stated here over one step: `failures`    *)
+(* This module states rules COORD-15 to COORD-18 over one step: `failures` *)
 (* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
 EXTENDS Failures, Order, CoordinatorGenerations
@@ -34,8 +34,8 @@ TypeOK ==
 Init == failures = NoFailures /\ succeeded = {} /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* System and environment in one: a task reports a failure, or the           *)
-(* coordinator has one of its own.                                           *)
+(* System and environment together: a task reports a failure, or the         *)
+(* coordinator itself fails a checkpoint.                                    *)
 
 Fail(n, type, reason, byTask) ==
     /\ succeeded' = succeeded

@@ -1,10 +1,10 @@
 -------------------------- MODULE JobLifecycleModel --------------------------
 (***************************************************************************)
 (* The life of a job in its environment: tasks finish, checkpoints and     *)
-(* stops are requested, acknowledged, declined and expire, and the job     *)
-(* ends in one of four ways.                                               *)
+(* stops are requested, acknowledged and declined, they expire, and the    *)
+(* job ends in one of four ways.                                           *)
 (*                                                                         *)
-(* Rules COORD-25, COORD-27 and COORD-28 are stated here over one step.    *)
+(* This module states rules COORD-25, COORD-27 and COORD-28 over one step. *)
 (***************************************************************************)
 EXTENDS JobLifecycle
 
@@ -78,7 +78,7 @@ COORD_28 == [][
             ((Len(Effects) = 2 /\ Effects[2][1] = "fail_job") = (p.type = "stop" /\ EventIs("decline")))]_vars
 
 ------------------------------------------------------------------------------
-(* All effects in order, and what changes.                                   *)
+(* All effects in order, and all changes of the state.                       *)
 
 Known == Which \in PendingIds(job)
 Of(n) == CHOOSE p \in Range(job.pending) : p.id = n

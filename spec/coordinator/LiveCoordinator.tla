@@ -4,14 +4,14 @@
 (* and LIVE-05.                                                            *)
 (*                                                                         *)
 (* No other step is fair: tasks need not answer, no further request need   *)
-(* arrive, a job that has left RUNNING need not restart. So the time-out   *)
-(* ends a checkpoint that is not acknowledged, and its end lets the next   *)
-(* one start.                                                              *)
+(* arrive, and a job that has left RUNNING need not restart. So the        *)
+(* time-out ends a checkpoint that is not acknowledged, and after its end  *)
+(* the next checkpoint starts.                                             *)
 (***************************************************************************)
 EXTENDS CoordinatorModel
 
-(* ENABLED <<Tick>>_vars, written out: TLC takes long to compute it, since it *)
-(* evaluates each LET in it again and again.                                 *)
+(* This is ENABLED <<Tick>>_vars, written out. TLC takes long to compute      *)
+(* ENABLED, because it evaluates each LET in it again and again.              *)
 CanTick == k.pending # <<>> \/ k.pause > 0
 CanTickExactly == CanTick <=> ENABLED <<Tick>>_vars
 
@@ -23,13 +23,13 @@ FairSpec == Spec /\ TimePasses
 ------------------------------------------------------------------------------
 LIVE_01 == \A n \in Ids : n \in PendingIds(k) ~> n \notin PendingIds(k)
 
-(* The request at the head starts, or is rejected; therefore the queue       *)
-(* empties.                                                                  *)
+(* The request at the head starts or is rejected, so the queue becomes       *)
+(* empty.                                                                    *)
 LIVE_02 ==
     /\ \A n \in Ids : (k.queue # <<>> /\ k.next = n) ~> (k.queue = <<>> \/ k.next > n)
     /\ k.queue # <<>> ~> k.queue = <<>>
 
-(* A user who requests a savepoint gets an answer: the request leaves the    *)
+(* A user who requests a savepoint gets an answer. The request leaves the    *)
 (* queue, and a started savepoint is reported as complete or aborted.        *)
 WaitingSavepoints == Cardinality({i \in DOMAIN k.queue : k.queue[i].type = "savepoint"})
 IsPendingSavepoint(n) == \E p \in Range(k.pending) : p.id = n /\ p.type = "savepoint"

@@ -1,10 +1,11 @@
 -------------------------- MODULE OlderCoordinator ---------------------------
 (***************************************************************************)
-(* What older generations do in the place of operators of Coordinator and  *)
-(* Completion. Each definition here replaces the operator in its comment;  *)
-(* spec/manifests/coordinator_generations.toml says which ones make up a   *)
-(* generation. CoordinatorGenerations.tla has those of the modules that    *)
-(* Coordinator extends, and states all differences as switches.            *)
+(* The operators of older generations that replace operators of            *)
+(* Coordinator and Completion. Each definition replaces the operator in    *)
+(* its comment. spec/manifests/coordinator_generations.toml lists the      *)
+(* definitions of each generation. CoordinatorGenerations.tla has the      *)
+(* definitions for the modules that Coordinator extends, and states all    *)
+(* differences as switches.                                                *)
 (*                                                                         *)
 (* Source: bytecode of the released jars of 1.9 to 1.17,                   *)
 (* CheckpointCoordinator.                                                  *)
@@ -17,7 +18,7 @@ SucceedsFirst(step, p) == Succeed(step, p)                              \* Befor
 OnlyCompletes(step, p) == CallComplete(step, p)                         \* AfterStoring
 NeverCounts(f, p) == FailuresStep(f, <<>>)                              \* CountFailedStore
 
-(* Up to 1.16.1: it is reported complete before it is stored.                *)
+(* Up to 1.16.1: a checkpoint is reported complete before it is stored.      *)
 CompletesFirst(step, p) == CallComplete(Succeed(step, p), p)            \* BeforeStoring
 AlreadyComplete(step, p) == step                                        \* AfterStoring
 AbortsNothing(p) == <<>>                                                \* AbortUnstored
@@ -31,16 +32,17 @@ SavepointsReplace(p) == TRUE                                            \* Repla
 (* Up to 1.13: only sources must run at the start.                           *)
 SourcesRun(k) == k.running /\ Sources \subseteq k.up                    \* CanStart
 
-(* Up to 1.12: a start that finds tasks not running ends at once.            *)
+(* Up to 1.12: a start that fails because tasks do not run ends at once.     *)
 LeavesTurns(k, r) == FALSE                                              \* TakesAllTurns
 
-(* Up to 1.11: no checkpoint is kept whose addition failed, and the deletion *)
-(* of state gives no turn.                                                   *)
+(* Up to 1.11: a checkpoint whose addition has failed is deleted, and the    *)
+(* deletion of state gives no turn.                                          *)
 DeletesPossiblyStored(fault) == FALSE                                   \* IsPossiblyStored
 OneTurnForEach(ended, dropped) == ended                                 \* TurnsAfter
 
-(* Up to 1.10 no request waits: above the limit it is rejected. (The         *)
-(* scheduler then repeats it; here the environment requests it again.)       *)
+(* Up to 1.10 no request waits. Above the limit a request is rejected. In    *)
+(* Flink the scheduler then repeats it; in this model the environment makes  *)
+(* another request.                                                          *)
 NeverQueues(k, r) ==                                                    \* OnRequest
     IF r.forced \/ HasRoom(k)
     THEN Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)

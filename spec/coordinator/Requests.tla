@@ -3,7 +3,7 @@
 (* Waiting requests: their order, and the conditions under which they      *)
 (* wait.                                                                   *)
 (*                                                                         *)
-(* A forced request starts also while other checkpoints are pending. A     *)
+(* A forced request also starts while other checkpoints are pending. A     *)
 (* savepoint is forced, except in a job with unaligned checkpoints. A      *)
 (* periodic request waits until the minimum pause after the last           *)
 (* completion has passed. A manual request never waits for the pause.      *)
@@ -44,7 +44,7 @@ GoesBefore(r, other) ==
 KeepsPause(r) == ~r.forced /\ r.periodic
 
 ------------------------------------------------------------------------------
-(* The queue with r after all requests of higher or the same priority. *)
+(* The queue with r after all requests of higher or equal priority. *)
 Enqueued(queue, r) ==
     LET stay == {i \in DOMAIN queue : ~GoesBefore(r, queue[i])}
         place == IF \A i \in DOMAIN queue : i \in stay THEN Len(queue)

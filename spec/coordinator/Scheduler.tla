@@ -1,12 +1,12 @@
 ------------------------------ MODULE Scheduler ------------------------------
 (***************************************************************************)
-(* The scheduler of the coordinator: while the job and its tasks run it    *)
+(* The scheduler of the coordinator. While the job and its tasks run, it   *)
 (* requests a checkpoint every interval. A request within the min pause    *)
-(* after a completion is rejected, and the next one moves to the end of    *)
-(* the pause. Rule COORD-26.                                               *)
+(* after a completion is rejected, and the next request moves to the end   *)
+(* of the pause. Rule COORD-26.                                            *)
 (*                                                                         *)
-(* First the functions, then the environment: the job and its tasks start  *)
-(* and stop, checkpoints complete, time passes.                            *)
+(* First come the functions, then the environment: the job and its tasks   *)
+(* start and stop, checkpoints complete, time passes.                      *)
 (*                                                                         *)
 (* Source: Apache Flink, CheckpointCoordinator.startCheckpointScheduler,   *)
 (* ScheduledTrigger, rescheduleTrigger.                                    *)
@@ -49,7 +49,7 @@ OnStop(s) == SchedulerStep(Standing(s), <<>>)
 
 OnCompletion(s) == SchedulerStep([s EXCEPT !.pause = MinPause], <<>>)
 
-(* One unit passes; at its end the scheduler may make a request. *)
+(* One unit passes. At its end the scheduler may make a request. *)
 OnTick(s) ==
     LET later == [s EXCEPT !.left = IF @ > 1 THEN @ - 1 ELSE 0, !.pause = IF @ > 0 THEN @ - 1 ELSE 0]
     IN  IF ~IsDue(s) THEN SchedulerStep(later, <<>>)
@@ -89,9 +89,9 @@ Next == Start \/ Stop \/ Completion \/ Tick
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* The first request comes after the initial delay, each further one an      *)
-(* interval later, and one within the pause moves to its end. Nothing else   *)
-(* moves them, and a stopped scheduler makes none.                           *)
+(* The first request comes after the initial delay, and each further request *)
+(* an interval later. A request within the pause moves to the end of the     *)
+(* pause. Nothing else moves requests, and a stopped scheduler makes none.   *)
 Ticks == out'[1] = <<"tick">>
 IsItsTime == Ticks /\ scheduler.runs /\ scheduler.left = 1
 

@@ -1,18 +1,18 @@
 ----------------------------- MODULE SharedState -----------------------------
 (***************************************************************************)
-(* Files that several checkpoints use. The registry stores, for each file, *)
-(* the newest checkpoint that uses it, even one that never completes,      *)
-(* because a task may build its next checkpoint on it. When a checkpoint   *)
-(* is complete and stored, files whose newest user is older than all       *)
-(* retained checkpoints are deleted, whether or not the store has dropped  *)
-(* one. Rule SUB-12.                                                       *)
+(* The registry of files that several checkpoints use. For each file, the  *)
+(* registry stores the newest checkpoint that uses it. This checkpoint may *)
+(* never complete, because a task may build its next checkpoint on the     *)
+(* file. When the store has added a checkpoint, the registry deletes the   *)
+(* files whose newest user is older than all retained checkpoints, also if *)
+(* the store has dropped none. Rule SUB-12.                                *)
 (*                                                                         *)
-(* First the functions, then the environment: tasks may acknowledge any    *)
-(* incomplete checkpoint with any files that exist; checkpoints complete   *)
-(* once, in the order of ids. Tasks use no deleted file: a file that is    *)
-(* written again under the same name is another file. The Python reference *)
-(* model describes the same closed model; both graphs are compared state   *)
-(* for state and edge for edge.                                            *)
+(* First come the functions, then the environment. Tasks may acknowledge   *)
+(* any incomplete checkpoint with any files that exist. Checkpoints        *)
+(* complete once, in the order of ids. Tasks use no deleted file: a file   *)
+(* that is written again under the same name is another file. The Python   *)
+(* reference model describes the same closed model. The triangle compares  *)
+(* both graphs state for state and edge for edge.                          *)
 (*                                                                         *)
 (* Source: Apache Flink, SharedStateRegistryImpl, 1.15 and later.          *)
 (***************************************************************************)
@@ -108,8 +108,8 @@ Deleted == {out'[i][2] : i \in 2 .. Len(out')}
 Kept == Retained(files'.store)
 UsedBy(ids) == UNION {files'.uses[n] : n \in ids}
 
-(* A file of a retained or a newer checkpoint is kept; a file that only      *)
-(* older ones use is deleted at the next completion, once.                   *)
+(* A file of a retained or a newer checkpoint is kept. A file that only      *)
+(* older ones use is deleted once, at the next completion.                   *)
 SUB_12 == [][
     /\ Deleted \cap UsedBy(Kept) = {}
     /\ Deleted \cap gone = {}

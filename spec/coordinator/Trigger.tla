@@ -1,13 +1,13 @@
 ------------------------------- MODULE Trigger -------------------------------
 (***************************************************************************)
-(* The phase of a checkpoint before its sources: the coordinator triggers  *)
-(* the operator coordinators, after all of them the master hooks, and      *)
-(* after these the sources. One checkpoint at a time is in that phase, and *)
-(* an abort ends the phase.                                                *)
+(* The master phase of a checkpoint. The coordinator triggers the operator *)
+(* coordinators, after all of their answers the master hooks, and after    *)
+(* all of theirs the sources. One checkpoint at a time is in this phase,   *)
+(* and an abort ends the phase.                                            *)
 (*                                                                         *)
-(* Functions only: TriggerModel.tla puts them into an environment, states  *)
-(* rules COORD-11, COORD-23, COORD-24, COORD-30 and COORD-31, and has what *)
-(* older generations do instead.                                           *)
+(* The module has functions only. TriggerModel.tla puts them into an       *)
+(* environment, states rules COORD-11, COORD-23, COORD-24, COORD-30 and    *)
+(* COORD-31, and has the steps of older generations.                       *)
 (*                                                                         *)
 (* Source: Apache Flink 1.16 and later,                                    *)
 (* CheckpointCoordinator.startTriggeringCheckpoint and                     *)
@@ -55,8 +55,8 @@ Changed(m, p) ==
     [m EXCEPT !.pending = [i \in DOMAIN @ |-> IF @[i].id = p.id THEN p ELSE @[i]]]
 Without(m, n) == [m EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
 
-(* The turn of waiting requests: one starts if no checkpoint is in that      *)
-(* phase.                                                                    *)
+(* The turn of waiting requests: a request starts if no checkpoint is in the *)
+(* master phase.                                                             *)
 Turn(m, effects) ==
     IF m.waiting = 0 \/ ~IsFree(m) THEN PhaseStep(m, effects)
     ELSE PhaseStep(
@@ -98,10 +98,11 @@ OnGivingUp(m, n) == GivenUp(m, n)
 (* COORD-30: the phase ends with its checkpoint. *)
 AbortStart(m, p, effects) == Turn(Without(m, p.id), effects)
 
-(* COORD-31: the start that fails with its checkpoint counts, too. *)
+(* COORD-31: the failure of the start counts beside that of its checkpoint. *)
 FailedStart(n) == <<<<"counted", n>>>>
 
-(* Its time-out aborts a checkpoint in any phase and counts as a failure. *)
+(* The time-out of a checkpoint aborts it in any phase and counts as a       *)
+(* failure.                                                                  *)
 OnExpiry(m, n) ==
     LET p == PendingOf(m, n)
         effects == <<<<"abort", n, "CHECKPOINT_EXPIRED">>, <<"counted", n>>>>
@@ -112,7 +113,8 @@ OnExpiry(m, n) ==
 OnLostTrigger(m, n) ==
     IF IsPendingId(m, n) /\ NoticesLoss(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
 
-(* The task may be faster than its trigger; the last answer completes it. *)
+(* The task may acknowledge before its trigger. Then the last answer         *)
+(* completes the checkpoint.                                                 *)
 OnAcknowledge(m, n) ==
     LET p == [PendingOf(m, n) EXCEPT !.acknowledged = TRUE]
     IN  IF ~IsPendingId(m, n) THEN PhaseStep(m, <<>>)

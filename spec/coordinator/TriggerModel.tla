@@ -1,8 +1,8 @@
 ---------------------------- MODULE TriggerModel -----------------------------
 (***************************************************************************)
 (* The master phase in its environment: requests, answers in any order,    *)
-(* also without a trigger and repeated, a task that is faster than its     *)
-(* trigger, and triggers that are lost.                                    *)
+(* also without a trigger and repeated, a task that acknowledges before    *)
+(* its trigger, and lost triggers.                                         *)
 (***************************************************************************)
 EXTENDS Trigger, CoordinatorGenerations
 
@@ -59,7 +59,8 @@ After(p, hook, who) ==
     ELSE IF p.coordinators = Coordinators THEN [p EXCEPT !.hooks = @ \cup {who}]
     ELSE p
 
-(* A waiting request waits for a master: none waits behind a free phase. *)
+(* A request waits only for a master: no request waits while no checkpoint   *)
+(* is in the master phase.                                                   *)
 COORD_11 == phase.waiting > 0 => Busy(phase) # {} \/ phase.outlived # <<>>
 
 COORD_23 == [][
@@ -79,8 +80,8 @@ COORD_24 == [][EventIs("lost_trigger") =>
     THEN Effects # <<>> /\ Head(Effects) = <<"abort", Which, "TRIGGER_CHECKPOINT_FAILURE">> /\ ~IsPendingId(phase', Which)
     ELSE Effects = <<>> /\ phase' = phase]_vars
 
-(* The phase ends with its checkpoint; or no checkpoint starts before it     *)
-(* ends.                                                                     *)
+(* The phase ends with its checkpoint, or no checkpoint starts before the    *)
+(* end of the phase.                                                         *)
 InPhase(m, n) == IsPendingId(m, n) /\ ~AllDone(PendingOf(m, n))
 
 COORD_30 == [][
@@ -104,7 +105,7 @@ COORD_31 == [][EventIs("expiry") /\ IsPendingId(phase, Which) =>
         = IF ~AllDone(PendingOf(phase, Which)) /\ CoordinatorHas("counts_failed_start") THEN 2 ELSE 1]_vars
 
 ------------------------------------------------------------------------------
-(* All effects in order, and what changes.                                   *)
+(* All effects in order, and all changes of the state.                       *)
 
 Known == \E i \in DOMAIN phase.pending : phase.pending[i].id = Which
 Old == phase.pending[CHOOSE i \in DOMAIN phase.pending : phase.pending[i].id = Which]
@@ -152,8 +153,8 @@ Frame == [][
 
 ------------------------------------------------------------------------------
 (* Up to 1.15, COORD-30: the phase outlives a checkpoint that is aborted in  *)
-(* it. It lasts until all triggered operator coordinators have answered, or  *)
-(* the first of the triggered hooks. Each definition replaces the operator   *)
+(* it. The phase lasts until all triggered operator coordinators or the      *)
+(* first triggered hook have answered. Each definition replaces the operator *)
 (* in its comment.                                                           *)
 
 Outlives(m, p, effects) == PhaseStep([Without(m, p.id) EXCEPT !.outlived = <<p>>], effects)  \* AbortStart

@@ -4,9 +4,9 @@
 (* checkpoints, failures and aborts come from the configuration.           *)
 (*                                                                         *)
 (* A failure-free run is a history for each task in which every record     *)
-(* read is the next one that its sender sends. As the dataflow has no      *)
-(* cycle, the tasks can take these steps one after the other; so nothing   *)
-(* else has to be known of the run, and no run is explored beside the job. *)
+(* read is the next one that its sender sends. The dataflow has no cycle,  *)
+(* so the tasks can take these steps one after the other. Nothing else has *)
+(* to be known of the run, and TLC explores no run beside the job.         *)
 (***************************************************************************)
 EXTENDS AnyDataflow
 

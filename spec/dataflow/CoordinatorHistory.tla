@@ -1,10 +1,10 @@
 -------------------------- MODULE CoordinatorHistory ---------------------------
 (***************************************************************************)
-(* COORD-32: what a completed checkpoint means, stated over what the       *)
-(* coordinator sent and received, not over what it keeps. In this model    *)
+(* COORD-32, the meaning of a completed checkpoint, stated over the        *)
+(* messages of the coordinator, and not over its state. In this model      *)
 (* every task takes part in every checkpoint.                              *)
 (*                                                                         *)
-(* The variables decide nothing. Each is computed from events and effects. *)
+(* No step reads these variables. Events and effects determine them.       *)
 (***************************************************************************)
 EXTENDS CoordinatorModel
 

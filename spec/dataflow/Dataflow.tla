@@ -8,8 +8,8 @@
 (*     source 0 --channel 0--> operator --channel 2--> sink                *)
 (*     source 1 --channel 1-->                                             *)
 (*                                                                         *)
-(* Composition.tla has the state and carries the effects of one component  *)
-(* to the others; the actions stand here.                                  *)
+(* Composition.tla has the state, and makes the effects of one component   *)
+(* events of the others. This module has the actions.                      *)
 (*                                                                         *)
 (* It implements ConsistentCut. DataflowModel.tla states ALIGN-17 and      *)
 (* ONCE-01 to ONCE-06 over it. Source: Carbone et al. 2015; Flink's        *)
@@ -160,8 +160,8 @@ Survivor ==
     ELSE OnFailTasks(coordinator, Tasks).coordinator
 
 (* The job fails and restarts in one step: between the two no task runs, and *)
-(* arriving items are discarded. The restored snapshot commits the sink's    *)
-(* transactions that it holds; the others are lost.                          *)
+(* arriving items are discarded. The restore commits the transactions of the *)
+(* sink's snapshot. All other transactions are lost.                         *)
 Fail ==
     /\ attempt < MaxFailures
     /\ attempt' = attempt + 1 /\ declined' = declined
@@ -187,8 +187,8 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* The checkpoint of the next restore; a new coordinator finds all durable   *)
-(* ones.                                                                     *)
+(* The checkpoint of the next restore. A new coordinator finds all durable   *)
+(* checkpoints.                                                              *)
 Latest ==
     IF IsReplaced THEN Greatest({0} \cup {e.id : e \in Durable(coordinator)})
     ELSE LatestId(coordinator.store)

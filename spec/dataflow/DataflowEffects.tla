@@ -4,7 +4,7 @@
 (* coordinator, what the sink does with transactions, and the answers and  *)
 (* barriers of the tasks. Each of the three is in its order.               *)
 (*                                                                         *)
-(* The comparison with the Python model needs the module; it states no     *)
+(* The comparison with the Python model needs this module, which states no *)
 (* rule. The effects are those of the components' steps.                   *)
 (***************************************************************************)
 EXTENDS DataflowModel

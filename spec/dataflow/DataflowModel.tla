@@ -1,6 +1,6 @@
 ---------------------------- MODULE DataflowModel ----------------------------
 (***************************************************************************)
-(* The dataflow with constants for TLC, and the rules of the whole:        *)
+(* The dataflow with constants for TLC, and the rules of the composition:  *)
 (* ALIGN-17 and ONCE-01 to ONCE-06.                                        *)
 (*                                                                         *)
 (* State and output are compared only with the sources' offsets, so that   *)
@@ -49,7 +49,7 @@ Upwards(from, n) == [i \in 1 .. n |-> from + i - 1]
 (* The sequence of records has no duplicate and no gap. *)
 IsGapless(s, records) == records = Upwards(Start[s], Len(records))
 
-(* A message is under way, or a channel delivers.                            *)
+(* A message is in flight, or a channel delivers.                            *)
 IsMoving ==
     \/ net # {}
     \/ \E c \in DOMAIN channel : channel[c] # <<>> /\ (c = ToSink \/ Readable(gate, c))
@@ -107,7 +107,7 @@ Refines == Cut!Spec
 Consequences == Cut!StateIsOfTheCut /\ Cut!OutputIsOfACut
 
 ------------------------------------------------------------------------------
-(* What one step changes: a step takes one item or one message, or none.     *)
+(* The changes by one step: a step takes one item or one message, or none.   *)
 
 Taken == {c \in DOMAIN channel : Len(channel'[c]) < Len(channel[c])}
 Message == CHOOSE m \in net \ net' : TRUE

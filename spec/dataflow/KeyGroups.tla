@@ -6,7 +6,7 @@
 (* splits of one source: the level is the number of channels on the        *)
 (* longest way from a source, and sinks are operators of their own. A      *)
 (* subtask holds a range of them. An attempt may have another parallelism  *)
-(* than the previous one; a restore then gives each subtask the state of   *)
+(* than the previous one. A restore then gives each subtask the state of   *)
 (* its key groups.                                                         *)
 (*                                                                         *)
 (* Source: Flink's KeyGroupRangeAssignment.                                *)

@@ -4,10 +4,11 @@
 (* fail, messages are lost, MaxDeclines times in all. Rule LIVE-03: every  *)
 (* record is committed eventually.                                         *)
 (*                                                                         *)
-(* A checkpoint expires when no other step is possible: time-outs are that *)
-(* long. Checkpoints are requested again and again. As ids are bounded     *)
-(* here, the last one represents all that follow, and is requested when    *)
-(* the sources have no more records. From then on no fault occurs.         *)
+(* A checkpoint expires when no other step is possible, because time-outs  *)
+(* are long. Checkpoints are requested again and again. Ids have a bound   *)
+(* in this module, so the last id represents all that follow. It is        *)
+(* requested when the sources have no more records. From then on no fault  *)
+(* occurs.                                                                 *)
 (***************************************************************************)
 EXTENDS DataflowModel
 
@@ -80,7 +81,7 @@ AllIsCommitted == \A s \in Sources : output[s] = Upwards(Start[s], MaxRecords)
 
 LIVE_03 == <>AllIsCommitted
 
-(* A lost message may hold up a channel, but only until the next checkpoint. *)
+(* A lost message may block a channel, but only until the next checkpoint. *)
 StopsOnlyAtTheEnd == HasToDo \/ AllIsCommitted
 
 ------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 ------------------------------- MODULE Fencing -------------------------------
 (***************************************************************************)
 (* Drivers of one job that share a storage. Each step is one atomic        *)
-(* operation of one driver on the storage: a driver may be paused between  *)
-(* any two of them, and go on when another one has taken over the job.     *)
+(* operation of one driver on the storage. A driver may be paused between  *)
+(* any two steps, and continue after another driver has taken over the     *)
+(* job.                                                                    *)
 (*                                                                         *)
 (* A driver draws an attempt, closes older attempts that have not started, *)
 (* finds the newest checkpoint that is not dead, records it as its start,  *)
@@ -11,8 +12,8 @@
 (* dead if an attempt newer than its publisher's has started from an       *)
 (* earlier one, or from the beginning.                                     *)
 (*                                                                         *)
-(* Functions only: FencingModel.tla puts the drivers into an environment   *)
-(* and states rules FENCE-01 to FENCE-05.                                  *)
+(* The module has functions only. FencingModel.tla puts the drivers into   *)
+(* an environment and states rules FENCE-01 to FENCE-05.                   *)
 (***************************************************************************)
 EXTENDS Integers, Sequences
 

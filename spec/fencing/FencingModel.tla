@@ -2,8 +2,8 @@
 (***************************************************************************)
 (* Drivers that share a storage, in their environment: each may take its   *)
 (* next step at any time, fail, or crash. The Python reference model       *)
-(* describes the same closed model; both graphs are compared state for     *)
-(* state and edge for edge.                                                *)
+(* describes the same closed model. The triangle compares both graphs      *)
+(* state for state and edge for edge.                                      *)
 (***************************************************************************)
 EXTENDS Fencing
 
@@ -91,7 +91,8 @@ IsOver == DriverIs("idle", 0, 0) /\ Effects = <<<<"superseded", Last>>>>
 
 Unchanged(fields) == \A name \in fields : fencing'[name] = fencing[name]
 
-(* Each attempt has a number of its own, and a driver draws only behind it.  *)
+(* Each attempt has its own number. A driver draws only if its last attempt  *)
+(* is the newest one or it has none.                                         *)
 FENCE_01 == [][
     /\ out = <<>> => fencing = NewFencing(Drivers)
     /\ \A d, other \in 1 .. Drivers :
@@ -128,16 +129,16 @@ FENCE_02 == [][
                 /\ fencing'.starts = [fencing.starts EXCEPT ![Own] = Checkpoint]
                 /\ Effects = <<<<"started", Own, Checkpoint>>>>]_vars
 
-(* What was acted on is found: a later attempt starts neither before it nor  *)
-(* before the start of an earlier one.                                       *)
+(* A later attempt starts from no checkpoint before a completed one, and     *)
+(* from none before the start of an earlier attempt.                         *)
 FENCE_03 ==
     \A a \in DOMAIN fencing.starts : fencing.starts[a] >= 0 =>
         /\ \A b \in 1 .. a - 1 : fencing.starts[b] <= fencing.starts[a]
         /\ \A i \in DOMAIN fencing.completed :
             LET c == fencing.completed[i] IN fencing.published[c] < a => c <= fencing.starts[a]
 
-(* An id belongs to one driver, and only the newest attempt completes its    *)
-(* checkpoint, after it was published.                                       *)
+(* An id belongs to one driver. Only the newest attempt completes its        *)
+(* checkpoint, after it has published it.                                    *)
 FENCE_04 == [][
     /\ EventIs({"reserve"}) =>
         LET c == Len(fencing.published) + 1 IN

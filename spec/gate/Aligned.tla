@@ -8,11 +8,11 @@
 (* The snapshot taken then holds everything before barrier n and nothing   *)
 (* after it.                                                               *)
 (*                                                                         *)
-(* The module holds functions, no behaviour: OnX(g, ...) is the state of   *)
-(* gate g after event X, with its effects. AlignedGenerations.tla has what *)
-(* older generations do instead. AlignedModel.tla puts one gate into an    *)
-(* environment and states rules ALIGN-01 to ALIGN-24 and SUB-01;           *)
-(* Dataflow.tla composes gates with the rest of the protocol.              *)
+(* The module has functions only: OnX(g, ...) is the state of gate g after *)
+(* event X, with its effects. AlignedGenerations.tla has the steps of      *)
+(* older generations. AlignedModel.tla puts one gate into an environment   *)
+(* and states rules ALIGN-01 to ALIGN-24 and SUB-01. Dataflow.tla composes *)
+(* gates with the rest of the protocol.                                    *)
 (*                                                                         *)
 (* Source: Apache Flink 1.14 and later, SingleCheckpointBarrierHandler     *)
 (* with AbstractAlignedBarrierHandlerState; the algorithm is that of       *)
@@ -98,8 +98,8 @@ Arrive(g, c, effects) == Settle(Blocks(g, c), Append(effects, <<"block", c>>))
 (* ALIGN-01, and ALIGN-03 if an older checkpoint is pending *)
 Newer(g, c, n) == Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
 
-(* ALIGN-04: the sender stopped after its barrier, so its channel resumes;   *)
-(* the alignment of a newer checkpoint does not change.                      *)
+(* ALIGN-04: the sender has stopped after its barrier, so its channel        *)
+(* resumes. The alignment of a newer checkpoint does not change.             *)
 Late(g, c) == [gate |-> g, out |-> <<<<"resume", c>>>>]
 
 (* ALIGN-16: a repeated barrier of the pending checkpoint on one channel. *)
@@ -131,9 +131,9 @@ OnEndOfPartition(g, c) ==
               out  |-> GivenUp(g, <<<<"abort", g.current, "INPUT_END_OF_STREAM">>>>)]
 
 (* ALIGN-24: the coordinator triggers the task itself, because the tasks     *)
-(* before it have finished. Each open channel counts in turn and none is     *)
-(* blocked, so the checkpoint completes at the last awaited one; for the     *)
-(* blocked channels after that one it has already ended.                     *)
+(* before it have finished. Each open channel counts in turn, and the gate   *)
+(* blocks none. The checkpoint completes at the last awaited channel. For    *)
+(* the blocked channels after this one, the checkpoint has already ended.    *)
 BehindAwaited(g) == {c \in g.blocked : \A other \in Awaited(g) : other < c}
 
 OnInject(g, n) ==

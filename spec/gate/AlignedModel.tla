@@ -1,15 +1,15 @@
 ---------------------------- MODULE AlignedModel -----------------------------
 (***************************************************************************)
 (* One input gate in its environment. The channels deliver barriers and    *)
-(* cancellations; the ids of each channel never fall, and a channel may    *)
-(* end. The Python reference model describes the same closed model; both   *)
-(* graphs are compared state for state and edge for edge.                  *)
+(* cancellations. The ids of each channel never fall, and a channel may    *)
+(* end. The Python reference model describes the same closed model. The    *)
+(* triangle compares both graphs state for state and edge for edge.        *)
 (*                                                                         *)
-(* Rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21, ALIGN-24, ALIGN-25    *)
-(* and SUB-01 are stated here. ALIGN-08 and ALIGN-19 are predicates of one *)
-(* state. The others are about one step: `gate` before and after, and the  *)
-(* event and its effects in out'. ALIGN-17 is about records and is stated  *)
-(* in Dataflow.tla.                                                        *)
+(* This module states rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21,    *)
+(* ALIGN-24, ALIGN-25 and SUB-01. ALIGN-08 and ALIGN-19 are predicates of  *)
+(* one state. The others are about one step: `gate` before and after, and  *)
+(* the event and its effects in out'. ALIGN-17 is about records, and       *)
+(* DataflowModel.tla states it.                                            *)
 (***************************************************************************)
 EXTENDS AlignedGenerations
 
@@ -218,7 +218,7 @@ ALIGN_19 ==
     /\ ~gate.pending => gate.blocked = {}
     /\ gate.blocked \cap gate.closed = {}
 
-(* The gate's half of the rule; the coordinator's is in CoordinatorModel.    *)
+(* The gate's part of the rule. CoordinatorModel has the coordinator's part. *)
 SUB_01 == [][\A n \in Ids :
     LET ended == SelectSeq(Effects, LAMBDA e : e = <<"abort", n, "SUBSUMED">>)
     IN  ended # <<>> => \/ Len(ended) = 1 /\ gate.pending /\ gate.current = n /\ gate'.current > n
@@ -237,7 +237,7 @@ Injected(id) ==
 
 ALIGN_24 == [][EventIs("inject") => [gate |-> gate', out |-> Effects] = Injected(EventChannel)]_vars
 
-(* The same in each state of the models in which nothing is injected. *)
+(* ALIGN-24 over states, for the models in which nothing is injected. *)
 ALIGN_24_Anywhere ==
     Has("triggers_first") /\ Has("releases_first") /\ ~Has("repeats_count") =>
         \A id \in Ids : OnInject(gate, id) = Injected(id)
@@ -248,8 +248,8 @@ ALIGN_20 ==
        THEN Effects = <<<<"fail", "repeated barrier">>>> /\ gate' = [gate EXCEPT !.failed = TRUE]
        ELSE EffectsOf("fail") = <<>> /\ gate'.failed = gate.failed]_vars
 
-(* In 1.13 barriers are counted: a repeated one counts for a channel that    *)
-(* has delivered none, and the snapshot is triggered too early.              *)
+(* In 1.13 the gate counts barriers. A repeated barrier counts for a channel *)
+(* that has delivered none, and the gate triggers too early.                 *)
 Counted == IF EventIs("barrier") /\ gate.pending /\ EventId = gate.current
            THEN gate.repeats + (IF EventChannel \in gate.blocked THEN 1 ELSE 0) ELSE 0
 
@@ -260,16 +260,16 @@ ALIGN_21 ==
             ELSE EffectsOf("trigger") = <<<<"trigger", EventId>>>> /\ gate'.repeats = 0
        ELSE gate'.repeats \in {0, gate.repeats}]_vars
 
-(* A task that polls takes its snapshot where it has read each channel       *)
+(* A task that polls takes its snapshot after it has read each channel       *)
 (* exactly to the barrier, or to the end. last' is the id that each channel  *)
-(* delivered last. A cancellation may have delivered it, but then this id    *)
-(* is not triggered (ALIGN-18).                                              *)
+(* delivered last. A cancellation may have delivered it, but then this id is *)
+(* not triggered (ALIGN-18).                                                 *)
 ALIGN_25 == [][(Polled /\ ~EventIs("inject")) =>
     /\ \A i \in DOMAIN EffectsOf("trigger") : \A c \in OpenChannels(gate') : last'[c] = EffectsOf("trigger")[i][2]
     /\ \A c \in gate'.blocked : last'[c] = gate'.current]_vars
 
 ------------------------------------------------------------------------------
-(* All effects in order, and what changes.                                   *)
+(* All effects in order, and all changes of the state.                       *)
 
 Counts == EventIs("barrier") /\ ~Obsolete(EventId)
 Refuses == Repeats /\ Has("repeats_fail")

@@ -4,9 +4,9 @@
 (* records added. The Python reference model describes the same closed     *)
 (* model.                                                                  *)
 (*                                                                         *)
-(* ALIGN-23 states the purpose of the store: the task sees the same as     *)
-(* behind a network that holds back the blocked channels and releases the  *)
-(* oldest item first.                                                      *)
+(* ALIGN-23 states the purpose of the stored items: the effects are the    *)
+(* same as with a network that holds back the blocked channels and         *)
+(* releases the oldest item first.                                         *)
 (***************************************************************************)
 EXTENDS Buffering, AlignedGenerations, PolledGate
 
@@ -112,8 +112,8 @@ IsReadInOrder(items, held, effects, left) ==
 (* A network that holds back what the gate has blocked. *)
 Blocked(g, held, effects) == g.blocked
 
-(* The alignment is given up, and what is stored is read as from a network,  *)
-(* oldest item first.                                                        *)
+(* The alignment is aborted. The gate reads the stored items as from a       *)
+(* network, oldest item first.                                               *)
 LetGo ==
     LET order == InOrder(Held)
     IN  Append([i \in DOMAIN order |-> <<"resume", order[i]>>],

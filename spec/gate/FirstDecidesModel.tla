@@ -3,7 +3,7 @@
 (* One gate of Flink 1.11 or 1.12 in mode unaligned or alternating, in its *)
 (* environment: channels that deliver barriers and cancellations with ids  *)
 (* that never fall, and that end. A checkpoint is a savepoint on all its   *)
-(* channels or on none; the options of its barriers may differ.            *)
+(* channels or on none. The options of its barriers may differ.            *)
 (***************************************************************************)
 EXTENDS FirstDecides
 
@@ -88,7 +88,7 @@ UNAL_29 == [][(AllArrived /\ ~gate'.failed) =>
     ELSE IF EventIs("cancel") /\ EventId < gate.current THEN Effects = <<>> /\ gate' = gate
     ELSE EventIs("cancel") \/ EventIs("end_of_partition") => Count("abort") = 1 /\ ~gate'.pending]_vars
 
-(* The options of the first barrier are no state here: its decision is.      *)
+(* The state holds the decision of the first barrier, and not its options.   *)
 UNAL_26 == ~gate.failed =>
     /\ gate.blocked \subseteq gate.arrived /\ gate.closed \cap gate.arrived = {}
     /\ gate.overtaking => gate.blocked = {}
@@ -99,7 +99,7 @@ UNAL_26 == ~gate.failed =>
        ELSE gate.arrived = {}
 
 ------------------------------------------------------------------------------
-(* All effects in order, and what changes.                                   *)
+(* All effects in order, and all changes of the state.                       *)
 
 ResumeEach(channels) == LET order == InOrder(channels) IN [i \in DOMAIN order |-> <<"resume", order[i]>>]
 HasNewerId == EventId > gate.current

@@ -2,12 +2,12 @@
 (***************************************************************************)
 (* One tracker in its environment: channels that deliver barriers and      *)
 (* cancellations with ids that never fall, and that end. The Python        *)
-(* reference model describes the same closed model; both graphs are        *)
-(* compared state for state and edge for edge.                             *)
+(* reference model describes the same closed model. The triangle compares  *)
+(* both graphs state for state and edge for edge.                          *)
 (*                                                                         *)
-(* Rules TRACK-01 to TRACK-18 are stated here over one step: `tracker`     *)
-(* before and after, the event and the effects in out'. TRACK-15 and       *)
-(* TRACK-12 are stated over states too.                                    *)
+(* This module states rules TRACK-01 to TRACK-18 over one step: `tracker`  *)
+(* before and after, the event and the effects in out'. It also states     *)
+(* TRACK-12 and TRACK-15 over states.                                      *)
 (***************************************************************************)
 EXTENDS Tracking, GateGenerations
 
@@ -208,7 +208,7 @@ InOrderOfIds ==
         /\ \A j \in DOMAIN tracker.tracked : i < j => tracker.tracked[i].id < tracker.tracked[j].id
 
 ------------------------------------------------------------------------------
-(* All effects in order, and what changes.                                   *)
+(* All effects in order, and all changes of the state.                       *)
 
 HasNewerId == EventId > tracker.latest
 Counting1(entry) ==
@@ -244,7 +244,7 @@ AfterItem ==
             ELSE IF IsLast(EventId) THEN Above(tracker, EventId)
             ELSE OlderKept \o <<Aborting(Counting1(Entry(tracker, EventId)))>> \o Above(tracker, EventId)]
 
-(* The ended channel counts for all that stay tracked.                       *)
+(* The ended channel counts for all checkpoints that stay tracked.           *)
 AfterEnd ==
     LET stay == IF ~CountsEnds THEN tracker.tracked
                 ELSE IF ~AfterFinish THEN <<>>

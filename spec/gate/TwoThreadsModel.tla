@@ -2,9 +2,10 @@
 (***************************************************************************)
 (* A gate of Flink 1.11 between the network thread and the task thread.    *)
 (* Each channel delivers barriers and cancellations with rising ids. The   *)
-(* network thread receives a barrier; the task reads the barriers of a     *)
-(* channel in order, at any later time. A cancellation, or the end,        *)
-(* follows the barriers before it. The task runs its mail at any time.     *)
+(* network thread receives a barrier. The task reads the barriers of a     *)
+(* channel in order, at any later time. The task reads a cancellation or   *)
+(* an end after the barriers before it. The task thread reads its mailbox  *)
+(* at any time.                                                            *)
 (***************************************************************************)
 EXTENDS TwoThreads
 

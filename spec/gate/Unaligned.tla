@@ -2,16 +2,15 @@
 (***************************************************************************)
 (* Unaligned checkpoints at one input gate: barriers overtake records.     *)
 (*                                                                         *)
-(* A gate that aligns waits for its slowest channel. A gate that overtakes *)
-(* triggers at the first barrier, and stores the records that the other    *)
-(* channels deliver before their barriers as in-flight data of the         *)
+(* A gate that aligns waits for its slowest channel. A gate whose barriers *)
+(* overtake triggers at the first barrier. It stores the records that the  *)
+(* other channels deliver before their barriers as in-flight data of the   *)
 (* snapshot. A gate in mode alternating aligns first, until a time-out or  *)
-(* an unaligned barrier. A timed barrier that is still behind records is   *)
-(* announced, and the gate may prioritise it.                              *)
+(* an unaligned barrier. The channel announces a timed barrier that is     *)
+(* still behind records, and the gate may prioritise this barrier.         *)
 (*                                                                         *)
-(* The module holds functions, no behaviour, as Aligned does.              *)
-(* UnalignedModel.tla puts one gate into an environment and states         *)
-(* rules UNAL-01 to UNAL-26.                                               *)
+(* The module has functions only. UnalignedModel.tla puts one gate into an *)
+(* environment and states rules UNAL-01 to UNAL-26.                        *)
 (*                                                                         *)
 (* Source: Apache Flink 1.14 and later, SingleCheckpointBarrierHandler     *)
 (* with the four Alternating... states, read in the bytecode and executed. *)
@@ -108,8 +107,8 @@ Idle(g) ==
     [g EXCEPT !.pending = FALSE, !.begun = FALSE, !.overtaking = ~Alternating,
               !.arrived = {}, !.blocked = {}, !.announced = {}, !.first = NoOptions, !.timer = -1]
 
-(* The pending checkpoint ends unfinished because of n: its own id or a      *)
-(* newer one.                                                                *)
+(* The pending checkpoint ends unfinished because of n, which is its own id  *)
+(* or a newer one.                                                           *)
 LetGo(g, n) ==
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
@@ -137,7 +136,8 @@ GiveUp(g, o) ==
         ELSE IF ~MayOvertake(o) THEN Refused(went, effects)
         ELSE Step(went, effects \o Started(g.current))
 
-(* ... because of a barrier on c, which is then the first or a further one. *)
+(* The aligned phase ends because of a barrier on c, which is then the first *)
+(* or a further one.                                                         *)
 Overtake(g, c, o) ==
     LET given == GiveUp(g, o)
     IN  After(given.out, Collect(given.gate, c, o, FALSE))

@@ -3,9 +3,9 @@
 (* One gate of mode unaligned or alternating in its environment: channels  *)
 (* that deliver barriers, announcements and cancellations with ids that    *)
 (* never fall, and that end; a coordinator that triggers the task; time.   *)
-(* The Python reference model describes the same closed model; both graphs *)
-(* are compared state for state and edge for edge. UnalignedModel.tla      *)
-(* states the rules.                                                       *)
+(* The Python reference model describes the same closed model. The         *)
+(* triangle compares both graphs state for state and edge for edge.        *)
+(* UnalignedModel.tla states the rules.                                    *)
 (***************************************************************************)
 EXTENDS Unaligned
 

@@ -251,7 +251,7 @@ UNAL_26 == ~gate.failed =>
     /\ gate.pending /\ gate.first.savepoint => gate.first.alignment # "unaligned"
 
 ------------------------------------------------------------------------------
-(* All effects in order, and what changes.                                   *)
+(* All effects in order, and all changes of the state.                       *)
 
 Failing == <<<<"fail", "barrier cannot become unaligned">>>>
 Hurries == ~Overtakes /\ (~Halts \/ (~Last /\ Overdue(EventOptions)))
@@ -333,8 +333,8 @@ Frame == [][
           [] OTHER -> gate]_vars
 
 ------------------------------------------------------------------------------
-(* 1.13 and 1.14: the alignment of a savepoint may be given up too. It       *)
-(* replaces the operator in its comment.                                     *)
+(* 1.13 and 1.14: the gate may also end the alignment of a savepoint before  *)
+(* it is complete. The definition replaces the operator in its comment.      *)
 
 SavepointsMayToo(o) == o.alignment # "forced-aligned"                            \* MayOvertake
 

@@ -3,10 +3,10 @@
 (* One reader in its environment: snapshots with growing ids and any       *)
 (* offsets, completions and aborts of any ids (late, repeated, lost, of    *)
 (* ids without a snapshot), crashes and restores. The Python reference     *)
-(* model describes the same closed model; both graphs are compared state   *)
-(* for state and edge for edge.                                            *)
+(* model describes the same closed model. The triangle compares both       *)
+(* graphs state for state and edge for edge.                               *)
 (*                                                                         *)
-(* Rules OFFSET-01 to OFFSET-07 are stated here over one step: `reader`    *)
+(* This module states rules OFFSET-01 to OFFSET-07 over one step: `reader` *)
 (* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
 EXTENDS Offsets
@@ -35,7 +35,7 @@ TypeOK ==
 Init == reader = NewReader /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* System and environment in one: the reader takes the event.               *)
+(* System and environment together: the reader takes the event.              *)
 
 Take(event, step) == reader' = step.reader /\ out' = <<event>> \o step.out
 
@@ -97,7 +97,7 @@ OFFSET_06 == [][
     /\ (EventIs("restore") \/ EventIs("crash")) =>
         New = <<>> /\ reader' = [reader EXCEPT !.running = reader'.running, !.remembered = <<>>]]_vars
 
-(* What is remembered is newer than what is committed, oldest first.         *)
+(* The remembered offsets are newer than the committed ones, oldest first.   *)
 OFFSET_07 == [][
     /\ reader'.committed # reader.committed => reader'.committed[1] > reader.committed[1]
     /\ \A i \in DOMAIN Effects : Effects[i][1] = "commit_offsets" =>

@@ -3,14 +3,14 @@
 (* A sink that commits in two phases, with its durable snapshots and the   *)
 (* external system that holds the transactions.                            *)
 (*                                                                         *)
-(* The sink writes to one open transaction. A snapshot pre-commits it      *)
-(* under the checkpoint's id and opens the next one; the sink commits it   *)
-(* when that checkpoint, or a later one, is reported complete. A           *)
+(* The sink writes to one open transaction. A snapshot pre-commits this    *)
+(* transaction under the checkpoint's id and opens the next one. The sink  *)
+(* commits it when this checkpoint or a later one is reported complete. A  *)
 (* notification may be lost, so a restore commits again the pre-committed  *)
 (* transactions of the restored snapshot.                                  *)
 (*                                                                         *)
-(* Functions only: SinkModel.tla puts a sink into an environment           *)
-(* and states rules SINK-01 to SINK-10.                                    *)
+(* The module has functions only. SinkModel.tla puts a sink into an        *)
+(* environment and states rules SINK-01 to SINK-10.                        *)
 (*                                                                         *)
 (* Source: Apache Flink, TwoPhaseCommitSinkFunction. Its releases differ   *)
 (* in WaitsAtTheEnd.                                                       *)
@@ -42,7 +42,8 @@ PreCommit(s, n) ==
     SinkStep([s EXCEPT !.pending = Append(@, <<n, s.open>>), !.open = 0],
              <<<<"pre_commit", s.open>>>>)
 
-(* A finished sink waits for its last commit; up to 1.13 the end closes it. *)
+(* A finished sink waits for its last commit. Up to 1.13 the end closes the  *)
+(* sink.                                                                     *)
 WaitsAtTheEnd == TRUE
 
 OpensNext(s) == ~s.finished             \* SINK-07
@@ -88,8 +89,8 @@ OnNotifyAbort(s, n) == AfterAbort(s, n)
 OnCrash(s) ==
     SinkStep([s EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>], <<>>)
 
-(* SINK-09: pre-committed transactions belong to their checkpoints; the open *)
-(* one is aborted.                                                           *)
+(* SINK-09: the sink aborts the open transaction. Pre-committed transactions *)
+(* belong to their checkpoints.                                              *)
 Withdrawn(s) == IF s.open = 0 THEN <<>> ELSE <<s.open>>
 
 OnSinkClose(s) ==
@@ -116,7 +117,8 @@ OnRestore(s, held) ==
         begun == BeginTransaction(restored)
     IN  SinkStep(begun.sink, Commits(held.pending) \o aborts \o begun.out)
 
-(* SINK-10: the commit of t throws; the restore ends and must be repeated. *)
+(* SINK-10: the commit of t throws. The restore ends, and another one must   *)
+(* follow.                                                                   *)
 OnRestoreFailing(s, held, t) ==
     LET place == CHOOSE i \in DOMAIN held.pending : held.pending[i][2] = t
         before == SubSeq(held.pending, 1, place - 1)

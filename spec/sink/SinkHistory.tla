@@ -1,8 +1,8 @@
 ------------------------------ MODULE SinkHistory -------------------------------
 (***************************************************************************)
-(* SINK-11: what a commit means. The committed transactions are compared   *)
-(* with a history of what the sink sent and received. The history decides  *)
-(* nothing: it is computed from events and effects.                        *)
+(* SINK-11, the meaning of a commit. The rule compares the committed       *)
+(* transactions with a history of the messages of the sink. The events and *)
+(* effects determine the history, and no step reads it.                    *)
 (***************************************************************************)
 EXTENDS SinkModel
 

@@ -6,8 +6,8 @@
 (* close, crashes, commits that fail, and restores from the newest         *)
 (* completed checkpoint.                                                   *)
 (*                                                                         *)
-(* Rules SINK-01 to SINK-10 are stated here over one step: `sink` before   *)
-(* and after, the event and the effects in out'.                           *)
+(* This module states rules SINK-01 to SINK-10 over one step: `sink`       *)
+(* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
 EXTENDS Sink
 
@@ -72,7 +72,7 @@ Snapshot(n) ==
                               IF i = n THEN Held(step.sink) ELSE snapshots[i]]
     /\ UNCHANGED <<completed, crashes>>
 
-(* The coordinator completes a checkpoint; the notification may be lost. *)
+(* The coordinator completes a checkpoint. The notification may be lost. *)
 Complete(n) ==
     /\ n \in DOMAIN snapshots /\ n > completed
     /\ completed' = n
@@ -197,7 +197,8 @@ SINK_08 == [][
         \/ \E i \in DOMAIN sink.pending : sink.pending[i][2] = t
         \/ \E n \in DOMAIN snapshots : t \in IdsOf(snapshots[n].pending)]_vars
 
-(* A sink that no longer runs: only its next id and the committed remain.  *)
+(* A sink that no longer runs keeps only its next id and the committed       *)
+(* transactions.                                                             *)
 Over == [sink EXCEPT !.running = FALSE, !.finished = FALSE, !.open = 0, !.pending = <<>>]
 
 SINK_09 == [][

@@ -6,7 +6,7 @@
 (* a change of the task's status. The Python reference model has the same  *)
 (* closed model, and the triangle compares both graphs edge for edge.      *)
 (*                                                                         *)
-(* Rules TASK-21 to TASK-24 are predicates of one step: they read source,  *)
+(* Rules TASK-21 to TASK-24 are predicates of one step. They read source,  *)
 (* source', and the event and its effects in out'.                         *)
 (***************************************************************************)
 EXTENDS Source
@@ -34,7 +34,8 @@ TypeOK ==
 Init == source = NewSource /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* One action for each event: the environment sends it, the task takes it.  *)
+(* One action for each event: the environment sends the event, and the task  *)
+(* takes it.                                                                 *)
 
 Take(event, step) == source' = step.source /\ out' = <<event>> \o step.out
 

@@ -3,10 +3,10 @@
 (* The store of completed checkpoints in its environment: every id from 1  *)
 (* to M is added once, in any order, with any type. (Ids out of order      *)
 (* represent a restored savepoint, which is added whatever its id.) The    *)
-(* Python reference model describes the same closed model; both graphs are *)
-(* compared state for state and edge for edge.                             *)
+(* Python reference model describes the same closed model. The triangle    *)
+(* compares both graphs state for state and edge for edge.                 *)
 (*                                                                         *)
-(* Rules SUB-06 to SUB-10 are stated here over one addition: `store`       *)
+(* This module states rules SUB-06 to SUB-10 over one addition: `store`    *)
 (* before and after, the event and the effects in out'.                    *)
 (***************************************************************************)
 EXTENDS Store, CoordinatorGenerations
@@ -32,7 +32,8 @@ TypeOK ==
 Init == store = EmptyStore /\ added = {} /\ out = <<>>
 
 ------------------------------------------------------------------------------
-(* System and environment in one: a checkpoint is added, the store drops. *)
+(* System and environment together: a checkpoint is added, and the store     *)
+(* drops others.                                                             *)
 
 Add(n, type) ==
     /\ n \notin added
@@ -70,8 +71,8 @@ SUB_06 == [][
     /\ \A i, j \in DOMAIN store' : i # j => store'[i].id # store'[j].id
     /\ LatestId(store') = EventId /\ (store = <<>> => LatestId(store) = 0)]_vars
 
-(* The newest checkpoint, while the job runs; none is protected after a      *)
-(* stop, and none up to 1.11.                                                *)
+(* The newest checkpoint, while the job runs. No checkpoint is protected     *)
+(* after a stop, and none up to 1.11.                                        *)
 Protected ==
     {New} \cup
     IF Type = "stop" \/ ~CoordinatorHas("protects_newest_checkpoint") THEN {}

@@ -3,15 +3,15 @@
 (* The snapshot steps of one subtask.                                      *)
 (*                                                                         *)
 (* A triggered checkpoint has two parts. The synchronous part sends the    *)
-(* barrier and takes the snapshot, in one step; the asynchronous part      *)
-(* writes it, and ends in an acknowledgement or in a decline. The abort of *)
-(* a checkpoint may arrive before its trigger: the subtask remembers it,   *)
-(* and the trigger then sends a cancellation downstream in place of a      *)
-(* barrier, so that no task there waits for ever.                          *)
+(* barrier and takes the snapshot, in one step. The asynchronous part      *)
+(* writes the snapshot, and ends with an acknowledgement or a decline. The *)
+(* abort of a checkpoint may arrive before its trigger. Then the subtask   *)
+(* remembers the abort, and at the trigger it sends a cancellation         *)
+(* downstream in place of a barrier, so that no task there waits for ever. *)
 (*                                                                         *)
-(* Functions only: SubtaskModel.tla puts a subtask into an environment and *)
-(* states rules TASK-01 to TASK-20. SubtaskGenerations.tla has what older  *)
-(* releases do instead.                                                    *)
+(* The module has functions only. SubtaskModel.tla puts a subtask into an  *)
+(* environment and states rules TASK-01 to TASK-20. SubtaskGenerations.tla *)
+(* has the steps of older releases.                                        *)
 (*                                                                         *)
 (* Source: Apache Flink, SubtaskCheckpointCoordinatorImpl and              *)
 (* AsyncCheckpointRunnable; StreamTask up to 1.10; FLINK-18238.            *)
@@ -36,7 +36,7 @@ NewSubtask ==
     [runs |-> TRUE, last |-> -1, aborted |-> <<>>, running |-> {}, completed |-> -1, highest |-> -1,
      failed |-> FALSE]
 
-(* TASK-06: the completion of the restored checkpoint is no news to a task.  *)
+(* TASK-06: a task knows that its restored checkpoint is complete.           *)
 KnownAtRestore(n) == n
 RestoredSubtask(n) == [NewSubtask EXCEPT !.completed = KnownAtRestore(n)]
 
@@ -112,7 +112,7 @@ OnAbortOnBarrier(t, n, reason) ==
                <<<<"decline", n, reason>>, <<"broadcast_cancel", n>>>>)
 
 ------------------------------------------------------------------------------
-(* Notifications of the coordinator; the operators of a task that does not   *)
+(* Notifications of the coordinator. The operators of a task that does not   *)
 (* run receive none.                                                         *)
 
 ToOperators(t, notification) == IF t.runs THEN <<notification>> ELSE <<>>
@@ -150,7 +150,7 @@ Ends(t, n, effects) ==
 
 OnAsyncDone(t, n) == Ends(t, n, <<<<"acknowledge", n>>>>)                   \* TASK-07
 
-(* TASK-08, TASK-15, TASK-16; `cause` is the reason that the failure names, *)
+(* TASK-08, TASK-15, TASK-16. `cause` is the reason that the failure names, *)
 (* ASYNC_EXCEPTION if it names none.                                        *)
 Cause(cause) == cause
 IsHeeded(t) == t.runs
@@ -159,8 +159,7 @@ OnAsyncFailed(t, n, cause) ==
 
 OnStatus(t, runs) == Answer([t EXCEPT !.runs = runs], <<>>)
 
-(* TASK-20: the running parts of a closed task are stopped, smallest id      *)
-(* first.                                                                    *)
+(* TASK-20: a closed task stops its running parts, smallest id first. *)
 Stopped(ids) == LET order == InOrder(ids) IN [i \in DOMAIN order |-> <<"cancel_async", order[i]>>]
 OnClose(t) == Answer([t EXCEPT !.runs = FALSE, !.running = {}], Stopped(t.running))
 ==============================================================================

@@ -2,10 +2,10 @@
 (***************************************************************************)
 (* Generations of Flink at the snapshot steps of one subtask: one          *)
 (* protocol, and the switches in which the releases differ. A generation   *)
-(* is the set of its switches, and a model selects one with                *)
-(* TaskSwitches <- Task_1_11.  The rules read TaskHas(switch). The steps   *)
-(* of older generations stand below; spec/manifests/subtask.toml puts them *)
-(* in the place of operators of Subtask, which is the newest.              *)
+(* is the set of its switches, and a model selects one with TaskSwitches   *)
+(* <- Task_1_11.  The rules read TaskHas(switch). The steps of older       *)
+(* generations are below. spec/manifests/subtask.toml substitutes them for *)
+(* operators of Subtask, which is the newest generation.                   *)
 (*                                                                         *)
 (* orders_triggers        a trigger not above the last one is ignored;     *)
 (*                        else every trigger is taken (TASK-02, TASK-11)   *)
@@ -57,8 +57,8 @@ KeepsNoHighest(t, n) == t.highest                                       \* Highe
 (* Up to 1.14, TASK-18 *)
 IgnoresSubsumed(t, n) == Answer(t, <<>>)                                \* OnSubsumedNotification
 
-(* Up to 1.13, TASK-17: each completion is passed on, and no abort carries   *)
-(* one.                                                                      *)
+(* Up to 1.13, TASK-17: the task passes on each completion, and no abort     *)
+(* carries a completion.                                                     *)
 PassesOnEach(t, n) == Answer(t, ToOperators(t, <<"notify_complete", n>>))   \* OnCompleteNotification
 CarriesNone(t, completed) == Answer(t, <<>>)                            \* CarriedCompletion
 KnowsNone(n) == -1                                                      \* KnownAtRestore

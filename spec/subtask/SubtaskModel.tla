@@ -7,7 +7,7 @@
 (* while its asynchronous part runs. A completion names an id of           *)
 (* Completable. No event follows once the task has failed.                 *)
 (*                                                                         *)
-(* Rules TASK-01 to TASK-20 are stated here over one step: `task` and      *)
+(* This module states rules TASK-01 to TASK-20 over one step: `task` and   *)
 (* task' are the subtask before and after, out' is the event followed by   *)
 (* its effects. A rule that does not hold in every generation reads the    *)
 (* generation's switch with TaskHas (SubtaskGenerations.tla).              *)
@@ -125,7 +125,7 @@ Taken ==
     Triggered /\ task.runs
     /\ (Ordered => EventId > task.last /\ EventId \notin Remembered /\ ~Lost)
 
-(* A task knows that the checkpoint that it was restored from is complete.   *)
+(* A task knows that the checkpoint from which it was restored is complete.  *)
 Known == IF TaskHas("completes_in_order") /\ Restored # {} THEN CHOOSE n \in Restored : TRUE ELSE -1
 
 TASK_01 == [][
@@ -200,8 +200,8 @@ TASK_08 == [][(EventIs("async_failed") \/ EventIs("async_done")) =>
 (* The abort of this id comes before its trigger. *)
 Ahead == EventIs("abort_notification") /\ task.runs /\ EventId > task.last /\ EventId \notin task.running
 
-(* Each id is remembered once, the last one after the others; the one        *)
-(* remembered first is dropped.                                              *)
+(* Each id is remembered once, the last one after the others. The one that   *)
+(* was remembered first is dropped.                                          *)
 TASK_09 == [][
     /\ Len(task'.aborted) <= MaxRemembered
     /\ \A i, j \in DOMAIN task'.aborted : i # j => task'.aborted[i] # task'.aborted[j]

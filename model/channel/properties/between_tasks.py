@@ -1,4 +1,4 @@
-"""UNAL-34 and UNAL-37 over a channel between two tasks, and all rules of the channel itself."""
+"""UNAL-34 and UNAL-37, and all rules of one channel, stated over a channel between two tasks."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -66,7 +66,7 @@ EXCHANGE.frames({
 
 
 def _of_exchange(rule: Property) -> Callable[..., bool]:
-    """Applies a rule of a channel to an exchange, except to steps of its gate: see `unal_34_ends`."""
+    """A rule of a channel as a rule of an exchange, except for steps of its gate (see `unal_34_ends`)."""
 
     def over_state(state: Exchange) -> bool:
         return rule.holds(state.channel)
@@ -85,9 +85,9 @@ for known in CHANNEL.properties:
 
 @EXCHANGE.step("UNAL-34")
 def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """The older snapshot ends, the newer one begins, and its barrier ends it.
+    """The older snapshot ends, the newer one begins, and the barrier of the newer one ends it.
 
-    The sender continues when no barrier in order is unread any more.
+    The sender continues when the gate has read every barrier in order.
     """
     if not of_gate(before, event) or type(event) is Recover:
         return True
@@ -133,7 +133,7 @@ def unal_34_counts(state: Exchange) -> bool:
 
 @EXCHANGE.step("UNAL-37")
 def unal_37_recovers(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """A new attempt has the stored records at both ends, and both counts; later checkpoints are gone."""
+    """A new attempt has the stored records at both ends and both counts. Later checkpoints are discarded."""
     if type(event) is not Recover:
         return True
     from_start = StoredCheckpoint(sent=0, output=(), owed=False, read=0, input=(), receiver=DONE)
@@ -158,7 +158,7 @@ def unal_37_recovers(before: Exchange, event: Event, effects: Effects, after: Ex
 
 @EXCHANGE.state("UNAL-37")
 def unal_37(state: Exchange) -> bool:
-    """A complete checkpoint stores, in order, every record between those read and those written."""
+    """A complete checkpoint stores, in order, every record that was written and not read at its snapshots."""
     return all(
         (*entry.input, *entry.output) == tuple(range(entry.read + 1, entry.sent + 1))
         for entry in state.checkpoints
@@ -168,7 +168,7 @@ def unal_37(state: Exchange) -> bool:
 
 @EXCHANGE.state("UNAL-37")
 def unal_37_complete(state: Exchange) -> bool:
-    """A checkpoint is complete with both snapshots and all in-flight records; the sender takes each once."""
+    """A checkpoint is complete with both snapshots and all in-flight records. An id is sent once."""
     unsent = [number for number, entry in enumerate(state.checkpoints, 1) if entry.sent == NONE]
     return next_barrier(state) == (*unsent, len(state.checkpoints) + 1)[0] and all(
         is_complete(entry) == _has_all(entry) for entry in state.checkpoints
@@ -187,7 +187,7 @@ def unal_37_later(state: Exchange) -> bool:
 
 @EXCHANGE.step("UNAL-37")
 def unal_37_once(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """The receiver reads every record once and in order, whatever was restored."""
+    """The receiver reads every record once and in order, after any restore."""
     values = tuple(effect.value for effect in effects if type(effect) is GiveRecord)
     return type(event) is Recover or (
         values == tuple(range(before.read + 1, after.read + 1))
@@ -197,7 +197,7 @@ def unal_37_once(before: Exchange, event: Event, effects: Effects, after: Exchan
 
 @EXCHANGE.step("UNAL-37")
 def unal_37_stored(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """The effects, and nothing else, are stored with their checkpoints."""
+    """Each checkpoint stores the channel's effects for it, and nothing else."""
     if type(event) is Recover:
         return True
     newest = starting_or_aligned(before, event)
@@ -208,7 +208,7 @@ def unal_37_stored(before: Exchange, event: Event, effects: Effects, after: Exch
 
 
 def _stored(before: Exchange, event: Event, effects: Effects, number: int, promised: int) -> StoredCheckpoint:
-    """What a checkpoint holds after the event."""
+    """The stored data of checkpoint `number` after the event."""
     entry = before.checkpoints[number - 1]
     if type(event) is SendBarrier and event.checkpoint == number:
         entry = entry._replace(sent=before.sent, owed=promised == number)
@@ -239,7 +239,7 @@ def of_gate(before: Exchange, event: Event) -> bool:
 
 
 def completing(before: Exchange, event: Event) -> int:
-    """The checkpoint whose barrier the gate reads, unless it is over; else -1."""
+    """The checkpoint whose barrier the gate reads, if it has not ended. Else -1."""
     if type(event) is Take:
         item = before.channel.input[0]
         if type(item) is Mark and item.checkpoint >= before.begun:
@@ -256,7 +256,7 @@ def starting_or_aligned(before: Exchange, event: Event) -> int:
 
 
 def starting(before: Exchange, event: Event) -> int:
-    """The checkpoint for which the channel starts to persist, or -1: none for a barrier in order."""
+    """The checkpoint for which the channel starts to persist. -1 for none, as at a barrier in order."""
     if type(event) is Take and not hurries(before.channel.input[0]):
         return NONE
     return starting_or_aligned(before, event)

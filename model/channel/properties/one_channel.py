@@ -62,7 +62,7 @@ CHANNEL.frames({
 
 @CHANNEL.step("UNAL-32")
 def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """An unaligned barrier passes all but urgent items; the sender stores what it passes, in order."""
+    """An unaligned barrier overtakes all items except urgent ones. The sender stores them in order."""
     if type(event) is Emit:
         return after.output == (*before.output, Datum(event.value))
     if type(event) is not SendBarrier:
@@ -76,7 +76,7 @@ def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.step("UNAL-33")
 def unal_33(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The output part of a timed barrier is stored once: at its time-out or when it leaves; or it is lost."""
+    """The output part of a timed barrier is stored once, at its time-out or when it leaves, or it is lost."""
     owed = before.promised
     parts = tuple(effect for effect in effects if type(effect) is StoreOutput or type(effect) is LoseOutput)
     if type(event) is SendBarrier and event.alignment == TIMED and before.profile.times_out_at_sender:
@@ -99,7 +99,7 @@ def unal_33(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.state("UNAL-33")
 def unal_33_owed(state: Channel) -> bool:
-    """The barrier of the promised checkpoint waits at the sender; older releases promise none."""
+    """The barrier of checkpoint `promised` waits at the sender. In older releases `promised` is -1."""
     return state.promised == NONE or (
         state.profile.times_out_at_sender
         and any(item == Mark(state.promised, TIMED) for item in state.output)
@@ -108,9 +108,9 @@ def unal_33_owed(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-34")
 def unal_34(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The receiver stores the records before the barrier: unread ones at the start, then arriving ones.
+    """The receiver stores the records before the barrier: first the unread ones, then the arriving ones.
 
-    A snapshot does not begin after the barrier of a newer one.
+    A snapshot does not begin after the barrier of a newer checkpoint.
     """
     if type(event) is BeginPersisting:
         return effects == started(before, event.checkpoint)
@@ -122,7 +122,7 @@ def unal_34(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.step("UNAL-34")
 def unal_34_phase(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The phase follows the newest checkpoint: awaited, arrived with its barrier, idle at its end."""
+    """The phase follows the newest checkpoint: AWAITED, ARRIVED after its barrier, IDLE after its end."""
     known = (before.phase, before.seen)
     if (
         type(event) is BeginPersisting
@@ -141,7 +141,7 @@ def unal_34_phase(before: Channel, event: Event, effects: Effects, after: Channe
 
 @CHANNEL.step("UNAL-34")
 def unal_34_counted(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """A newer barrier that arrives is the last one, until its checkpoint ends or a newer one starts."""
+    """A newer barrier that arrives becomes `last`, until its checkpoint ends or a newer one starts."""
     known = (before.last, before.before)
     if arrives(before, event) and before.output[0][0] > before.last:
         known = (before.output[0][0], len(values_in(before.input)))
@@ -162,7 +162,7 @@ def unal_34_counted(before: Channel, event: Event, effects: Effects, after: Chan
 
 @CHANNEL.state("UNAL-34")
 def unal_34_places(state: Channel) -> bool:
-    """The stored place lies in the input; it is that of a barrier that has arrived."""
+    """The stored place is within the input, and belongs to a barrier that has arrived."""
     if state.before > len(values_in(state.input)) or state.before < 0:
         return False
     return state.last != NONE or state.before == 0
@@ -170,7 +170,7 @@ def unal_34_places(state: Channel) -> bool:
 
 @CHANNEL.state("UNAL-34")
 def unal_34_known(state: Channel) -> bool:
-    """The id of a barrier is not negative; -1 stands for none. A snapshot has one of three phases."""
+    """The id of a barrier is not negative, and -1 means none. A snapshot has one of three phases."""
     ids = (item[0] for item in (*state.output, *state.input) if type(item) is not Datum)
     known = state.seen >= NONE and state.last >= NONE and state.promised >= NONE
     return known and IDLE <= state.phase <= ARRIVED and all(checkpoint >= 0 for checkpoint in ids)
@@ -178,7 +178,7 @@ def unal_34_known(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-35")
 def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The gate reads urgent items first; records keep their order, and each is read once."""
+    """The gate reads urgent items first. Records keep their order, and the gate reads each one once."""
     if type(event) is Take:
         if not before.input:
             return not effects and after == before
@@ -211,7 +211,7 @@ def unal_35_waits(before: Channel, event: Event, effects: Effects, after: Channe
 
 @CHANNEL.state("UNAL-35")
 def unal_35_asks(state: Channel) -> bool:
-    """The gate may prioritise a waiting barrier that is announced, while none newer has arrived (1.13+)."""
+    """The gate may prioritise an announced barrier that waits, if no newer one has arrived (1.13+)."""
     return all(
         channel_steps(state).may_prioritise(state, item.checkpoint)
         == (
@@ -227,7 +227,7 @@ def unal_35_asks(state: Channel) -> bool:
 
 @CHANNEL.state("UNAL-35")
 def unal_35_urgent_first(state: Channel) -> bool:
-    """At both ends, all urgent items stand before all others."""
+    """At both ends, all urgent items are before all others."""
     return all(
         hurries(left) or not hurries(right)
         for queue in (state.output, state.input)
@@ -237,7 +237,7 @@ def unal_35_urgent_first(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-36")
 def unal_36(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The gate reads restored input, then restored output, then new records; no snapshot begins earlier."""
+    """The gate reads restored input, then restored output, then new records. No snapshot begins before."""
     if type(event) is RestoreChannel:
         return (
             after.input == tuple(Datum(value) for value in event.input)

@@ -1,4 +1,4 @@
-"""Terms of the rules of a channel: they share nothing with the steps that they judge."""
+"""Terms of the rules of a channel. They share no code with the steps that the rules check."""
 
 from model.channel.channel import ARRIVED, IDLE, Channel, Queue
 from model.channel.events import DeclineStart, StoreInput, Transfer
@@ -13,7 +13,7 @@ def hurries(item: Item) -> bool:
 
 
 def overtaking(queue: Queue, item: Item) -> Queue:
-    """The queue with the item after the urgent ones and before all others."""
+    """The queue with the item placed after the urgent items and before all others."""
     others = tuple(other for other in queue if not hurries(other))
     return (*(other for other in queue if hurries(other)), item, *others)
 
@@ -24,7 +24,7 @@ def values_in(queue: Queue) -> tuple[int, ...]:
 
 
 def around(queue: Queue, checkpoint: int) -> tuple[Queue, Queue]:
-    """The items before the first timed barrier of the checkpoint, and those behind it."""
+    """The items before the first timed barrier of the checkpoint, and the items behind it."""
     for place, item in enumerate(queue):
         if item == Mark(checkpoint, TIMED) and type(item) is Mark:
             return queue[:place], queue[place + 1 :]
@@ -39,7 +39,7 @@ def leaves(before: Channel, event: Event) -> bool:
 
 
 def arrives(before: Channel, event: Event) -> bool:
-    """The event carries a barrier that counts: none newer has arrived, and its checkpoint has not ended."""
+    """The event carries a barrier that counts: no newer one has arrived, and its checkpoint has not ended."""
     if not leaves(before, event) or type(before.output[0]) is not Mark:
         return False
     barrier = before.output[0]
@@ -56,7 +56,7 @@ def declines(before: Channel, checkpoint: int) -> bool:
 
 
 def started(before: Channel, checkpoint: int) -> Effects:
-    """The effects of the start of a snapshot: declined, or the unread records before its barrier stored."""
+    """The effects of the start of a snapshot: a decline, or the unread records before its barrier."""
     if declines(before, checkpoint):
         reason = TASK_NOT_READY if before.restored > 0 else CHECKPOINT_SUBSUMED
         return (DeclineStart(checkpoint, reason),)

@@ -1,6 +1,6 @@
-"""The parts of a component, as ropes: those before the part of the event, that one, those behind it.
+"""The parts of a component as ropes: the parts before the event's part, that part, and the parts behind it.
 
-An event without a part of its own concerns them all alike: then one group has them all.
+If an event belongs to no single part, one group holds all parts.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,10 @@ class Axis:
         self.sizes = tuple(group.size >= 0 for group in (self.before, self.behind, self.all))
 
     def symbols(self, name: str, *, own: bool, is_bool: bool = True) -> Rope:
-        """A symbol for each part, a truth value or an int; `own`: the event has a part of its own."""
+        """A rope with a symbol for each part, a truth value or an int.
+
+        `own`: the event belongs to one part.
+        """
         sort = z3.BoolSort() if is_bool else z3.IntSort()
         symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
 

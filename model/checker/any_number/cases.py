@@ -1,8 +1,8 @@
 """Proofs of single cases over ropes: each rule as an induction over one step, for any number of elements.
 
-A case is one class of event at a component whose sequences are ropes. The state properties hold before; every
-path of the step is followed, and on each path every property must be true. A new component is a case of its
-own, in which nothing is assumed.
+A case is one class of event at a component whose sequences are ropes. The proof assumes the state properties
+before the step, and follows every path of the step. On each path every property must be true. A new component
+is another case, which assumes nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,7 +19,7 @@ from model.registry import Property, Start
 from model.steps import name_of
 
 EFFORT = 20_000_000
-"""The resources that z3 may use to decide a refutation, as it counts them: alike on any machine."""
+"""The resource limit of z3 for a refutation. Its unit is the same on every machine."""
 PATIENCE = 200_000
 """The limit of one test on a path. A test that is not decided counts as feasible: one more path to check."""
 
@@ -34,7 +34,7 @@ class Case(NamedTuple):
     step: Callable[[Any, Event], Step[Any]]
     properties: tuple[Property, ...]
     assumptions: tuple[z3.BoolRef, ...] = ()
-    """What the environment guarantees about the event."""
+    """The guarantees of the environment about the event."""
 
 
 def start_case(
@@ -72,7 +72,7 @@ class Result(NamedTuple):
     """The result of some cases."""
 
     proved: frozenset[str]
-    """Rules of which no property failed."""
+    """The rules of which no property failed."""
     refutations: tuple[Refutation, ...]
     cases: int
     permitted: int
@@ -82,11 +82,11 @@ class Result(NamedTuple):
 
 
 def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
-    """Evaluates each property of a case on each path of its step; ends where a rule of `stop_at` is refuted.
+    """Evaluates each property of a case on each path of its step. Ends if a rule of `stop_at` is refuted.
 
-    With `stop_at` it searches a refutation: what z3 cannot decide is left out, and nothing is proved.
-    Raises UndecidedError where z3 gives no answer, and SymbolicUseError where the source does something with
-    a rope that is not known to treat its members alike.
+    With `stop_at` the function searches a refutation: it omits what z3 cannot decide, and proves nothing.
+    Raises UndecidedError if z3 gives no answer, and SymbolicUseError if the source uses a rope in a way that
+    is not known to treat its members alike.
     """
     checked: set[str] = set()
     refutations: list[Refutation] = []
@@ -131,8 +131,8 @@ Invariants = dict[str, Invariant]
 def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tuple[bool, list[Outcomes]]:
     """Whether the case occurs, as far as known, and the properties on each path of the step.
 
-    What is proved without a fact about a sum stays proved with it. So the step is followed again only if it
-    met sums whose facts were not assumed, and something failed or stayed undecided.
+    A proof without facts about sums stays valid with them. So the step is followed again only if its sums
+    have facts that were not assumed, and some property failed or stayed undecided.
     """
     sums.known.clear()
     while True:
@@ -152,7 +152,7 @@ def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tupl
 
 
 def is_impossible(case: Case) -> bool:
-    """Nothing permits the case: z3 refutes what it assumes."""
+    """The case is impossible: z3 refutes its assumptions."""
     sums.known.clear()
     solver = _solver()
     solver.add(*invariant_of(case.component, case.state, case.properties, {}).terms)
@@ -161,7 +161,7 @@ def is_impossible(case: Case) -> bool:
 
 
 def _ground_of(case: Case, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, bool]:
-    """What the case assumes, and whether it has a model. Raises ValueError if it has none."""
+    """The assumptions of the case, and whether they have a model. Raises ValueError if they have none."""
     solver = _solver()
     solver.add(*sums.facts(), *case.assumptions, *(() if type(case.event) is Start else assumed))
     solver.set("rlimit", EFFORT)
@@ -198,7 +198,7 @@ def invariant_of(
     properties: tuple[Property, ...],
     kept: Invariants,
 ) -> Invariant:
-    """The state properties as terms; each assumes those before it."""
+    """The state properties as terms. Each one assumes the earlier ones."""
     key = f"{component} {state!r}"
     if key not in kept:
         solver = _solver()

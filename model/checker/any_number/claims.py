@@ -1,7 +1,8 @@
 """The rules that are proved for any number of channels, tasks or other elements, by component.
 
-`barrierspec prove any-number` proves them. The properties and the step functions are those of the model, read
-again over ropes (`model.checker.any_number`). The cases of `model.proofs` prove these rules in stated sizes.
+`barrierspec prove any-number` proves these rules. The proofs use the properties and step functions of the
+model, compiled again over ropes (`model.checker.any_number`). The cases of `model.proofs` prove the same
+rules in stated sizes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,15 +30,18 @@ class Unbounded(NamedTuple):
 
     component: str
     elements: str
-    """What there may be any number of."""
+    """The elements whose number has no bound."""
     cases: Callable[[Reread], Iterator[Case]]
     method: str = QUANTIFIERS
     bounds: str = ""
-    """The sizes that stay bounded, and the behaviour that is left out."""
+    """The sizes that stay bounded, and the omitted behaviour."""
     beyond: frozenset[str] = frozenset()
-    """Rules that concern only what is left out: not counted as proved, and their mutants not tried."""
+    """The rules about omitted behaviour only.
+
+    They do not count as proved, and their mutants are not tried.
+    """
     variants: frozenset[str] | None = None
-    """The mutants of the catalogue that the cases can refute; None: all of the component."""
+    """The mutants of the catalogue that the cases can refute. None: all mutants of the component."""
 
 
 UNBOUNDED: Mapping[str, Unbounded] = {

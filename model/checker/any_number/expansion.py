@@ -1,4 +1,4 @@
-"""A step over ropes at one number of elements: what it says there, to compare with the step over tuples.
+"""The result of a step over ropes for one number of elements, for comparison with the step over tuples.
 
 A state of tuples gives each symbol of the state of ropes a value. Then each quantifier ranges over a stated
 number of members, each condition is true or false, and each cell is a sequence.
@@ -18,7 +18,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 class Numbers:
     """The values of all symbols.
 
-    `offsets`: for each group the number of elements before its first member in the plain sequence; `own`: the
+    `offsets`: for each group the number of elements before its first member in the plain sequence. `own`: the
     place of the named element.
     """
 
@@ -126,7 +126,7 @@ class Numbers:
 
 
 def _table_of(values: Iterable[Any], *, is_bool: bool) -> z3.ExprRef:
-    """The values by an index; what has no value is 0 or False."""
+    """The values as a function of an index. Indexes without a value give 0 or False."""
     table: z3.ExprRef = _value(False if is_bool else 0)
     for index, value in enumerate(values):
         table = z3.If(z3.Var(0, z3.IntSort()) == index, _value(value), table)

@@ -1,9 +1,9 @@
-"""Reads the source of the model once more, with the words of `walks` for sequences.
+"""Compiles the source of the model again, with the functions of `walks` for sequences.
 
-`Reread` executes modules of the model in namespaces of their own, in which `all`, `any`, `tuple`, ... are
-those of `walks`, and `(*a, b)`, list comprehensions and `not` are calls of them. Modules of events and
-profiles are shared with the model, so that the classes of events are the same. An edit replaces an expression
-of a source, as a mutant does.
+`Reread` executes modules of the model in separate namespaces, in which `all`, `any`, `tuple`, ... are the
+functions of `walks`, and `(*a, b)`, list comprehensions and `not` are calls of them. The modules of events
+and profiles are shared with the model, so that the classes of events are the same. An edit replaces an
+expression of a source, as a mutant does.
 """
 
 import __future__
@@ -28,7 +28,7 @@ Helpers = Mapping[str, Callable[..., Any]]
 
 
 class Edit(NamedTuple):
-    """An expression of a module that is replaced; it occurs once."""
+    """An expression of a module that is replaced. It occurs once in the module."""
 
     module: str
     find: str

@@ -1,12 +1,12 @@
 """Ropes: sequences with named elements and any number of others between them.
 
-The channels of a gate at an event are those before the event's channel, that channel, and those behind it. A
-rope has one cell for each: `Many` for a group of any size, the value itself for a named element. A cell of
-effects holds those that the members of a group cause, in the order of the group: each member causes the
-values of that one of the cell's cases whose condition holds, or none.
+At an event, the channels of a gate are the channels before the event's channel, that channel, and those
+behind it. A rope has one cell for each: `Many` for a group of any size, the value itself for a named element.
+A cell of effects holds the effects of the members of a group, in the order of the group. Each member has the
+values of the one case of the cell whose condition holds, or none.
 
-A plain int as an index counts elements from an end, as in a sequence of effects; then cells that may be empty
-are decided first. A `Position` counts cells, a `Place` is that of a member (`members`).
+A plain int as an index counts elements from an end, as in a sequence of effects. Then the run first decides
+which cells are empty. A `Position` counts cells, and a `Place` is the index of a member (`members`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 
 
 class Length(SymbolicInt):
-    """The number of elements of a rope that has groups; any `Position` is below it."""
+    """The number of elements of a rope that has groups. Every `Position` is below it."""
 
     __slots__ = ("cells",)
 
@@ -217,7 +217,7 @@ class SomeOf:
         raise SymbolicUseError("a hash of some element was asked")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """What all of the elements have in common."""
+        """The value that all of the elements have in common."""
         found = [getattr(value, name) for one in self.many.behaviours for value in one.values]
         if name.startswith("_") or any(not _is_same(one, found[0], self.many) for one in found):
             raise SymbolicUseError(f"{name} of some of {self.many!r} was asked")

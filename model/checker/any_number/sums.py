@@ -1,7 +1,7 @@
-"""Sums over the members of a group, and what is known of them.
+"""Sums over the members of a group, and the known facts about them.
 
-A sum is a symbol of its own. `facts` states the two laws for each pair of sums and for each sum with the
-constants 0 and 1; `lemmas` has the laws for sums of any two functions, as an induction over the number of
+Each sum is a separate symbol. `facts` states the two laws for each pair of sums, and for each sum with the
+constants 0 and 1. `lemmas` has the laws for sums of any two functions, as an induction over the number of
 members.
 """
 

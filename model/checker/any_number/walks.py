@@ -1,8 +1,8 @@
-"""Python's words for sequences over ropes: `all`, `any`, `tuple`, `zip`, `enumerate`, `len`, `sum`, ...
+"""Python's functions for sequences, over ropes: `all`, `any`, `tuple`, `zip`, `enumerate`, `len`, `sum`, ...
 
-A generator expression that walks over a rope runs once for each named element, and for a group once for each
-path of its body at one member, whose index is a variable. What it yields is collected in cells: `tuple` gives
-them as a rope, `any` and `all` as quantified terms. Over plain sequences each word means what Python says.
+A generator expression over a rope runs once for each named element, and for a group once for each path of its
+body at one member, whose index is a variable. The yielded values are collected in cells: `tuple` gives them
+as a rope, `any` and `all` as quantified terms. Over plain sequences each function has its meaning in Python.
 
 A `for` statement over a rope raises SymbolicUseError: only generator expressions and comprehensions are known
 to treat every member alike.

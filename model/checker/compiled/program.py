@@ -74,7 +74,7 @@ class Program(NamedTuple):
     closed: ClosedModel
     properties: tuple[Property, ...]
     interpreted: tuple[Property, ...]
-    """The properties that cannot be followed on symbols: the search evaluates them on each state and step."""
+    """The properties that cannot run on symbols. The search evaluates them on each state and step."""
     layout: Layout
     label: Layout | None
     """The layout of labels, if labels are requested."""
@@ -86,7 +86,7 @@ class Program(NamedTuple):
     symmetry: Symmetry | None = None
     """The symmetry by which states are reduced (`model.checker.compiled.symmetry`)."""
     ids: tuple[str, ...] = ()
-    """Names of fields whose values count by their order alone (`model.checker.compiled.renaming`)."""
+    """Names of fields of whose values only the order matters (`model.checker.compiled.renaming`)."""
 
     def places_of_ids(self) -> tuple[int, ...]:
         """The positions of the fields that count by their order, in the one shape."""

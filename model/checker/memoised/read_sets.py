@@ -1,10 +1,10 @@
 """Read sets: stand-ins for the parts of a state that record when their value matters.
 
-A stand-in can be passed on, put into a record, or left in place without a record. Every operation that
-depends on its value (comparison, arithmetic, iteration, access to a field) is done on the value itself, and
-its part is recorded as read, once and in order. So a function behaves on stand-ins as on the values, and its
-read set before each of its decisions is known without a declaration. A growing collection has a stand-in for
-each member, and for the presence of each member.
+A function can pass a stand-in on, put it into a record, or leave it in place, and none of this is recorded.
+Every operation that depends on its value (comparison, arithmetic, iteration, access to a field) uses the
+value itself, and its part is recorded as read, once and in order. So a function behaves on stand-ins as on
+the values, and its read set before each of its decisions is known without a declaration. A growing collection
+has a stand-in for each member, and for the presence of each member.
 
 A stand-in cannot detect that its identity or type is read (`is`, `type`, `isinstance`), nor that a function
 keeps state between calls. The user of stand-ins must check for both (`model.checker.memoised.moves`).

@@ -1,1 +1,1 @@
-"""Closed models of the coordinator: the plain one, and one for each subject."""
+"""Closed models of the coordinator: one with the basic events, and one for each subject."""

@@ -1,7 +1,7 @@
 """Closed models of parts of the coordinator, as in Scheduler.tla, TriggerModel.tla and JobLifecycleModel.tla.
 
-A part knows some fields of the coordinator's state; the others keep their initial value. Two behaviours are
-left out: a completed checkpoint subsumes no older one (SUB-02; CoordinatorModel.tla checks this), and a stop
+A part has some fields of the coordinator's state. The other fields keep their initial value. The parts omit
+two behaviours. A completed checkpoint subsumes no older one (CoordinatorModel.tla checks SUB-02), and a stop
 aborts no other checkpoint (COORD-12). The clock stays at 0.
 """
 
@@ -29,9 +29,9 @@ from model.events import ASYNC_EXCEPTION, NONE, Event, Step
 from model.store.store import CHECKPOINT, STOP
 
 LONG = 1_000
-"""A time-out in ms that never passes by itself; `CheckpointExpires` makes it pass."""
+"""A time-out in ms that the clock never reaches. The event `CheckpointExpires` makes it pass."""
 MANY = 10
-"""More checkpoints than are pending at once."""
+"""A limit of pending checkpoints that these closed models never reach."""
 
 
 class CheckpointExpires(NamedTuple):
@@ -48,7 +48,7 @@ class Occurs(NamedTuple):
 
 
 class RequestDue(NamedTuple):
-    """The scheduler has made a request, which has started a checkpoint or came too early."""
+    """The scheduler makes a request, which starts a checkpoint or is too early."""
 
     kind: str
 
@@ -59,7 +59,7 @@ Offered = Iterator[tuple[str, Event]]
 def _closed(
     name: str, start: Coordinator, offers: Callable[[Coordinator], Offered], *forgotten: str
 ) -> ClosedModel:
-    """The closed model of a part. `forgotten`: the fields that its TLA+ module does not have."""
+    """The closed model of a part. `forgotten`: the fields that the TLA+ module of the part does not have."""
     steps: Any = _apart(type(coordinator_steps(start)))
 
     def step(state: Coordinator, event: Event) -> Step[Coordinator]:
@@ -88,7 +88,7 @@ def _apart(generation: type) -> object:
 
 
 def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
-    """The coordinator, with the time-out of this checkpoint due now."""
+    """The coordinator, where the time-out of this checkpoint is due now."""
     return state._replace(
         pending=tuple(
             one._replace(deadline=0) if one.checkpoint == checkpoint else one for one in state.pending
@@ -97,7 +97,7 @@ def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
 
 
 def closed_master_phase(coordinators: int, hooks: int, ids: int, profile: CoordinatorProfile) -> ClosedModel:
-    """The master phase, with one source: masters answer in any order, and trigger messages may be lost."""
+    """The master phase of a job with one source. Masters answer in any order, and triggers may be lost."""
     plan = Plan((True,), LONG, MANY, profile, tolerable_failures=0, coordinators=coordinators, hooks=hooks)
 
     def offers(state: Coordinator) -> Offered:
@@ -128,7 +128,7 @@ def closed_master_phase(coordinators: int, hooks: int, ids: int, profile: Coordi
 
 
 def closed_job(tasks: int, ids: int, *, retains: bool) -> ClosedModel:
-    """Tasks finish, checkpoints and stops are requested, and the job ends; the first task is the source."""
+    """Tasks finish, users request checkpoints and stops, and the job ends. The first task is the source."""
     sources = tuple(task == 0 for task in range(tasks))
     plan = Plan(sources, LONG, MANY, retains_on_cancellation=retains)
 
@@ -153,7 +153,7 @@ def closed_job(tasks: int, ids: int, *, retains: bool) -> ClosedModel:
 
 
 def closed_scheduler(interval: int, initial_delay: int, min_pause: int) -> ClosedModel:
-    """The scheduler alone: each checkpoint that it requests ends at once."""
+    """The scheduler alone. Each checkpoint that it requests ends at once."""
     plan = Plan((True,), LONG, 1, interval=interval, initial_delay=initial_delay, min_pause=min_pause)
     start = new_coordinator(plan, 1)._replace(status=RUNNING, tasks_run=(True,), tasks_reached=(True,))
     steps = coordinator_steps(start)

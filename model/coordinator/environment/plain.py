@@ -29,7 +29,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> ClosedModel:
-    """One source and further tasks; time passes by one unit, a checkpoint expires after two."""
+    """One source and further tasks. Time passes by one unit, and a checkpoint expires after two units."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
     start = coordinator_state.new_coordinator(plan, retain)._replace(
         status=RUNNING, tasks_run=(True,) * tasks, tasks_reached=(True,) * tasks
@@ -65,7 +65,7 @@ def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int
 
 
 def closed_coordinator_history(tasks: int, ids: int) -> ClosedModel:
-    """The same coordinator with what it has sent and received."""
+    """The coordinator of `closed_coordinator` with a history of its messages."""
     inner = closed_coordinator(tasks, ids, max_concurrent=2, retain=1)
     return inner._replace(
         name=f"{inner.name}, with its history",

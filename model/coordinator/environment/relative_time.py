@@ -1,8 +1,8 @@
 """The closed model of the coordinator, with relative times instead of a clock.
 
-It has the same states as CoordinatorModel.tla. That module stores how long each checkpoint has been pending
-and how long a pause still lasts; the failed ids are a set, and the environment sends the requests of the
-scheduler. `relative` maps a state of the model to the same form.
+The closed model has the same states as CoordinatorModel.tla. That module stores how long each checkpoint has
+been pending and how long a pause still lasts. Its failed ids are a set, and its environment sends the
+requests of the scheduler. `relative` maps a state of the model to this form.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT
 
 Request = tuple[int, bool, bool]
-"""Type, forced, periodic."""
+"""The requests of the environment: type, forced, periodic."""
 PER_CHECKPOINT = 10
 """A handle has the number `PER_CHECKPOINT * checkpoint + task + 1`, so a plan has at most 10 tasks."""
 
@@ -48,11 +48,11 @@ class Scope(NamedTuple):
     faults: tuple[int, ...]
     """The ways in which the store may fail."""
     restarts: bool
-    """The coordinator may be replaced."""
+    """A new coordinator may take over."""
 
 
 def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
-    """The closed model of a coordinator whose job runs; the environment sends the events within `scope`."""
+    """The closed model of a coordinator whose job runs. The environment sends the events within `scope`."""
     step = step_of("coordinator")
 
     def offers(state: Coordinator) -> Iterator[tuple[str, Event]]:
@@ -90,7 +90,7 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
 
 
 def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
-    """The events of the job that are possible now: it stops and starts, its tasks fail and run again."""
+    """The events of the job that are possible now: the job stops and starts, and tasks fail and run again."""
     runs = state.status == RUNNING
     if not runs:
         yield "EnterRunning", JobStatus(RUNNING)
@@ -111,12 +111,12 @@ def handle_of(task: int, checkpoint: int) -> int:
 
 
 def relative(state: Coordinator) -> Coordinator:
-    """Return the canonical form: equal for two states that CoordinatorModel.tla does not tell apart.
+    """Returns the canonical form, which is equal for two states that are one state in CoordinatorModel.tla.
 
-    The clock is 0; deadlines and the end of a pause are counted from it. Failed ids and the entries `unseen`
-    ascend. A job that does not run is RESTARTING, and all tasks have been reached. The scheduler has no
-    request due, and no file is registered. `forced` of a pending checkpoint is set for savepoints only: the
-    field matters in 1.9 alone, and there the environment forces savepoints and nothing else.
+    The clock is 0, and deadlines and the end of a pause are relative to the clock. Failed ids and the entries
+    of `unseen` ascend. A job that does not run is RESTARTING, and all tasks have been deployed. The scheduler
+    has no request due, and no file is registered. `forced` of a pending checkpoint is set for savepoints
+    only. The field has an effect in 1.9 only, and there the environment forces savepoints and nothing else.
     """
     return state._replace(
         status=RUNNING if state.status == RUNNING else RESTARTING,

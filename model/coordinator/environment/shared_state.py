@@ -1,8 +1,8 @@
-"""The registry of shared files and the store beside it, closed as in SharedState.tla.
+"""The closed model of the registry of shared files and the store, as in SharedState.tla.
 
-A task may acknowledge any incomplete checkpoint with any existing files; checkpoints complete once, in the
-order of ids. A deleted file does not return. States that differ only in the order of registration, or in the
-checkpoint that first used a file, are one.
+A task may acknowledge any incomplete checkpoint with any existing files. Checkpoints complete once, in the
+order of ids. A deleted file does not return. The closed model treats states as equal if they differ only in
+the order of registration or in the checkpoint that first used a file.
 """
 
 from collections.abc import Iterator
@@ -35,19 +35,19 @@ class CompleteCheckpoint(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The coordinator that holds registry and store, and the history of the environment."""
+    """The coordinator, which holds the registry and the store, and the history of the environment."""
 
     coordinator: Coordinator
     brought: tuple[tuple[int, ...], ...]
     """By checkpoint: the files acknowledged with it so far, ascending."""
     done: tuple[bool, ...]
-    """By checkpoint: it is complete."""
+    """By checkpoint: the checkpoint is complete."""
     gone: tuple[int, ...]
     """The deleted files, ascending."""
 
 
 def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
-    """Checkpoints from 1 to `ids` use these files."""
+    """The closed model in which checkpoints 1 to `ids` use these files."""
     subsets = tuple(used for size in range(1, len(files) + 1) for used in combinations(files, size))
 
     def offers(state: Files) -> Iterator[tuple[str, Event]]:

@@ -1,6 +1,6 @@
-"""Closed models of the coordinator: each shows one subject, in one or two generations.
+"""Closed models of the coordinator. Each one covers one subject, in one or two generations.
 
-A closed model offers little more than the events of its subject, so that every state can be explored.
+A closed model offers few events beside those of its subject, so that the explorer can visit every state.
 """
 
 from collections.abc import Callable, Iterator
@@ -49,13 +49,13 @@ class Scope(NamedTuple):
     reasons: tuple[str, ...] = (_REASON,)
     """The reasons of declines."""
     until: int = 0
-    """The last point in time, in ms; time passes by 1 ms."""
+    """The last point in time, in ms. Time passes by 1 ms."""
     more: Callable[[Coordinator], Iterator[Offer]] | None = None
-    """Events of the subject alone."""
+    """The events that only this subject has."""
 
 
 def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -> ClosedModel:
-    """A running job, and all events of `scope`."""
+    """The closed model of a running job, with all events of `scope`."""
     start = running(coordinator_state.new_coordinator(plan, retain))
 
     def offers(state: Coordinator) -> Iterator[Offer]:
@@ -86,7 +86,7 @@ def running(state: Coordinator) -> Coordinator:
 
 
 def requests(state: Coordinator, scope: Scope) -> Iterator[Offer]:
-    """All requests of the scope, while ids are left."""
+    """All requests of the scope, while the counter has not reached the highest id."""
     if state.next_id + len(state.queue) <= scope.ids:
         for kind, (forced, periodic) in product(scope.types, scope.flags):
             yield "Trigger", TriggerRequest(kind, forced, periodic)
@@ -116,7 +116,7 @@ def statuses(state: Coordinator) -> Iterator[Offer]:
 
 
 def jumps(state: Coordinator) -> Iterator[Offer]:
-    """Time passes by four units at once, while ids are left."""
+    """Time passes by four units at once, while the counter has not reached the highest id."""
     if state.next_id <= 2:
         yield "Advance", Advance(4)
 
@@ -128,7 +128,7 @@ def ends_of_tasks(state: Coordinator) -> Iterator[Offer]:
 
 
 def store_faults(state: Coordinator) -> Iterator[Offer]:
-    """The store fails in each way, and the coordinator is replaced."""
+    """The store fails in each way, and a new coordinator takes over."""
     if not state.fault and state.open:
         for when in (BEFORE, AFTER, MAYBE):
             yield "StoreFails", StoreFails(when)
@@ -151,7 +151,7 @@ def ends_of_job(state: Coordinator) -> Iterator[Offer]:
 
 
 def answers(state: Coordinator) -> Iterator[Offer]:
-    """Operator coordinators and hooks answer, with or without a request; triggers are lost."""
+    """Operator coordinators and hooks answer, with or without a request, and triggers are lost."""
     for checkpoint in range(1, state.next_id):
         yield "TriggerFails", TriggerFails(0, checkpoint)
         for is_hook, fails in product((False, True), (False, True)):
@@ -169,7 +169,7 @@ def lost_triggers(state: Coordinator) -> Iterator[Offer]:
 
 
 def closed_coordinator_models() -> tuple[ClosedModel, ...]:
-    """One for each subject; in more than one generation where these differ."""
+    """The closed models of all subjects. A subject in which generations differ has several."""
     return (
         closed_queue("2.3"),
         *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
@@ -207,14 +207,14 @@ def closed_queue(name: str) -> ClosedModel:
 
 
 def closed_scheduler(name: str) -> ClosedModel:
-    """A request every two units, a pause of two after completions, and three units for a checkpoint."""
+    """A request every two units, a pause of two after completions, and a time-out of three units."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
     return closed_subject("a scheduler", plan, scope)
 
 
 def closed_late_scheduler(name: str) -> ClosedModel:
-    """A request every two units, while time passes by four at once: two requests are due together."""
+    """A request every two units. Time passes by four units at once, so two requests are due together."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
     return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
 
@@ -227,7 +227,7 @@ def closed_failures(name: str) -> ClosedModel:
 
 
 def closed_store_failure(name: str) -> ClosedModel:
-    """The store fails in every way, and a new coordinator reads it."""
+    """The store fails in every way, and a new coordinator reads the store."""
     plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
     return closed_subject("a store that fails", plan, Scope(ids=3, more=store_faults))
 
@@ -245,7 +245,7 @@ def closed_shared_states(name: str) -> ClosedModel:
 
 
 def closed_subsumption(name: str) -> ClosedModel:
-    """Stored savepoints, forced checkpoints, and one task."""
+    """The store keeps savepoints, checkpoints may be forced, and the job has one task."""
     flags = ((False, False), (True, False))
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), flags=flags, handles=(1,))
     return closed_subject("savepoints that replace", _plan(name)._replace(max_concurrent=2), scope)
@@ -265,7 +265,7 @@ def closed_tasks(name: str) -> ClosedModel:
 
 
 def closed_sources(name: str) -> ClosedModel:
-    """A source and two tasks after it, which begin checkpoints when it has finished."""
+    """A source and two tasks after it. These tasks begin checkpoints after the source has finished."""
     plan = _plan(name, tasks=3)
     return closed_subject("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
 
@@ -290,13 +290,13 @@ def closed_hooks(name: str) -> ClosedModel:
 
 
 def second_declines(state: Coordinator) -> Iterator[Offer]:
-    """The second task declines, too."""
+    """The second task declines."""
     for checkpoint in range(1, state.next_id):
         yield "Decline", DeclineMessage(1, checkpoint, _REASON)
 
 
 def closed_drift(name: str) -> ClosedModel:
-    """Behind checkpoint 1 the second of two tasks declines every one; one failure is tolerated."""
+    """After checkpoint 1 the second of two tasks declines every checkpoint. One failure is tolerated."""
     closed = closed_regions(name)
     plan = _plan(name, tasks=2)._replace(tolerable_failures=1)
 
@@ -312,7 +312,7 @@ def closed_drift(name: str) -> ClosedModel:
 
 
 def closed_regions(name: str) -> ClosedModel:
-    """Two tasks with states and shared files, of which each may decline, and a time-out."""
+    """Two tasks with states and shared files, and a time-out. Each task may decline."""
     plan = _plan(name, tasks=2)._replace(timeout=1, tolerable_failures=1)
     scope = Scope(ids=4, until=1, files=((), (1,)), more=second_declines)
     return closed_subject("regions", plan, scope)

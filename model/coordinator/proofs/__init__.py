@@ -1,1 +1,1 @@
-"""The shapes of the coordinator over which its proofs range, by subject."""
+"""The symbolic cases of the coordinator, by subject. The proofs cover these cases."""

@@ -16,10 +16,10 @@ from model.events import Effects, Step
 def report(steps: Any, coordinator: Any, tasks: tuple[Any, ...]) -> Step[Any]:  # noqa: ANN401 - as read again
     """`model.coordinator.job_status_listener.ListenerSteps.report` over ropes.
 
-    It is equal to the loop for one task. It is equal for tasks of which none runs or has finished: the first
-    one stops the scheduler, if any does. And it is equal for tasks that are all awaited by a listener that
-    has stopped: it starts the scheduler at the last one, and a running task may start it before. Raises
-    SymbolicUseError for other tasks.
+    The result is equal to the loop in three cases. The first case is one task. In the second case no task
+    runs or has finished: if a report stops the scheduler, the first one does. In the third case the listener
+    has stopped the scheduler and awaits all tasks: it starts the scheduler at the last report, and a running
+    task may start it before. Raises SymbolicUseError for other tasks.
     """
     scheduler = coordinator.scheduler
     if not steps.listens_to_tasks(coordinator) or not any_(tasks):

@@ -1,8 +1,8 @@
-"""Proves the rules of the coordinator for any number of tasks; `BOUNDS` states what is still bounded.
+"""The cases of the coordinator with any number of tasks. `BOUNDS` states the bounds that remain.
 
 A field with one value for each task becomes a rope of three cells: the tasks before the task of the event,
 that task, and the tasks behind it. Two functions of the properties loop over effects, which a rope does not
-allow; `HELPERS` has their equivalents for ropes.
+allow. `HELPERS` holds equivalent functions for ropes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -52,7 +52,7 @@ from model.store.store import CHECKPOINT, STOP
 
 TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
-"""The number of tasks in each group of a rope: at least 0, and at least 1 in all."""
+"""The number of tasks in each group of a rope: at least 0, and at least 1 in all groups together."""
 BOUNDS = (
     "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
     "waiting request, or 1 with 1 operator coordinator, hook, counted failure (also in 1.11), or durable "
@@ -69,7 +69,7 @@ _AFTER_FAILURES = (Numbers(1, 0, 1, 0, 1), Numbers(1, 0, 1, 1, 0))
 
 
 class Setting(NamedTuple):
-    """The part of a configuration that is no symbol."""
+    """The part of a configuration that consists of concrete values."""
 
     profile: str = "2.3"
     coordinators: int = 0
@@ -92,9 +92,9 @@ class Above(SymbolicInt):
 OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
 """Every generation before 2.3: 1.18 and 1.19 have the switches of 1.20."""
 WITH_SCHEDULER = ("1.11", "1.17", "1.20")
-"""Generations before 2.3 of which a scheduler beside a pause is proved."""
+"""The generations before 2.3 whose cases include a scheduler together with a pause."""
 BEYOND = frozenset(("COORD-29", "SUB-10", "SUB-12"))
-"""Rules of what `BOUNDS` excludes, and SUB-10, a rule of the store."""
+"""The rules about what `BOUNDS` excludes, and SUB-10, a rule of the store."""
 
 
 VARIANTS = frozenset(
@@ -117,11 +117,11 @@ VARIANTS = frozenset(
         "failures-successes-in-order",
     )
 )
-"""Mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of fifteen rules."""
+"""The mutants of the catalogue that a proof within `BOUNDS` must kill, one for each of fifteen rules."""
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
-    """`model.coordinator.properties.terms.beginning_with`: the cells from the first of `kinds` on."""
+    """`model.coordinator.properties.terms.beginning_with` on a rope: the cells from a kind on."""
     cells = cells_of(effects)
     for place, cell in enumerate(cells):
         types = cell.types() if isinstance(cell, Many) else {type_(cell)}
@@ -133,7 +133,7 @@ def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
 
 
 def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or a symbol
-    """`model.coordinator.properties.terms.answers` on a rope: one trigger of a cell stands for all."""
+    """`model.coordinator.properties.terms.answers` on a rope. One trigger of a cell represents all."""
     found: Effects = ()
     for cell in cells_of(effects):
         if isinstance(cell, Many):
@@ -157,24 +157,24 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def is_usual(request: Any) -> Any:  # noqa: ANN401 - a request or its event
-    """With a pause, only checkpoints are periodic: a too early savepoint would let a forced request wait."""
+    """With a pause, only checkpoints are periodic: a savepoint that is too early delays a forced request."""
     return SymbolicBool(z3.Implies(bool_term(request.periodic), int_term(request.type) == CHECKPOINT))
 
 
 def coord_13_usual(coordinator: Any) -> bool:  # noqa: ANN401 - a Coordinator as read again
-    """What the environment guarantees about a request holds of those that wait, if there is a pause."""
+    """If there is a pause, waiting requests have the properties that the environment guarantees."""
     return not coordinator.plan.min_pause or all(bool(is_usual(one)) for one in coordinator.queue)
 
 
 def coord_26_delay(coordinator: Any) -> bool:  # noqa: ANN401
-    """The scheduler's next start has the delay of its first one, or of its later ones."""
+    """The next start of the scheduler has the delay of its first start, or the delay of a later start."""
     plan, delay = coordinator.plan, coordinator.scheduler.delay
     later = plan.min_pause if plan.profile.restarts_after_pause else plan.initial_delay
     return bool(delay == plan.initial_delay) or bool(delay == later)
 
 
 def coord_26_timer(coordinator: Any) -> bool:  # noqa: ANN401
-    """A scheduler that runs has a next request, or has put it off; after the end there is none."""
+    """A running scheduler has a next request or a postponed one. After the end of the job it has none."""
     scheduler = coordinator.scheduler
     if not coordinator.open:
         return bool(scheduler.due == NONE)
@@ -287,7 +287,7 @@ Promised = tuple[Any, bool, tuple[z3.BoolRef, ...]]
 
 
 def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
-    """Yield a symbolic event of each class; those with the most paths last."""
+    """Yields a symbolic event of each class. The classes with the most paths come last."""
     task, checkpoint, handle = (
         symbolic_like(0, f"event.{name}") for name in ("task", "checkpoint", "handle")
     )
@@ -322,7 +322,7 @@ def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
 def coordinator_cases(
     reread: Reread, setting: Setting, numbers: Iterable[Numbers] = _ALONE
 ) -> Iterator[Case]:
-    """Yield a new coordinator, and each event in each state with these numbers of parts."""
+    """Yields a new coordinator, and each event in each state with these numbers of parts."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
     states = reread.module("model.coordinator.state")
@@ -350,13 +350,13 @@ def coordinator_cases(
 
 
 def words_of(setting: Setting, numbers: Numbers) -> str:
-    """The setting and the numbers of a coordinator's parts that are not 0."""
+    """The label of a case: the setting, and the numbers of parts that are not 0."""
     many = {**setting._asdict(), **numbers._asdict(), "profile": 0}
     return ", ".join((setting.profile, *(f"{number} {what}" for what, number in many.items() if number)))
 
 
 def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
-    """Yield the cases of every generation; those with the most paths last."""
+    """Yields the cases of every generation. The cases with the most paths come last."""
     for profile in ("2.3", *OLDER):
         yield from coordinator_cases(reread, Setting(profile))
     for setting in (Setting(coordinators=1), Setting(hooks=1)):

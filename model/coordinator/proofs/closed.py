@@ -1,8 +1,9 @@
-"""The proofs of a coordinator that are closed under steps: every event in every shape within stated numbers.
+"""The cases of a coordinator that are closed under steps: every event in every shape within stated numbers.
 
-All values of a state, of its configuration and of an event are symbols, words too; a shape is the numbers of
-its parts. Nothing is assumed of a state but the rules; `promised` states what the environment promises of an
-event. The configured times of the scheduler are numbers, because z3 divides by numbers only.
+All values of a state, of its configuration and of an event are symbols, also words. A shape is the numbers of
+a state's parts. The proofs assume only the rules of a state. `promised` states what the environment
+guarantees about an event. The configured times of the scheduler are numbers, because z3 divides by numbers
+only.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -51,7 +52,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT, STOP, Entry
 
 INTERVAL = 10
-"""In ms, like the next two."""
+"""In ms, like the next two constants."""
 DELAY = 5
 PAUSE = 4
 OWN_REASONS = (
@@ -61,7 +62,7 @@ OWN_REASONS = (
     TRIGGER_CHECKPOINT_FAILURE,
     *(reason for reason in PRE_FLIGHT if reason != IO_EXCEPTION),
 )
-"""Reasons that only the coordinator has: no task declines for one of them."""
+"""The reasons that only the coordinator has. No task declines for one of them."""
 ENDS = (FINISHED, CANCELED, FAILED, SUSPENDED)
 
 
@@ -74,11 +75,11 @@ class Numbers(NamedTuple):
     unseen: int
     """Durable checkpoints of which the coordinator does not know."""
     counted: int
-    """Failures that count."""
+    """Failures that have counted."""
 
 
 class Closed(NamedTuple):
-    """One configuration, and the numbers up to which its coordinator is proved."""
+    """One configuration, and the maximum numbers of parts in the proofs of its coordinator."""
 
     plan: Plan
     at_most: Numbers
@@ -120,7 +121,7 @@ def any_plan(
     coordinators: int = 0,
     hooks: int = 0,
 ) -> Plan:
-    """Any configuration in a release: with periodic requests or not, and with these masters."""
+    """Any configuration of a release, with or without periodic requests, and with these masters."""
     profile = COORDINATOR_PROFILES[name]
     plan: Plan = symbolic_like(Plan(sources, timeout=0, max_concurrent=0), "plan")
     return plan._replace(
@@ -212,9 +213,10 @@ def events(state: Coordinator) -> Iterator[Event]:
 
 
 def promised(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
-    """What the environment promises of an event: known words, no negative amounts, a sender beyond the plan.
+    """The guarantees of the environment about an event: known words, no negative amounts, symbolic senders.
 
-    Time passes in steps of at most an interval of the scheduler.
+    A sender whose position is a symbol is beyond the plan. Time passes in steps of at most an interval of the
+    scheduler.
     """
     if type(event) is TriggerRequest:
         return int_term(event.type) >= CHECKPOINT, int_term(event.type) <= STOP
@@ -241,13 +243,13 @@ def is_word(symbol: object, word: str) -> z3.BoolRef:
 
 @cache
 def closed_coordinators() -> tuple[Closed, ...]:
-    """Those of the published proofs."""
+    """The configurations of the published proofs."""
     return (Closed(any_plan("2.3"), Numbers(1, 1, 1, 0, 0)),)
 
 
 @cache
 def thorough_coordinators() -> Mapping[str, Closed]:
-    """Those that take minutes, by name."""
+    """The configurations whose proofs take minutes, by name."""
     few = Numbers(1, 0, 1, 0, 0)
     return {
         "2.3": Closed(any_plan("2.3"), Numbers(1, 1, 1, 1, 0)),
@@ -261,12 +263,12 @@ def thorough_coordinators() -> Mapping[str, Closed]:
 
 
 def is_within(state: Coordinator) -> bool:
-    """Whether the published proofs are closed for states like this one."""
+    """Whether the published proofs are closed for states with this configuration and these numbers."""
     return any(closed.holds(state) for closed in closed_coordinators())
 
 
 def outside(cases: Iterable[Case]) -> Iterator[Case]:
-    """The cases in whose states the published proofs are not closed: those cover the others."""
+    """The cases whose states are not within the published closed proofs, which cover the other states."""
     return (case for case in cases if not is_within(case.state))
 
 

@@ -1,4 +1,4 @@
-"""The proofs of the coordinator, by numbers of tasks, pending checkpoints, waiting requests and stored ones.
+"""The cases of the coordinator, by numbers of tasks, pending and stored checkpoints, and waiting requests.
 
 Ids, times, handles and the types of requests and pending checkpoints are symbols.
 """
@@ -30,14 +30,14 @@ from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 def coordinator_cases(
     tasks: int, pending: int, queue: int, stored: int, at_once: int, retain: int = 1
 ) -> Iterator[Case]:
-    """A coordinator with these numbers of tasks, pending checkpoints, waiting requests and stored ones."""
+    """Every event at a coordinator with these numbers of tasks, checkpoints and waiting requests."""
     state = symbolic_coordinator(tasks, pending, queue, stored, at_once, retain)
     for before, event in coordinator_events(state):
         yield _case(before, event)
 
 
 def completion_cases(tasks: int, pending: int, stored: int, retain: int) -> Iterator[Case]:
-    """Subsumption and retention: any task acknowledges; the last of them completes a checkpoint."""
+    """Cases of subsumption and retention: any task acknowledges, and the last one completes a checkpoint."""
     state = symbolic_coordinator(tasks, pending, 0, stored, 2, retain)
     for before, event in coordinator_events(state):
         if type(event) is AcknowledgeMessage:
@@ -58,7 +58,7 @@ def _case(state: Coordinator, event: Event) -> Case:
 
 
 def coordinator_events(state: Coordinator) -> Iterator[tuple[Coordinator, Event]]:
-    """Every event; if nothing is pending or waits, also those of a job that does not run."""
+    """Every event. If nothing is pending or waits, also the events of a job that does not run."""
     tasks = len(state.tasks_run)
     stopped = state._replace(status="RESTARTING")
     requested = TriggerRequest(symbolic_like(0, "event.type"))
@@ -117,7 +117,7 @@ def _symbolic_pending(place: int, tasks: int) -> Pending:
 
 
 def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tuple[z3.BoolRef, ...]:
-    """Handles and times are not negative, the time-out is positive, ids begin at 1, types are known ones.
+    """Handles and times are not negative, the time-out is positive, ids begin at 1, and types are known.
 
     Savepoints are forced. A pending stop behaves like a savepoint, except at its own completion and its own
     failure. The types are therefore the first two, unless `highest` allows more.
@@ -139,10 +139,11 @@ def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tupl
 
 
 def request_cases(waiting: int, pending: int) -> Iterator[Case]:
-    """Requests of any priority wait, in their order; one more arrives, a checkpoint ends, the job stops.
+    """Requests of any priority wait, in their order. One more arrives, a checkpoint ends, or the job stops.
 
-    Savepoints may wait here, the scheduler runs, and there is a minimum pause. Only checkpoints are periodic:
-    behind a periodic savepoint that is too early, a forced request would wait for the next turn, as in Flink.
+    In these cases savepoints may wait, the scheduler runs, and there is a minimum pause. Only checkpoints are
+    periodic. Behind a periodic savepoint that is too early, a forced request would wait for the next turn, as
+    in Flink.
     """
     state = symbolic_coordinator(1, pending, 0, 0, 1)
     state = state._replace(

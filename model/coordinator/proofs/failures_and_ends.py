@@ -1,8 +1,8 @@
-"""The proofs of how checkpoints and coordinators end: failures, failing stores, restarts, ends of jobs.
+"""The cases of the ends of checkpoints and coordinators: failures, failing stores, restarts, ends of jobs.
 
-Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. The cases start from the
-symbolic state of `model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and
-types are symbols; the cases enumerate the shapes.
+Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. The cases start from the symbolic state of
+`model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and types are symbols.
+The cases enumerate the shapes.
 """
 
 from collections.abc import Iterator
@@ -35,18 +35,18 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.13", "1.12", "1.11", "1.9")
-"""Generations whose coordinators have different steps."""
+"""The generations whose coordinators have different steps."""
 PATCHED = ("1.20", "1.17", "1.16.0", "1.15", "1.15.0", "1.14.0", "1.13", "1.12")
-"""The other generations, with those that hold for patch releases only: which failures count there."""
+"""The generations of the failure cases, also those that hold for patch releases only."""
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
-"""Reasons of declines: one for each set of releases that counts it, and one that none counts."""
+"""Reasons of declines: one for each set of releases that count it, and one that no release counts."""
 
 
 def case_of(
     label: str, state: Coordinator, event: Event, *assumptions: z3.BoolRef, stops: bool = False
 ) -> Case:
-    """One event in one state; `stops`: a pending checkpoint may be a stop-with-savepoint."""
+    """One event in one state. `stops`: a pending checkpoint may be a stop-with-savepoint."""
     what = f"{state.plan.profile.name}, {label}, {len(state.pending)} pending, {event[-1]}"
     return Case(
         "coordinator",
@@ -79,7 +79,7 @@ def acknowledged(task: int = 0) -> AcknowledgeMessage:
 
 
 def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iterator[Case]:
-    """After `counted` failures, with `tolerable` tolerated: a checkpoint fails, expires or completes."""
+    """A checkpoint fails, expires or completes after `counted` failures. `tolerable` ones are tolerated."""
     state = of_release(symbolic_coordinator(1, pending, 0, 0, 2), name, tolerable_failures=tolerable)
     ids = tuple(symbolic_like(0, f"counted.{place}") for place in range(counted))
     state = state._replace(failures=Failures(ids, symbolic_like(0, "highest_success")))
@@ -104,7 +104,7 @@ def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Ite
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
     """A coordinator with `stored` entries, and `unseen` durable ones that it does not know, restarts.
 
-    `is_open`: it is not shut down, and has a pending checkpoint; then its store may also fail.
+    `is_open`: the coordinator has not shut down and has a pending checkpoint. Its store may then fail too.
     """
     state = of_release(symbolic_coordinator(1, 1 if is_open else 0, 0, stored, 2), name)
     hidden = tuple(
@@ -124,7 +124,7 @@ def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iter
 def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterator[Case]:
     """A job ends with each status and retains its checkpoints or not.
 
-    If no checkpoint is pending, waiting or stored, also the events after its end.
+    If no checkpoint is pending or stored and no request waits, the cases include the events after the end.
     """
     state = symbolic_coordinator(1, pending, waiting, 0, 1)
     entries = tuple(
@@ -166,7 +166,7 @@ def closed_cases(closed: Coordinator) -> Iterator[Case]:
 def waiting_cases(name: str) -> Iterator[Case]:
     """Four periodic requests wait, and a checkpoint ends or a user requests a savepoint.
 
-    One further case: the job is reported as RUNNING after a stop-with-savepoint has ended the scheduler.
+    In one further case the job reports RUNNING after a stop-with-savepoint has stopped the scheduler.
     """
     state = of_release(
         symbolic_coordinator(1, 1, 0, 1, 1), name, interval=2, initial_delay=1, min_pause=1, unaligned=True

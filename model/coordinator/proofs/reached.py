@@ -1,9 +1,9 @@
-"""The coordinator's relation in the shapes that one closed model reaches.
+"""The symbolic cases of the coordinator in the shapes that one closed model reaches.
 
-A coordinator has too many shapes to list, but a closed model reaches few: numbers of pending checkpoints with
-their acknowledgements, and of stored ones with their types. In them, ids, handles and times are symbols;
-flags and types keep their reached values. The cases assume only what holds in all reached states: ids ascend
-and are below the next one, and no checkpoint is overdue.
+A coordinator has too many shapes to list, but a closed model reaches few of them. A shape is the numbers of
+pending checkpoints with their acknowledgements and of stored checkpoints with their types. Ids, handles and
+times are symbols. Flags and types keep their reached values. The cases assume only what holds in all reached
+states: ids ascend and are below the next id, and no checkpoint is overdue.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def met_cases(closed: ClosedModel) -> Iterator[Case]:
 
 
 def symbolic_coordinator(met: Coordinator) -> Coordinator:
-    """The same coordinator with symbols for its ids, handles and times."""
+    """The coordinator with symbols for its ids, handles and times."""
     return met._replace(
         next_id=symbolic_like(0, "next_id"),
         pause_ends=symbolic_like(0, "pause_ends"),
@@ -59,7 +59,7 @@ def symbolic_coordinator(met: Coordinator) -> Coordinator:
 
 
 def symbolic_event(event: Any) -> Event:  # noqa: ANN401 - one of the events, a named tuple
-    """The same event with symbols for its numbers."""
+    """The event with symbols for its numbers."""
     parts = (
         symbolic_like(part, f"event.{name}") if name in NUMBERS else part
         for name, part in zip(event._fields, event, strict=True)

@@ -1,7 +1,7 @@
-"""The proofs of shared files: any ids of the checkpoints that use them. Rule SUB-12.
+"""The cases of shared files, with any ids of the checkpoints that use them. Rule SUB-12.
 
 A file has a name and no value, so numbers identify files. The cases enumerate the files of an acknowledgement
-and the checkpoints that use each file; the ids of all users are symbols.
+and the checkpoints that use each file. The ids of these checkpoints are symbols.
 """
 
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ BROUGHT: tuple[Files, ...] = ((), (1,), (2,), (1, 2))
 def file_cases(
     name: str, stored: int, used: Files, brought: Files, *, unclaimed: bool = False
 ) -> Iterator[Case]:
-    """Stored checkpoints, the first of which use one of `used` each; an acknowledgement with `brought`.
+    """An acknowledgement with the files `brought`. The first stored checkpoints use one of `used` each.
 
-    `unclaimed`: this coordinator found some files, which it may not delete.
+    `unclaimed`: the coordinator has found some files at its start, and may not delete them.
     """
     state = of_release(symbolic_coordinator(1, 1, 0, stored, 2), name)
     uses = tuple(Use(file, entry.checkpoint) for file, entry in zip(used, state.store.entries, strict=False))
@@ -64,7 +64,7 @@ def file_cases(
 
 
 def unseen_cases(name: str) -> Iterator[Case]:
-    """A checkpoint that the coordinator does not know of is durable; the store adds the next one or fails."""
+    """A durable checkpoint is unknown to the coordinator. The store adds the next checkpoint or fails."""
     known = next(file_cases(name, 1, (1,), (1, 2))).state
     unseen = Entry(symbolic_like(0, "unseen"), CHECKPOINT)
     for fault in (0, BEFORE, AFTER):
@@ -81,7 +81,7 @@ def ends() -> tuple[Event, ...]:
 
 
 def used_in_order(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """A file is registered by its first user and used up to its last one."""
+    """The first checkpoint that uses a file is not newer than the last one."""
     terms: list[z3.BoolRef] = []
     for file in state.shared.registered:
         users = [use.checkpoint for use in state.shared.completed if use.handle == file.handle]

@@ -1,4 +1,4 @@
-"""The proofs of how checkpoints begin: masters before sources, the scheduler, finished tasks.
+"""The cases of the beginnings of checkpoints: masters before sources, the scheduler, finished tasks.
 
 Rules COORD-23, COORD-24, COORD-26, COORD-27, COORD-30 and COORD-31. Each case takes the state of
 `model.coordinator.proofs.coordinator` with another plan.
@@ -29,7 +29,7 @@ from model.events import BEFORE, MAYBE, NONE, Advance, Event
 from model.store.store import CHECKPOINT, STOP
 
 INTERVAL = 10
-"""In ms. The phase of the requests is a symbol."""
+"""The interval in ms. The time of the first request is a symbol."""
 PAUSE = 4
 
 
@@ -44,7 +44,7 @@ def trigger() -> TriggerRequest:
 def master_cases(
     name: str, coordinators: int, hooks: int, pending: int, waiting: int, phase: str
 ) -> Iterator[Case]:
-    """Masters, with the newest pending checkpoint, none, or an aborted one in the master phase."""
+    """Masters answer while the newest checkpoint, an aborted one or none is in the master phase."""
     state = symbolic_coordinator(1, pending, waiting, 0, 2)
     state = of_release(
         state, name, coordinators=coordinators, hooks=hooks, tolerable_failures=0, unaligned=True
@@ -64,7 +64,7 @@ def master_cases(
 
 
 def refused_start_cases(name: str) -> Iterator[Case]:
-    """The tasks were faster than the last hook, and the store does not add the checkpoint."""
+    """All tasks have acknowledged before the last hook, and the store does not add the checkpoint."""
     known = next(master_cases(name, 1, 1, 1, 0, "begun")).state
     pending = tuple(one._replace(acknowledged=(True,)) for one in known.pending)
     answer = MasterAnswer(0, symbolic_like(0, "event.checkpoint"), True, False)
@@ -82,7 +82,7 @@ def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
 
 
 def awaited(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """Hooks answer after all operator coordinators; an aborted checkpoint still awaits a master."""
+    """Hooks answer after all operator coordinators, and an aborted checkpoint still awaits a master."""
     terms: list[z3.BoolRef] = []
     for one in state.outlived:
         done = z3.And(*(bool_term(known) for known in one.coordinators))
@@ -111,7 +111,7 @@ def master_events(state: Coordinator) -> Iterator[Event]:
 
 
 def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
-    """The scheduler runs or is stopped, with a pause after completions; at most two requests fall due."""
+    """The scheduler runs or is stopped, with a pause after completions. At most two requests become due."""
     state = of_release(
         symbolic_coordinator(1, pending, 0, 0, 1),
         name,
@@ -142,7 +142,7 @@ def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
 
 
 def passing_cases(pending: int, *, over: bool) -> Iterator[Case]:
-    """Two or three requests fall due in one step of time; `over`: all tasks have finished."""
+    """Two or three requests become due in one step of time. `over`: all tasks have finished."""
     state = next(scheduler_cases("2.3", pending, runs=True)).state
     state = state._replace(tasks_run=(not over,), tasks_finished=(over,))
     due, now = int_term(state.scheduler.due), int_term(state.now)
@@ -168,7 +168,7 @@ def scheduler_events(*, runs: bool) -> Iterator[Event]:
 
 
 def listener_cases(status: str, *, other_runs: bool) -> Iterator[Case]:
-    """Executions of two tasks, of which the first has any history and the other runs or has not reported."""
+    """The executions of two tasks. The first one has any history. The other one runs or has not reported."""
     state = symbolic_coordinator(2, 0, 0, 0, 1)
     plan = state.plan._replace(interval=INTERVAL, initial_delay=INTERVAL // 2, min_pause=PAUSE)
     runs, over = symbolic_like(False, "runs"), symbolic_like(False, "over")
@@ -225,7 +225,7 @@ def longest_queue_cases() -> Iterator[Case]:
 
 
 def finished_cases(name: str, run: tuple[bool, ...], over: tuple[bool, ...]) -> Iterator[Case]:
-    """Some tasks run, some have finished; a checkpoint is requested, or another task finishes."""
+    """Some tasks run and some have finished. A user requests a checkpoint, or another task finishes."""
     state = of_release(symbolic_coordinator(len(run), 0, 0, 0, 1), name)
     state = state._replace(tasks_run=run, tasks_finished=over)
     yield case_of(f"{run} run, {over} over", state, trigger())

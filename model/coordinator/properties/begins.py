@@ -45,7 +45,7 @@ COORDINATOR_BEGINS = Registry("coordinator")
 
 @COORDINATOR_BEGINS.step("COORD-04")
 def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Each start draws the next id and triggers all operator coordinators, or else all hooks or tasks."""
+    """Each start draws the next id and triggers all operator coordinators, or all hooks, or all tasks."""
     next_id = before.next_id
     if type(event) is MasterAnswer and find_pending(before, event.checkpoint) is not None:  # COORD-23
         effects = tuple(
@@ -56,7 +56,7 @@ def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after
     rest = beginning_with(effects, _OF_STARTS)
     while rest:
         effect = rest[0]
-        checkpoint = getattr(effect, "checkpoint", NONE)  # a rejection has none
+        checkpoint = getattr(effect, "checkpoint", NONE)  # a rejection has no checkpoint
         expected: Effects = (effect,)
         if type(effect) is Rejected:
             next_id += 1 if effect.reason == TRIGGER_CHECKPOINT_FAILURE else 0
@@ -68,7 +68,7 @@ def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after
                 return False
             next_id += 1
         rest = beginning_with(rest[len(expected) :], _OF_STARTS)
-    if before.plan.interval and not any(after.tasks_run):  # rejections of periodic requests are no effects
+    if before.plan.interval and not any(after.tasks_run):  # the rejection of a periodic request has no effect
         return next_id <= after.next_id <= next_id + own_requests(before, event)
     return after.next_id == next_id
 
@@ -79,7 +79,7 @@ _OF_STARTS = (Rejected, TriggerMaster, TriggerTask)
 
 @COORDINATOR_BEGINS.step("COORD-07")
 def coord_07_account(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Only a completion or an abort ends a checkpoint. Each other one gains at most one answer in a step."""
+    """Only a completion or an abort ends a checkpoint. Every other checkpoint gains at most one answer."""
     if type(event) is CoordinatorRestart:
         return not after.pending
     ended = tuple(effect.checkpoint for effect in effects if type(effect) in (Abort, Complete))  # type: ignore[attr-defined]
@@ -93,7 +93,7 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
     "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Requests leave the queue at its head, each with a start or a rejection; a new one joins in order."""
+    """Requests leave the queue at its head, each with a start or a rejection. New ones join in order."""
     if not before.plan.profile.queues_requests:
         return not after.queue
     waiting = before.queue
@@ -110,7 +110,7 @@ def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: 
 def arrivals(
     before: Coordinator, event: TriggerRequest, waiting: tuple[Request, ...], after: Coordinator
 ) -> tuple[Effects, tuple[Request, ...]]:
-    """The effects that come before any start (suspension, rejection by a full queue), and the new queue."""
+    """The effects before any start (of a suspension, or a rejection by a full queue), and the new queue."""
     effects: Effects = ()
     if event.type == STOP:
         effects, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
@@ -126,11 +126,11 @@ def arrivals(
 def all_leave(
     before: Coordinator, effects: Effects, waiting: tuple[Request, ...], after: Coordinator
 ) -> bool:
-    """Each effect answers the head of the queue `waiting`, in order; unanswered requests remain in it."""
+    """Each effect answers the head of the queue `waiting`, in order. Other requests stay in the queue."""
     for effect in answers(effects, before.next_id - 1):
         reason = effect.reason if type(effect) is Rejected else None
         while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) is not None:
-            waiting = waiting[1:]  # rejected without an effect
+            waiting = waiting[1:]  # the head is rejected without an effect
         if not waiting or answer_to(waiting[0], after) != reason:
             return False
         if not is_of(waiting[0], effect, after):
@@ -146,7 +146,7 @@ def all_leave(
 def coord_14_without_queue(
     before: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator
 ) -> bool:
-    """Up to 1.10 there is no queue: a request starts or is rejected at once, or is postponed."""
+    """Up to 1.10 there is no queue. A request starts or is rejected at once, and may be postponed."""
     plan = before.plan
     if plan.profile.queues_requests:
         return True
@@ -179,7 +179,7 @@ def coord_14_without_queue(
 
 @COORDINATOR_BEGINS.step("COORD-23", MasterAnswer)
 def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
-    """A master's first answer is recorded. The last one triggers the next phase; a failure aborts."""
+    """The first answer of a master is recorded. The last answer triggers the next phase. A failure aborts."""
     if last_missing(before, event) is not None:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -222,11 +222,11 @@ def coord_30_answers(before: Coordinator, event: Event, effects: Effects, after:
 
 
 def own_requests(before: Coordinator, event: Event) -> int:
-    """Maximum number of periodic requests that leave the queue at this event; each draws at most one id.
+    """Maximum number of periodic requests that leave the queue at this event. Each draws at most one id.
 
-    They were in the queue, or they fall due while time passes, or a scheduler without initial delay starts.
-    Within the pause one more falls due if a waiting request of a user leaves in its place. Up to 1.10 the end
-    of a checkpoint may repeat a postponed request.
+    These requests were in the queue, or they become due while time passes, or a scheduler without initial
+    delay starts. Within the pause, one more request becomes due if a waiting request of a user leaves in its
+    place. Up to 1.10 the end of a checkpoint may repeat a postponed request.
     """
     number = len(before.queue)
     if not before.plan.profile.queues_requests:
@@ -242,7 +242,7 @@ def own_requests(before: Coordinator, event: Event) -> int:
 
 
 def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
-    """The first triggers of a checkpoint: all operator coordinators, or else all hooks, or else all tasks."""
+    """The first triggers of a checkpoint: of all operator coordinators, or all hooks, or all tasks."""
     plan = coordinator.plan
     if plan.coordinators or plan.hooks:
         places = range(plan.coordinators or plan.hooks)
@@ -252,13 +252,13 @@ def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
 
 
 def participants(coordinator: Coordinator) -> tuple[bool, ...]:
-    """For each task, whether a checkpoint that starts now awaits its acknowledgement."""
+    """By task: a checkpoint that starts now awaits its acknowledgement."""
     every_task = (True,) * len(coordinator.tasks_run)
     return coordinator.tasks_run if coordinator.plan.profile.every_task_must_run else every_task
 
 
 def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator) -> bool:
-    """`one` has begun in this step: no task or master has answered, and its deadline is a time-out later."""
+    """`one` has begun in this step: nobody has answered, and its deadline is one time-out from now."""
     plan, tasks = before.plan, participants(after)
     fresh = Pending(
         one.checkpoint, one.type, one.forced, one.deadline, tasks, tuple(not takes for takes in tasks),

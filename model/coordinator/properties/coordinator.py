@@ -52,9 +52,9 @@ COORDINATOR = Registry("coordinator")
 
 @COORDINATOR.step("COORD-01")
 def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """While the job or its tasks do not run, a request draws no id and no checkpoint starts."""
+    """While the job or a task does not run, a request draws no id and no checkpoint starts."""
     started = any(
-        type(effect) is TriggerTask and effect.checkpoint >= before.next_id  # others have begun: COORD-23
+        type(effect) is TriggerTask and effect.checkpoint >= before.next_id  # older ids have begun: COORD-23
         for effect in effects
     )
     idle = not started and after.next_id == before.next_id
@@ -63,7 +63,7 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if type(event) is TriggerRequest:
         answered = any(type(effect) is Rejected for effect in effects)
         waited, wait = (
-            sum(1 for one in queue if one.awaits_answer)  # the scheduler's own leave without an answer
+            sum(1 for one in queue if one.awaits_answer)  # the scheduler's requests get no answer
             for queue in (before.queue, after.queue)
         )
         if answered == (wait > waited):
@@ -73,14 +73,14 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.state("COORD-01")
 def coord_01_deployed(coordinator: Coordinator) -> bool:
-    """A task that runs or has finished was deployed, and no task does both."""
+    """A task that runs or has finished was deployed. No task both runs and has finished."""
     statuses = zip(coordinator.tasks_run, coordinator.tasks_finished, coordinator.tasks_reached, strict=True)
     return all(reached if runs != over else not runs for runs, over, reached in statuses)
 
 
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Started ids are the next ones of the counter, which never falls."""
+    """Started ids are the next ids of the counter. The counter never falls."""
     if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
         return after.next_id >= before.next_id
     started = tuple(
@@ -95,7 +95,7 @@ def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.state("COORD-02")
 def coord_02_ids(coordinator: Coordinator) -> bool:
-    """Pending and durable ids were drawn from the counter, each once; pending ones ascend."""
+    """Pending and durable ids were drawn from the counter, each once. Pending ids ascend."""
     pending = tuple(pending.checkpoint for pending in coordinator.pending)
     ascending = all(left < right for left, right in pairwise(pending))
     durable = tuple(entry.checkpoint for entry in (*coordinator.store.entries, *coordinator.unseen))
@@ -107,7 +107,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """At most the allowed number of unforced checkpoints is pending, and a waiting request has a reason."""
+    """The unforced pending checkpoints are within the limit, and a waiting request has a reason."""
     limit = coordinator.plan.max_concurrent
     if limit < 1 or len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
         return False
@@ -125,7 +125,7 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
             for effect in effects
             if type(effect) is TriggerTask and effect.checkpoint == checkpoint
         )
-        has_masters = before.plan.coordinators + before.plan.hooks > 0  # triggered first (COORD-23)
+        has_masters = before.plan.coordinators + before.plan.hooks > 0  # masters come first (COORD-23)
         if triggered != (() if has_masters else beginners(before)):
             return False
         for pending in after.pending:
@@ -136,7 +136,7 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-05", AcknowledgeMessage)
 def coord_05(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """A first acknowledgement is a SUCCESS, a repeated one a DUPLICATE, one of an unknown task UNKNOWN."""
+    """A first acknowledgement gets SUCCESS, a repeated one DUPLICATE, and that of an unknown task UNKNOWN."""
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return True
@@ -150,7 +150,7 @@ def coord_05(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 
 @COORDINATOR.state("COORD-05")
 def coord_05_states(coordinator: Coordinator) -> bool:
-    """States were collected only from tasks that have acknowledged."""
+    """A checkpoint holds states only of tasks that have acknowledged it."""
     return not any(
         handle != 0 and not done
         for pending in coordinator.pending
@@ -170,7 +170,7 @@ def coord_06(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 
 @COORDINATOR.step("COORD-07", AcknowledgeMessage)
 def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """A checkpoint completes exactly at the acknowledgement of the last missing task."""
+    """A checkpoint completes exactly at the acknowledgement of the last awaited task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
     pending = find_pending(before, event.checkpoint)
     if pending is None or event.task >= len(pending.acknowledged):
@@ -199,7 +199,7 @@ def coord_10_deadlines(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-07")
 def coord_07_pending(coordinator: Coordinator) -> bool:
-    """A pending checkpoint still misses a task, an operator coordinator or a hook."""
+    """A pending checkpoint still awaits a task, an operator coordinator or a hook."""
     return not any(
         all(pending.acknowledged) and all(pending.coordinators) and all(pending.hooks)
         for pending in coordinator.pending
@@ -231,7 +231,7 @@ _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, Tr
 
 @COORDINATOR.step("COORD-10")
 def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Exactly the checkpoints that are due expire, and the clock has the new time."""
+    """The checkpoints that are due expire, and no others. The clock has the new time."""
     if type(event) is not Advance:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_EXPIRED for effect in effects)
     for pending in before.pending:
@@ -243,7 +243,7 @@ def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-11")
 def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No request waits that could start: not even a periodic one, if the pause was over at a turn."""
+    """No waiting request could start. This includes a periodic request, if the pause was over at a turn."""
     if not after.queue:
         return True
     if not has_to_wait(after):
@@ -266,7 +266,7 @@ def coord_11_turns(coordinator: Coordinator) -> bool:
 def coord_12(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A job that stops running rejects waiting requests and aborts pending checkpoints.
 
-    A listener that awaits a former execution does not stop them: they stay.
+    If the listener awaits a former execution, it stops nothing, and these requests and checkpoints stay.
     """
     if type(event) is JobStatus and event.status == RUNNING:
         return True

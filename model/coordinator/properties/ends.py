@@ -1,8 +1,8 @@
-"""How checkpoints end: every effect of an acknowledgement, a completion and an abort, and what they count.
+"""Properties of the end of checkpoints: the effects of acknowledgements, completions and aborts.
 
 Rules COORD-05 to COORD-09, COORD-16, COORD-20 and SUB-12. A checkpoint is complete when every task that takes
 part has acknowledged this id since the checkpoint started, and every operator coordinator and hook has
-answered. Effects are compared whole: none is left out before the comparison.
+answered. A property compares all effects of a step.
 """
 
 from model.coordinator.events import (
@@ -71,7 +71,7 @@ def coord_05_counts_once(
 
 @COORDINATOR_ENDS.step("COORD-08", AcknowledgeMessage, MasterAnswer)
 def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion has exactly its effects, in their order; only waiting requests follow."""
+    """A completion has exactly its effects, in their order. Only the effects of waiting requests follow."""
     done = last_missing(before, event)
     if done is None:
         return not any(type(effect) is Complete for effect in effects)
@@ -115,7 +115,7 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_ENDS.step("COORD-09", DeclineMessage)
 def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """A decline aborts a pending checkpoint with its reason and all effects, and has no effect on others."""
+    """A decline aborts its pending checkpoint with the reason of the decline, and changes no other one."""
     ended = find_pending(before, event.checkpoint)
     if ended is None:
         return not effects and after == before
@@ -124,12 +124,12 @@ def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after
 
 
 _OF_ABORTS = (Abort, FailJob, NotifyAbort, NotifyMaster)
-"""No step has such an effect without an abort."""
+"""Effects that only an abort or a rejected stop has."""
 
 
 @COORDINATOR_ENDS.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion registers its files, and leaves those that a retained or newer checkpoint may use."""
+    """A completion registers its files, and keeps every file that a retained or newer checkpoint may use."""
     done = last_missing(before, event)
     if done is None:
         return True
@@ -145,7 +145,7 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
 
 
 def last_missing(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint that has all acknowledgements and answers with this event, if any."""
+    """The checkpoint for which this event is the last acknowledgement or answer; None if there is none."""
     if type(event) is AcknowledgeMessage:
         pending = find_pending(before, event.checkpoint)
         if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
@@ -165,7 +165,7 @@ def last_missing(before: Coordinator, event: Event) -> Pending | None:
 
 
 def answered(pending: Pending, event: Event) -> Pending:
-    """The checkpoint with the acknowledgement or the answer of this event, if that is for it and awaited."""
+    """The checkpoint with the acknowledgement or answer of this event, if the checkpoint awaits it."""
     if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
         if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
             return acknowledged(pending, event)
@@ -195,7 +195,7 @@ def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
 
 
 def is_added(before: Coordinator, done: Pending) -> bool:
-    """The store is to add the complete checkpoint."""
+    """The store has to add the complete checkpoint."""
     return before.plan.profile.stores_savepoints or done.type == CHECKPOINT
 
 
@@ -289,7 +289,10 @@ def abort(
 def suspension(
     before: Coordinator, event: Event, reason: str, after: Coordinator
 ) -> tuple[Effects, Failures]:
-    """The rejection of every waiting request, then the abort of every pending checkpoint; the count after."""
+    """The effects of a suspension, and the count of failures after it.
+
+    The effects are the rejection of every waiting request, then the abort of every pending checkpoint.
+    """
     count = before.failures
     effects: Effects = tuple(Rejected(one.type, reason) for one in before.queue if one.awaits_answer)
     for pending in before.pending:
@@ -299,7 +302,7 @@ def suspension(
 
 
 def is_refused_stop(before: Coordinator, event: Event, effects: Effects) -> bool:
-    """Up to 1.10 a stop that is refused fails the job: its last two effects say so."""
+    """Up to 1.10 a rejected stop fails the job: the last two effects are the failure and the rejection."""
     if type(event) is not TriggerRequest or not before.plan.profile.failed_stops_count_too:
         return False
     last = effects[-2:]
@@ -312,7 +315,7 @@ def is_starting(before: Coordinator, ended: Pending) -> bool:
 
 
 def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | None:
-    """A checkpoint that has begun in this step, as the queue before and its triggers describe it."""
+    """A checkpoint that has begun in this step. The queue before the step and the triggers determine it."""
     plan = before.plan
     for place, effect in enumerate(answers(effects, before.next_id - 1)):
         if type(effect) is not Rejected and effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
@@ -328,7 +331,7 @@ def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | N
 def failed(
     before: Coordinator, ended: Pending, reason: str, count: Failures, *, by_task: bool = False
 ) -> tuple[Effects, Failures]:
-    """The failure of the job that this failure causes, if any, and the count after it."""
+    """The failure of the job, if this failure causes one, and the count after this failure."""
     plan, profile = before.plan, before.plan.profile
     by_task = by_task and reason not in PRE_FLIGHT
     fatal = by_task if profile.declines_count_for_all_types else reason not in PRE_FLIGHT
@@ -361,13 +364,13 @@ def notified_tasks(ended: Pending, after: Coordinator) -> tuple[bool, ...]:
 
 
 def notified_masters(before: Coordinator, ended: Pending, *, completes: bool) -> Effects:
-    """Every operator coordinator is notified of the end."""
+    """The notifications of every operator coordinator of the end."""
     places = range(before.plan.coordinators)
     return tuple(NotifyMaster(place, ended.checkpoint, completes) for place in places)
 
 
 def notified_aborts(before: Coordinator, ended: Pending, after: Coordinator) -> Effects:
-    """Every task that takes part is notified of the abort, then every operator coordinator."""
+    """The notifications of the abort: every task that takes part, then every operator coordinator."""
     if not before.plan.profile.abort_notifications:
         return ()
     flags = enumerate(notified_tasks(ended, after))

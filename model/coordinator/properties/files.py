@@ -10,7 +10,7 @@ from model.store.store import CHECKPOINT, Entry
 
 
 def with_files(before: Coordinator, event: Event) -> SharedState:
-    """The registry after the files of an acknowledgement: those of a savepoint are its own."""
+    """The registry after the files of an acknowledgement. The files of a savepoint are not registered."""
     shared = before.shared
     if type(event) is not AcknowledgeMessage or not event.shared:
         return shared
@@ -25,7 +25,7 @@ def with_files(before: Coordinator, event: Event) -> SharedState:
 def used(
     registered: tuple[Registered, ...], checkpoint: int, files: tuple[int, ...]
 ) -> tuple[Registered, ...]:
-    """The registered files, of which this checkpoint uses some, each with its newest user."""
+    """The registered files, each with its newest user, after this checkpoint uses `files`."""
     known = tuple(file.handle for file in registered)
     new = tuple(
         Registered(file, checkpoint, checkpoint) for file in dict.fromkeys(files) if file not in known
@@ -42,9 +42,9 @@ def used(
 def loss(
     before: Coordinator, shared: SharedState, ended: Pending | None, handle: int, files: tuple[int, ...]
 ) -> Effects:
-    """The deletion of one acknowledged state, and of its files that no registry has.
+    """The deletion of one acknowledged state, and of its files that are not registered.
 
-    `ended`: the aborted checkpoint, of which a checkpoint leaves its files to the registry.
+    `ended`: the aborted checkpoint. If its type is CHECKPOINT, its files stay in the registry.
     """
     own: Effects = () if handle == 0 else (DiscardState(handle),)
     if not files:
@@ -71,7 +71,7 @@ def completed(
 
 
 def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedState:
-    """The registry after the store has failed: up to 1.14 the files of a deleted checkpoint are not used."""
+    """The registry after the store has failed. Up to 1.14 a deleted checkpoint uses no files."""
     files = tuple(dict.fromkeys(tuple(file for own in done.shared for file in own)))
     new = tuple(Use(file, done.checkpoint) for file in files)
     if before.plan.profile.registers_at_acknowledgement:

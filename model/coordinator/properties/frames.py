@@ -1,6 +1,6 @@
-"""The frames of the coordinator: what each event may change, and its effects in their order.
+"""The frames of the coordinator: the fields that each event may change, and its effects in their order.
 
-A frame allows what some generation does. The other modules of this folder say when.
+A frame allows what at least one generation does. The properties of this folder state when it is allowed.
 """
 
 from model.coordinator.events import (

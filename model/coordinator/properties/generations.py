@@ -44,13 +44,13 @@ COORDINATOR_GENERATIONS = Registry("coordinator")
 
 @COORDINATOR_GENERATIONS.state("COORD-13")
 def coord_13(coordinator: Coordinator) -> bool:
-    """No request in the queue stands before a more urgent one."""
+    """No request in the queue is before a more urgent request."""
     return not any(is_more_urgent(behind, ahead) for ahead, behind in pairwise(coordinator.queue))
 
 
 @COORDINATOR_GENERATIONS.state("COORD-13")
 def coord_13_own(coordinator: Coordinator) -> bool:
-    """A request of the scheduler is periodic, for a checkpoint, not forced; all others await an answer."""
+    """A scheduler's request is periodic, not forced, for a checkpoint. All others await an answer."""
     return all(
         one.awaits_answer
         or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)
@@ -69,7 +69,7 @@ def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, 
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A lone periodic request starts exactly if the pause is over; the pause does not concern others."""
+    """A lone periodic request starts exactly if the pause is over. The pause concerns no other request."""
     early = tuple(
         effect
         for effect in effects
@@ -88,7 +88,7 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A waiting periodic request does not start within the pause, even if that just began (FLINK-18856)."""
+    """A waiting periodic request does not start in the pause, even if it has just begun (FLINK-18856)."""
     if (
         type(event) in {TriggerRequest, Advance, CoordinatorRestart}
         or not before.plan.profile.queues_requests
@@ -141,7 +141,7 @@ def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordin
 def coord_15_decline(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """A declined checkpoint whose reason counts is counted, or is the one failure too many."""
+    """A decline whose reason counts is counted, or it is the failure that exceeds the tolerated number."""
     failed = declined_checkpoint(before, event)
     if failed is None:
         return True
@@ -155,7 +155,7 @@ def coord_15_decline(
 
 @COORDINATOR_GENERATIONS.state("COORD-16")
 def coord_16(coordinator: Coordinator) -> bool:
-    """At most the tolerated number of ids is counted, and each once; -1 tolerates any number."""
+    """At most the tolerated number of ids is counted, each id once. -1 tolerates any number."""
     counted = coordinator.failures.counted
     if coordinator.plan.tolerable_failures < -1 or len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
@@ -166,7 +166,7 @@ def coord_16(coordinator: Coordinator) -> bool:
 def coord_16_too_many(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """The job fails exactly at one failure more than it tolerates, and the count restarts."""
+    """The job fails exactly at one failure more than it tolerates. The count then restarts."""
     failed = declined_checkpoint(before, event)
     if failed is None:
         return True
@@ -184,7 +184,7 @@ def coord_16_too_many(
 
 @COORDINATOR_GENERATIONS.state("COORD-17")
 def coord_17_counted(coordinator: Coordinator) -> bool:
-    """Only ids above the newest success are counted; up to 1.11 no success is stored."""
+    """Only ids above the newest success are counted. Up to 1.11 the count stores no success."""
     counted = coordinator.failures
     if not coordinator.plan.profile.counts_in_order and counted.highest_success != -1:
         return False
@@ -267,7 +267,7 @@ def coord_21(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 
 @COORDINATOR_GENERATIONS.step("COORD-22", CoordinatorRestart)
 def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, after: Coordinator) -> bool:
-    """A new coordinator has the configuration, the ids, the durable checkpoints and their files: no more."""
+    """A new coordinator has only the configuration, the ids, the durable checkpoints and their files."""
     new = new_coordinator(before.plan, before.store.retain)
     kept = before.next_id, before.now, before.fault
     found = after.store.entries
@@ -316,7 +316,7 @@ def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, aft
 
 
 def is_more_urgent(request: Request, other: Request) -> bool:
-    """The request starts first, whenever it arrived."""
+    """The request starts before the other, in whichever order they have arrived."""
     if request.type == CHECKPOINT and other.type != CHECKPOINT:
         return False
     if request.type != CHECKPOINT and other.type == CHECKPOINT:

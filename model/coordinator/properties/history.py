@@ -1,4 +1,4 @@
-"""COORD-32: what a completed checkpoint means, stated over what the coordinator has sent and received."""
+"""COORD-32, the meaning of a completed checkpoint, stated over the messages of the coordinator."""
 
 from model.coordinator.events import Complete
 from model.events import Effects, Event
@@ -10,7 +10,7 @@ COORDINATOR_HISTORY = Registry("coordinator_history")
 
 @COORDINATOR_HISTORY.step("COORD-32")
 def coord_32(before: CoordinatorHistory, event: Event, effects: Effects, after: CoordinatorHistory) -> bool:
-    """What completes was triggered in this attempt; every task takes part, and has acknowledged it since."""
+    """A completed checkpoint was triggered in this attempt, and every task has acknowledged it since then."""
     heard = heard_with(before, event)
     return all(
         one.checkpoint in before.triggered

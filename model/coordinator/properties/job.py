@@ -1,4 +1,4 @@
-"""COORD-23 to COORD-28 and SUB-12: masters, lost triggers, the end of a job, the scheduler, tasks, files."""
+"""COORD-23 to COORD-28 and SUB-12: masters, lost triggers, ends of jobs, the scheduler, tasks, files."""
 
 from model.coordinator.events import (
     CoordinatorRestart,
@@ -33,7 +33,7 @@ COORDINATOR_LIFE = Registry("coordinator")
 
 @COORDINATOR_LIFE.initial("COORD-22")
 def coord_22_at_first(coordinator: Coordinator) -> bool:
-    """A new coordinator is open and at time 0; nothing waits, is pending, or is known of a task."""
+    """A new coordinator is open, and its time is 0. It has no request, no checkpoint and no task's status."""
     known = (coordinator.pending, coordinator.queue, coordinator.outlived, coordinator.unseen)
     numbers = (coordinator.now, coordinator.turns, coordinator.pause_ends, coordinator.fault)
     tasks = (*coordinator.tasks_run, *coordinator.tasks_finished, *coordinator.tasks_reached)
@@ -57,7 +57,7 @@ def coord_23(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("COORD-23", MasterAnswer)
 def coord_23_order(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
-    """Sources begin after the last hook; hooks are triggered after the last operator coordinator."""
+    """Sources begin after the last hook has answered, and hooks after the last operator coordinator."""
     if event.fails:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -94,7 +94,7 @@ def coord_24(before: Coordinator, event: TriggerFails, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-25", JobEnd)
 def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordinator) -> bool:
-    """The end of the job ends all requests and pending checkpoints, and deletes as its status decides."""
+    """The end of the job ends all requests and pending checkpoints. Its status decides what is deleted."""
     if not before.open:
         return not effects and after == before
     expected, _ = suspension(before, event, COORDINATOR_SHUTDOWN, after)
@@ -106,7 +106,7 @@ def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordi
     retained = entries if keeps else ()
     shared, deleted = without(before._replace(unseen=()), before.shared, before.shared.completed, retained)
     if before.plan.profile.registers_at_acknowledgement:
-        shared = shared._replace(completed=())  # no coordinator follows
+        shared = shared._replace(completed=())  # no other coordinator follows
     return effects == (*expected, *deleted) and not after.unseen and after.shared == shared
 
 
@@ -123,8 +123,8 @@ def coord_25_closed(coordinator: Coordinator) -> bool:
 def coord_26(coordinator: Coordinator) -> bool:
     """No request of the scheduler is overdue, and a stopped scheduler has none due.
 
-    The exception is a request moved to the end of a pause. Up to 2.2 the scheduler runs only while the job
-    does.
+    The exception is a request that was moved to the end of a pause. Up to 2.2 the scheduler runs only while
+    the job runs.
     """
     scheduler, plan = coordinator.scheduler, coordinator.plan
     runs_alone = coordinator.status != RUNNING and not plan.profile.follows_tasks
@@ -152,7 +152,7 @@ def coord_26_in_time(before: Coordinator, event: Advance, effects: Effects, afte
 
 @COORDINATOR_LIFE.step("COORD-26")
 def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Its first request is due after the initial delay; after later starts, from 2.3 on, after the pause."""
+    """The first request is due after the initial delay. From 2.3 on, later starts wait for the pause."""
     if before.scheduler.runs or not after.scheduler.runs:
         return True
     plan = before.plan
@@ -164,7 +164,7 @@ def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-26", Advance)
 def coord_26_intervals(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
-    """When time passes, whole intervals lie between requests, except one moved to the end of the pause."""
+    """When time passes, whole intervals are between requests, unless one moves to the end of the pause."""
     plan = before.plan
     if not plan.profile.queues_requests or not after.scheduler.runs:
         return True
@@ -175,7 +175,7 @@ def coord_26_intervals(before: Coordinator, event: Advance, effects: Effects, af
 
 @COORDINATOR_LIFE.step("COORD-27")
 def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Running tasks take part, finished ones do not; in generations without that state, all tasks do."""
+    """Running tasks take part, and finished tasks do not. In older generations all tasks take part."""
     for pending in after.pending:
         if find_pending(before, pending.checkpoint) is None:
             every_task = (True,) * len(after.tasks_run)
@@ -189,7 +189,7 @@ def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_LIFE.state("COORD-27")
 def coord_27_awaited(coordinator: Coordinator) -> bool:
-    """Some task takes part in a pending checkpoint, and no other is awaited."""
+    """Some task takes part in a pending checkpoint. The checkpoint awaits no task that takes no part."""
     return all(
         any(one.tasks) and all(takes or done for takes, done in zip(one.tasks, one.acknowledged, strict=True))
         for one in coordinator.pending
@@ -198,7 +198,10 @@ def coord_27_awaited(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("COORD-28")
 def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A stop-with-savepoint that fails at a task fails the job; in older generations, wherever it fails."""
+    """A stop-with-savepoint that fails at a task fails the job.
+
+    In older generations every failing stop does.
+    """
     for pending in before.pending:
         if pending.type != STOP:
             continue
@@ -242,7 +245,7 @@ def sub_12_deletes(before: Coordinator, event: Event, effects: Effects, after: C
 def sub_12_dropped_with_the_last(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """A file without a user is deleted once and dropped; a new coordinator begins with a new registry."""
+    """A file without a user is deleted once and dropped. A new coordinator begins with a new registry."""
     if type(event) is CoordinatorRestart:
         return True
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)

@@ -1,6 +1,6 @@
 """The rules of checkpoints that fall back: FLIP-600, proposed and in no released jar.
 
-They are not in the rule index. `conformance.explore.proposed_coordinator` explores them.
+These rules are not in the rule index. `conformance.explore.proposed_coordinator` explores them.
 """
 
 from model.coordinator.events import Complete, DeclineMessage, DiscardCheckpoint
@@ -30,7 +30,7 @@ def a_decline_is_kept(before: Coordinator, event: Event, effects: Effects, after
 def who_fell_back_is_not_notified(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """No task is notified of a completion that does not hold its own snapshot."""
+    """No task is notified of the completion of a checkpoint that does not hold the task's own snapshot."""
     known = dict(after.regional.references)
     return all(
         known.get(effect.checkpoint, ())[effect.task : effect.task + 1] in ((), (effect.checkpoint,))
@@ -43,7 +43,7 @@ def who_fell_back_is_not_notified(
 def completes_with_snapshots_of_all(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """A completed checkpoint has a snapshot of every task: an own one, or one of an older complete one."""
+    """A completed checkpoint has a snapshot of each task: its own, or that of an older complete one."""
     retained = tuple(entry.checkpoint for entry in before.store.entries)
     usable = (*retained, *before.regional.held)
     known = dict(after.regional.references)
@@ -58,7 +58,7 @@ def completes_with_snapshots_of_all(
 def referenced_checkpoints_stay(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """No checkpoint is deleted to which a retained one refers, and no file that it uses (SUB-09, SUB-12)."""
+    """No checkpoint to which a retained one refers is deleted, and no file of it (SUB-09, SUB-12)."""
     used = references(after)
     files = tuple(use.handle for use in before.shared.completed if use.checkpoint in used)
     return all(
@@ -84,12 +84,12 @@ def the_count_is_bounded(coordinator: Coordinator) -> bool:
 
 
 HOPED = Registry("coordinator")
-"""A property that the discussion expects of the bound on fallbacks; the explorer finds a violation."""
+"""A property that the discussion expects of the bound on fallbacks. The explorer finds a violation."""
 
 
 @HOPED.state("REGION-07")
 def snapshots_are_young(coordinator: Coordinator) -> bool:
-    """A restore takes no snapshot from before the checkpoints that may fall back and the next global one."""
+    """A retained checkpoint refers to no snapshot more than `region_consecutive` + 1 ids older."""
     limit = coordinator.plan.profile.region_consecutive + 1
     return all(
         checkpoint - used <= limit

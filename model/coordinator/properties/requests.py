@@ -21,7 +21,7 @@ COORDINATOR_TURNS = Registry("coordinator")
 
 @COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage)
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """If an end starts no request, each of its turns removes one periodic head that is too early."""
+    """If the end of a checkpoint starts no request, each turn removes one periodic head that is too early."""
     if after.next_id != before.next_id:
         return True
     profile = before.plan.profile
@@ -47,7 +47,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_TURNS.step("COORD-30")
 def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The master phase ends with its checkpoint; or it lasts until all coordinators or one hook answer."""
+    """The master phase ends with its checkpoint, or lasts until all coordinators or one hook answer."""
     if before.outlived:
         (left,) = before.outlived
         if type(event) is CoordinatorRestart:
@@ -74,7 +74,7 @@ def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_TURNS.state("COORD-30")
 def coord_30_alone(coordinator: Coordinator) -> bool:
-    """A master phase that outlives its checkpoint is the only one."""
+    """If a master phase outlives its checkpoint, no other checkpoint is in its master phase."""
     if not coordinator.outlived:
         return True
     (left,) = coordinator.outlived
@@ -84,7 +84,7 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_TURNS.step("COORD-31", DeclineMessage)
 def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """If none is tolerated, a failure that fails a start may fail the job twice."""
+    """If no failure is tolerated, a failure that also fails a start may fail the job twice."""
     if before.plan.tolerable_failures != 0:
         return True
     profile = before.plan.profile

@@ -1,4 +1,4 @@
-"""COORD-26 and the statuses: what the scheduler, its listener and the reports of tasks change, exactly."""
+"""COORD-26 and the statuses: the exact changes by the scheduler, its listener and the reports of tasks."""
 
 from model.coordinator.events import (
     Abort,
@@ -38,7 +38,7 @@ COORDINATOR_SCHEDULER = Registry("coordinator")
 
 @COORDINATOR_SCHEDULER.step("COORD-01")
 def coord_01_statuses(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A status is that of the last report; a task is deployed from its first status after CREATED on."""
+    """A task has the status of its last report. It is deployed from its first status after CREATED on."""
     runs, over, reached = before.tasks_run, before.tasks_finished, before.tasks_reached
     if type(event) is TaskStatus:
         here = tuple(task == event.task for task in range(len(runs)))
@@ -67,7 +67,7 @@ def coord_01_statuses(before: Coordinator, event: Event, effects: Effects, after
 
 @COORDINATOR_SCHEDULER.step("COORD-20")
 def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A planned failure of the store happens once; a checkpoint that it has written is durable."""
+    """A planned failure of the store happens once. If the store has written the checkpoint, it is durable."""
     if type(event) in (CoordinatorRestart, JobEnd):  # COORD-22, COORD-25
         return True
     if type(event) is StoreFails:
@@ -91,7 +91,7 @@ def coord_26_follows(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_SCHEDULER.step("COORD-26")
 def coord_26_listens(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """From 2.3 on the listener awaits each new execution until it reports that it runs or ends."""
+    """From 2.3 on the listener awaits each new execution until the execution reports that it runs or ends."""
     known, now = before.scheduler, after.scheduler
     if type(event) is CoordinatorRestart:  # COORD-22
         return True
@@ -157,11 +157,11 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
 def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Each start of the scheduler of a coordinator that was shut down fails, and nothing else happens."""
+    """After the shutdown of the coordinator each start of the scheduler fails, and nothing else happens."""
     if before.open or not before.plan.interval:
         return True
     fails = (Fail("IllegalArgumentException"),)
-    if any(before.scheduler.unreported):  # it may start before their reports and after
+    if any(before.scheduler.unreported):  # the scheduler may start before and after the reports
         return effects in ((), fails, fails * 2)
     again = type(event) is JobStatus and not before.plan.profile.follows_tasks
     starts = after.scheduler.follows and (again or not before.scheduler.follows)
@@ -170,7 +170,7 @@ def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, afte
 
 @COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
 def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A stop of the scheduler ends all requests and pending checkpoints, up to 1.17 a start does so too."""
+    """A stop of the scheduler ends all requests and pending checkpoints. Up to 1.17 a start ends them too."""
     known, now, profile = before.scheduler, after.scheduler, before.plan.profile
     ends = known.follows and not now.follows
     if type(event) is JobStatus and not before.plan.interval:
@@ -179,7 +179,7 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
         ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     listens = before.plan.interval > 0 and profile.follows_tasks
-    may_end = ends or listens  # its listener may stop and start in one event
+    may_end = ends or listens  # the listener may stop and start it in one event
     if may_end and effects[: len(expected)] == expected:
         left = effects[len(expected) :]
         return not any(type(effect) is Abort for effect in left)
@@ -233,7 +233,7 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_SCHEDULER.step("COORD-26", Advance)
 def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
-    """When time passes, only what is due happens: here nothing, or requests of the scheduler alone."""
+    """When time passes, only due timers have effects. This property covers steps without a time-out."""
     plan, until, due = before.plan, before.now + event.ms, before.scheduler.due
     if any(one.deadline <= until for one in before.pending):
         return True
@@ -247,7 +247,7 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
         now = requested(before._replace(now=due), before.scheduler, len(before.pending), due)
         return after.scheduler == now or (now.due <= until and now.due == before.pause_ends)
     is_held = before.master != NONE or len(before.pending) >= plan.max_concurrent
-    if before.queue and not is_held:  # its head has another turn: COORD-11
+    if before.queue and not is_held:  # the head of the queue has another turn: COORD-11
         return True
     periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
     queue = before.queue

@@ -16,7 +16,7 @@ COORDINATOR_STORE = Registry("coordinator")
 
 @COORDINATOR_STORE.step("SUB-06")
 def sub_06_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completed checkpoint is added as the latest; no other event changes the order of the store."""
+    """A completed checkpoint is added as the latest. No other event changes the order of the store."""
     done = added(before, event)
     if done is None:
         ends = type(event) in (CoordinatorRestart, JobEnd)  # COORD-22, COORD-25
@@ -44,7 +44,7 @@ def sub_08_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-09", AcknowledgeMessage, MasterAnswer)
 def sub_09_within(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The coordinator deletes the checkpoints that a completion drops, in order; it deletes no savepoint."""
+    """The coordinator deletes the checkpoints that a completion drops, in order, and deletes no savepoint."""
     done = added(before, event)
     if done is None:
         return True
@@ -68,7 +68,7 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """After a completion every file is used by a retained checkpoint or by a newer one."""
+    """After a completion, a retained or newer checkpoint uses every registered file."""
     if added(before, event) is None:
         return True
     if not before.plan.profile.registers_at_acknowledgement:
@@ -79,6 +79,6 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
 
 
 def added(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint that completes with this event and that the store adds; else None."""
+    """The checkpoint that completes with this event, if the store adds it. Else None."""
     done = last_missing(before, event)
     return None if done is None or before.fault != 0 or not is_added(before, done) else done

@@ -1,4 +1,4 @@
-"""SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends, and the others."""
+"""SUB-02 to SUB-05, stated over the coordinator: the checkpoints that a completion ends or keeps."""
 
 from model.coordinator.events import AcknowledgeMessage, Complete
 from model.coordinator.properties.ends import abort
@@ -15,7 +15,7 @@ SUBSUMPTION = Registry("coordinator")
 
 @SUBSUMPTION.step("SUB-02")
 def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion aborts every older pending checkpoint with all effects, and no other checkpoint."""
+    """A completion aborts every older pending checkpoint with all effects, and no other checkpoint."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
@@ -31,7 +31,7 @@ def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 
 @SUBSUMPTION.step("SUB-03", AcknowledgeMessage, MasterAnswer)
 def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion does not change newer pending checkpoints and their collected state."""
+    """A completion does not change newer pending checkpoints and their collected state."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return True
@@ -44,7 +44,7 @@ def sub_03(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 
 @SUBSUMPTION.step("SUB-04", AcknowledgeMessage, MasterAnswer)
 def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Completion does not change pending savepoints."""
+    """A completion does not change pending savepoints."""
     done = replacing_checkpoint(before, effects)
     if done is None:
         return True
@@ -57,7 +57,7 @@ def sub_04(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 
 @SUBSUMPTION.step("SUB-05", AcknowledgeMessage, MasterAnswer)
 def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completed savepoint is not stored, ends no pending checkpoint and notifies no task."""
+    """The completion of a savepoint stores nothing, ends no pending checkpoint and notifies no task."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
     if not completed or before.plan.profile.stores_savepoints:
         return True

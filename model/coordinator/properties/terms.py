@@ -35,7 +35,7 @@ def is_fit(coordinator: Coordinator) -> bool:
 
 
 def has_to_wait(coordinator: Coordinator) -> bool:
-    """The head of the queue may not start now: others are pending, or it is too early."""
+    """The head of the queue may not start now: too many checkpoints are pending, or it is too early."""
     head = coordinator.queue[0]
     if coordinator.master != -1 or is_full(coordinator):
         return True
@@ -89,7 +89,10 @@ def is_stored(done: Pending, after: Coordinator) -> bool:
 
 
 def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
-    """Ids drawn in the step, at most one more than requests waited; scheduler requests are not counted."""
+    """The ids drawn in the step, up to one more than the number of waiting requests.
+
+    Requests that the scheduler makes in the step are not counted.
+    """
     drawn = tuple(before.next_id + count for count in range(len(before.queue) + 1))
     return tuple(checkpoint for checkpoint in drawn if checkpoint < after.next_id)
 

@@ -1,1 +1,1 @@
-"""Proposed generations of the coordinator: of public discussions, in no released jar."""
+"""Proposed generations of the coordinator, from public discussions. No released jar has them."""

@@ -1,14 +1,14 @@
 """Checkpoints that fall back for regions: FLIP-600, proposed and in no released jar.
 
-A declined checkpoint is not aborted. If the others acknowledge, it completes, and for the tasks that declined
-it refers to the snapshots that the latest completed checkpoint has of them; a time-out counts as a decline.
-The module follows the public discussion (the pull requests of FLINK-40209 and FLINK-40210). It decides what
-the discussion leaves open:
+A decline does not abort the checkpoint. If the other tasks acknowledge, the checkpoint completes. For the
+tasks that declined, it refers to the snapshots that the latest completed checkpoint has of them. A time-out
+counts as a decline. The module follows the public discussion (the pull requests of FLINK-40209 and
+FLINK-40210). It decides what the discussion leaves open:
 
 - Each task is a region of its own: the coordinator of this project knows no channels.
-- A failed task is notified of an abort; the discussion has a call of its own for that.
-- A checkpoint of which no older one is complete, or with an older savepoint pending, does not fall back. The
-  second is a condition of the theorem (`model.theorem.regional`), not of the discussion.
+- The coordinator notifies a failed task of an abort. The discussion has a separate call for this.
+- A checkpoint does not fall back if no older one is complete, or if an older savepoint is pending. The second
+  condition is one of the theorem (`model.theorem.regional`), and not of the discussion.
 - A task that fails ends pending checkpoints as in Flink 2.3 (COORD-12).
 """
 
@@ -28,7 +28,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ declines and time-outs
 
     def may_fall_back(self, coordinator: Coordinator, pending: Pending) -> bool:
-        """Whether it need not be global, and an older complete checkpoint has a snapshot of every task."""
+        """Whether it need not be global, and an older complete checkpoint has a snapshot of each task."""
         sources = zip(coordinator.plan.sources, coordinator.tasks_finished, strict=True)
         has_older_savepoint = any(
             other.checkpoint < pending.checkpoint and other.type != CHECKPOINT
@@ -52,7 +52,7 @@ class FallsBack(CoordinatorSteps):
     def on_decline(
         self, coordinator: Coordinator, task: int, checkpoint: int, reason: str
     ) -> Step[Coordinator]:
-        """A decline is kept until all tasks have answered, or too many have declined."""
+        """A task declines. The decline is stored until all tasks have answered, or too many have declined."""
         pending = find(coordinator.pending, checkpoint)
         is_known = pending is not None and task < len(pending.tasks) and pending.tasks[task]
         if pending is None or not is_known or not self.may_fall_back(coordinator, pending):
@@ -67,13 +67,13 @@ class FallsBack(CoordinatorSteps):
     def on_acknowledge(
         self, coordinator: Coordinator, task: int, checkpoint: int, handle: int, shared: tuple[int, ...] = ()
     ) -> Step[Coordinator]:
-        """The last answer may be an acknowledgement."""
+        """A task acknowledges. The checkpoint falls back if all have answered and a task has declined."""
         return self.answered(
             super().on_acknowledge(coordinator, task, checkpoint, handle, shared), checkpoint
         )
 
     def answered(self, step: Step[Coordinator], checkpoint: int) -> Step[Coordinator]:
-        """The checkpoint falls back if every task has acknowledged or declined it."""
+        """The checkpoint falls back if a task has declined and every task has answered."""
         pending = find(step.state.pending, checkpoint)
         if pending is None or checkpoint not in (one for one, _ in step.state.regional.declined):
             return step
@@ -87,7 +87,11 @@ class FallsBack(CoordinatorSteps):
     def abort(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
     ) -> Step[Coordinator]:
-        """A time-out declines for all that have not answered; a failed global one clears the count."""
+        """Aborts a checkpoint, unless it falls back at its time-out.
+
+        A time-out counts as a decline of each task that has not answered. If a checkpoint that had to be
+        global fails, the count of consecutive fallbacks is cleared.
+        """
         failed = tuple(
             one or not other
             for one, other in zip(declined(coordinator, pending), pending.acknowledged, strict=True)
@@ -103,7 +107,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ completion
 
     def fall_back(self, coordinator: Coordinator, pending: Pending, failed: Flags) -> Step[Coordinator]:
-        """The checkpoint completes without the failed tasks, which are notified of an abort."""
+        """The checkpoint completes without the failed tasks. The coordinator notifies these of an abort."""
         regional = coordinator.regional
         older = latest(coordinator.store)
         before = (older,) * len(failed)
@@ -136,16 +140,16 @@ class FallsBack(CoordinatorSteps):
         return Step(state._replace(regional=regional), (*effects, *notified), rules)
 
     def complete(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
-        """A global checkpoint clears the count of those that fell back."""
+        """A checkpoint completes with all snapshots. It clears the count of consecutive fallbacks."""
         step = super().complete(coordinator, done, effects)
         return step._replace(state=_ended(step.state, done, 0 if done.type == CHECKPOINT else None))
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
-        """Files of a checkpoint to which a retained one refers stay, too (SUB-12)."""
+        """The retained checkpoints and those to which they refer: their files stay (SUB-12)."""
         return (*retained, *used_by(coordinator, retained))
 
     def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-        """A checkpoint that is dropped is deleted when no retained one refers to it."""
+        """The store adds the checkpoint. A dropped one is deleted when no retained one refers to it."""
         state, effects, rules = super().add_to_store(coordinator, done)
         regional = state.regional
         retained = tuple(entry.checkpoint for entry in state.store.entries)
@@ -162,13 +166,13 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ what is durable
 
     def on_coordinator_restart(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """References are part of the durable checkpoints."""
+        """A new coordinator takes over. References survive, because durable checkpoints hold them."""
         step = super().on_coordinator_restart(coordinator)
         durable = coordinator.regional._replace(consecutive=0, declined=())
         return step._replace(state=step.state._replace(regional=durable))
 
     def on_shutdown(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
-        """Checkpoints to which others refer are deleted with these."""
+        """The coordinator shuts down. Checkpoints are deleted together with the ones that refer to them."""
         step = super().on_shutdown(coordinator, status)
         if not any(isinstance(effect, DiscardCheckpoint) for effect in step.effects):
             return step
@@ -203,7 +207,7 @@ def _others(kept: tuple[tuple[int, Flags], ...], checkpoint: int) -> tuple[tuple
 
 
 def _ended(coordinator: Coordinator, ended: Pending, consecutive: int | None) -> Coordinator:
-    """Forget the declines of an ended checkpoint; `consecutive` is the new count, None keeps it."""
+    """The coordinator without the declines of an ended checkpoint. `consecutive`: the new count, or None."""
     regional = coordinator.regional
     return coordinator._replace(
         regional=regional._replace(

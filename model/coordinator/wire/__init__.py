@@ -1,4 +1,4 @@
-"""The components `coordinator` and `failures` of the adapter protocol."""
+"""The components `coordinator` and `failures` in the adapter protocol."""
 
 from model.coordinator.wire.coordinator import COMPONENT
 

@@ -1,4 +1,4 @@
-"""The coordinator on the wire: tasks, masters, types and state handles by their names.
+"""The coordinator in the adapter protocol, where tasks, masters, types and state handles have names.
 
 The model identifies tasks and handles by numbers. A sender outside the plan, or of an ended execution
 attempt, has a position beyond the plan.
@@ -38,9 +38,9 @@ class CoordinatorSession(NamedTuple):
     coordinators: tuple[str, ...]
     hooks: tuple[str, ...]
     attempts: tuple[int, ...]
-    """By task: number of its restarts."""
+    """By task: number of restarts."""
     strangers: tuple[tuple[str, int], ...]
-    """Senders outside the plan, by name and attempt; their positions are beyond it."""
+    """Senders outside the plan, by name and attempt. Their positions are beyond the plan."""
     handles: tuple[str, ...]
     """Handle k of the wire is number k + 1 in the model."""
 
@@ -67,7 +67,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
 
 
 def _plan(given: Wire) -> Plan:
-    """The plan of a configuration; where a task is `external` it is triggered as any other (COORD-04)."""
+    """The plan of a configuration. The coordinator triggers an `external` task like any other (COORD-04)."""
     profile = profile_of(given["profile"])
     if given["unaligned"] and given["max_concurrent"] > 1:
         raise WireError(
@@ -124,7 +124,7 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
 
 
 def _event(session: CoordinatorSession, kind: str, given: dict[str, Any]) -> tuple[CoordinatorSession, Event]:
-    """The model's event, with numbers in the place of names, which the session remembers."""
+    """The model's event with numbers in place of names, and the session that stores these numbers."""
     if kind in ("acknowledge", "decline"):
         session, given["task"] = _sender(session, given["task"], given["attempt"])
     elif kind in ("task_status", "trigger_fails"):
@@ -147,7 +147,7 @@ def _event(session: CoordinatorSession, kind: str, given: dict[str, Any]) -> tup
 
 
 def _sender(session: CoordinatorSession, name: str, attempt: int) -> tuple[CoordinatorSession, int]:
-    """The position of the sending task; beyond the plan for an unknown one or one of another attempt."""
+    """The position of the sending task. It is beyond the plan if the task or its attempt is unknown."""
     current = session.attempts[session.tasks.index(name)] if name in session.tasks else 0
     attempt = current if attempt == NONE else attempt
     if name in session.tasks and attempt == current:
@@ -161,7 +161,7 @@ def _sender(session: CoordinatorSession, name: str, attempt: int) -> tuple[Coord
 def _numbered(
     session: CoordinatorSession, handles: tuple[str, ...]
 ) -> tuple[CoordinatorSession, tuple[int, ...]]:
-    """The numbers of handles; equal names are the same file."""
+    """The numbers of handles. Equal names are the same file."""
     known = tuple(dict.fromkeys((*session.handles, *handles)))
     return session._replace(handles=known), tuple(known.index(handle) + 1 for handle in handles)
 
@@ -254,7 +254,7 @@ def opening_of_coordinator(state: Coordinator) -> tuple[WireObject, ...]:
 
 
 def script_of_coordinator(event: Event, wire: WireObject, handle: str, tasks: int) -> WireObject:
-    """An event of a closed model of `tasks` tasks; an acknowledgement with a state has `handle` for it."""
+    """The wire object of an event of a closed model with `tasks` tasks. `handle`: the name of a state."""
     if isinstance(event, TriggerRequest):
         return {name: value for name, value in wire.items() if value is not False}
     if isinstance(event, FailTasks):

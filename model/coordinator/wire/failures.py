@@ -1,4 +1,4 @@
-"""The count of failing checkpoints, alone, on the wire: the part that released generations are tested for."""
+"""The count of failing checkpoints in the adapter protocol: a part that the suite tests in released jars."""
 
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ WORDS = Words(parse("failures", _VOCABULARY, types()))
 
 
 class FailJob(NamedTuple):
-    """More failures were counted than are tolerated."""
+    """The count of failures exceeds the tolerated number."""
 
     kind: str = "fail_job"
 

@@ -1,1 +1,1 @@
-"""Closed models of a gate: the items that its channels may deliver, by mode."""
+"""The closed models of a gate, by mode. Each states the items that the channels may deliver."""

@@ -21,7 +21,9 @@ def closed_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> ClosedModel:
-    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never fall.
+    """A gate whose channels deliver barriers and cancellations.
+
+    On a channel the ids, from 1 to `ids`, never fall.
 
     `injects`: the coordinator may also trigger the task itself, at any time and with any id.
     """
@@ -62,7 +64,7 @@ def closed_gate(
 
 
 def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
-    """A polled gate with the items that wait before it, at most `waiting`."""
+    """A polled gate with the items that wait before it. At most `waiting` items wait."""
     inner = closed_gate(channels, ids, counts_as_aligned=True, polled=False)
 
     def offers(inbox: polled_gate.Inbox) -> Iterator[tuple[str, Event]]:
@@ -89,7 +91,7 @@ def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
 
 
 def closed_history(channels: int, ids: int) -> ClosedModel:
-    """A polled gate with what it has read: a blocked channel delivers nothing."""
+    """A polled gate with the items that it has read. A blocked channel delivers nothing."""
     inner = closed_gate(channels, ids, counts_as_aligned=True, polled=True)
 
     def offers(watched: Watched) -> Iterator[tuple[str, Event]]:

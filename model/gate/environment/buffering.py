@@ -16,13 +16,13 @@ from model.gate.profiles import PROFILES
 from model.steps import step_of
 
 OF_RECORDS = 1
-"""The value of every record in these closed models: its order shows by the items around it."""
+"""The value of every record in these closed models. The items around a record show its order."""
 
 
 def closed_buffer(
     channels: int, ids: int, stored: int, limit: int = UNLIMITED, *, aligning: bool = False
 ) -> ClosedModel:
-    """A gate of Flink 1.9 and its store of at most `stored` items; `limit` in items.
+    """A gate of Flink 1.9 that stores at most `stored` items. `limit` is a number of items.
 
     `aligning`: every channel but the last has delivered barrier 1 before the start and continues with id 2,
     and no channel ends. The gate therefore replays stored items of several channels through a further
@@ -68,7 +68,7 @@ def closed_buffer(
 
 
 def closed_buffer_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated."""
+    """The closed models that the suite explores, tours and mutates."""
     return (
         closed_buffer(2, 2, 2),
         closed_buffer(2, 2, 3, limit=1),

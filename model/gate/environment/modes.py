@@ -1,4 +1,4 @@
-"""The closed models of all modes except exactly-once at the handler, one module for each mode."""
+"""The closed models of all modes except exactly-once at level `handler`. Each mode has a module."""
 
 from model.channel.environment import closed_channel_models
 from model.checker.closed_model import ClosedModel
@@ -9,7 +9,7 @@ from model.gate.environment.unaligned import closed_overtaking_models
 
 
 def closed_mode_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated."""
+    """The closed models that the suite explores, tours and mutates."""
     return (
         *closed_buffer_models(),
         *closed_tracker_models(),

@@ -1,4 +1,4 @@
-"""Closed models of the tracker: ids that never fall, and ends, as in spec/gate/TrackingModel.tla."""
+"""Closed models of the tracker, with ends of channels and ids that never fall, as in TrackingModel.tla."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ def closed_tracker(
     profile: Profile = NEWEST,
     records: bool = False,
 ) -> ClosedModel:
-    """Each channel delivers barriers and cancellations with ids from 1 to `ids` that never fall."""
+    """A tracker whose channels deliver barriers and cancellations. Ids, up to `ids`, never fall."""
 
     def offers(tracker: Tracker) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):
@@ -57,9 +57,9 @@ def closed_tracker(
 
 
 def closed_tracker_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated: every TRACK rule fires in one of them.
+    """The closed models that the suite explores, tours and mutates. Every TRACK rule fires in one of them.
 
-    With three ids the bound of 50 drops no checkpoint; one closed model has a bound of 2.
+    With three ids the bound of 50 drops no checkpoint. Therefore one closed model has a bound of 2.
     """
     return (
         closed_tracker(2, 2, counts_as_aligned=True, records=True),

@@ -1,8 +1,8 @@
 """A closed model of the two threads at a gate of Flink 1.11 (spec/gate/TwoThreadsModel.tla).
 
-Each channel delivers barriers and cancellations with rising ids. The network thread receives a barrier; the
-task reads the barriers of a channel in the order of their receipt, at any later time. A cancellation or an
-end follows the barriers before it.
+Each channel delivers barriers and cancellations with rising ids. First the network thread receives a barrier.
+The task reads the barriers of a channel at any later time, in the order of their receipt. The task reads a
+cancellation or an end after the barriers before it.
 """
 
 from collections.abc import Iterator
@@ -66,5 +66,5 @@ def _with(handed: Environment, place: int, value: int) -> Environment:
 
 
 def closed_threads_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored, toured and mutated."""
+    """The closed models that the suite explores, tours and mutates."""
     return (closed_threads(2, 2), closed_threads(1, 3))

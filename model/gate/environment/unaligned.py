@@ -1,4 +1,4 @@
-"""Closed models of a gate in the modes unaligned and alternating: with channels, options and time.
+"""Closed models of a gate in the modes unaligned and alternating, with options and time.
 
 Channels deliver barriers, announcements and cancellations with ids that never fall. The coordinator triggers
 every checkpoint at time 0, and time passes by one unit. The gate without the network has a TLA+ twin with the
@@ -46,7 +46,7 @@ class Bounds(NamedTuple):
 
 
 def closed_unaligned(bounds: Bounds) -> ClosedModel:
-    """The handler alone: it takes every item at once, even on a blocked channel."""
+    """The gate at level `handler`. The gate reads every item at once, even on a blocked channel."""
 
     def offers(gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
         if gate.failed:
@@ -74,9 +74,11 @@ def closed_unaligned(bounds: Bounds) -> ClosedModel:
 
 
 def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
-    """Gates of 1.11 and 1.12, closed as in FirstDecidesModel.tla: the first barrier decides, no time-outs.
+    """Gates of 1.11 and 1.12, closed as in FirstDecidesModel.tla.
 
-    The other options of the first barrier decide nothing, so states that differ only in those are one.
+    The first barrier decides whether its checkpoint aligns. There are no time-outs. The other options of the
+    first barrier decide nothing, so the closed model treats states that differ only in those options as
+    equal.
     """
     options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
     bounds = Bounds(
@@ -86,7 +88,7 @@ def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile:
 
 
 def closed_passage(bounds: Bounds, waiting: int) -> ClosedModel:
-    """A polled gate with the items that wait before it, at most `waiting`."""
+    """A polled gate with the items that wait before it. At most `waiting` items wait."""
     inner = closed_unaligned(bounds)
 
     def offers(passage: Passage) -> Iterator[tuple[str, Event]]:
@@ -150,7 +152,7 @@ def _name(what: str, bounds: Bounds) -> str:
 
 
 def closed_overtaking_models() -> tuple[ClosedModel, ...]:
-    """The closed models that are explored and mutated: every rule fires in one. Small ones are toured."""
+    """The closed models that the suite explores and mutates. Every rule fires. It tours small ones."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))

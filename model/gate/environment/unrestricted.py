@@ -1,7 +1,8 @@
-"""Gates whose channels may deliver any item at any time: also a lower id after a higher one, as on the wire.
+"""Gates whose channels may deliver any item at any time, also a lower id after a higher one.
 
-The environment has no state, so the states are those of the gate, and few. The directed search looks here for
-runs that take a given path of a step function (`model.gate.proofs.path_cases`).
+The adapter protocol permits the same items. The environment has no state, so a closed model has few states:
+those of the gate. The directed search looks in these closed models for runs that take a given path of a step
+function (`model.gate.proofs.path_cases`).
 """
 
 from collections.abc import Iterator
@@ -19,17 +20,17 @@ EVERY_KIND = (
     *(Options(alignment, False, 0) for alignment in (ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED)),
     *(Options(alignment, True, 0) for alignment in (ALIGNED, FORCED_ALIGNED, TIMED)),
 )
-"""All options that a barrier may carry; a savepoint is never unaligned."""
+"""All options that a barrier may carry. A savepoint is never unaligned."""
 TIMEOUT = 10
 """The time-out in ms, as in the configurations of the released generations."""
 
 
 LATER = Options(TIMED, False, TIMEOUT)
-"""Options of a checkpoint that is triggered when the time of the first one is over."""
+"""Options of a checkpoint that the coordinator triggers when the time-out of the first one has passed."""
 
 
 def closed_free_models(mode: str, profile: Profile, at_most: int = 3) -> Iterator[ClosedModel]:
-    """The gates of a mode and a profile with 1 to 3 channels; 1 and 2 if it is not exactly-once."""
+    """The gates of a mode and a profile: 1 to 3 channels in mode exactly-once, 1 or 2 in the others."""
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
             for channels, ids in ((1, 3), (2, 3), (3, 3))[:at_most]:

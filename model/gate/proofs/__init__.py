@@ -1,1 +1,1 @@
-"""The shapes of a gate over which its proofs range, by mode."""
+"""The shapes of a gate in its proofs, by mode. A shape is the size of every collection in a state."""

@@ -1,4 +1,4 @@
-"""The proofs of the aligned gate: any state and any id, for every profile, with and without waiting items."""
+"""The cases of the aligned gate: any state and any id, for every profile, with and without waiting items."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -48,7 +48,7 @@ def gate_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
 
 
 def arriving(event: Any) -> Any:  # noqa: ANN401 - an Item
-    """The item with a symbol for its id or value; its channel stays concrete."""
+    """The item with a symbol for its id or value. Its channel stays a number."""
     if type(event) is EndOfPartition:
         return event
     if type(event) is Record:
@@ -75,7 +75,7 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
 
 
 def history_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
-    """A gate in any state, with what it has read, and every item that a channel may deliver."""
+    """A gate in any state with the items that it has read, and every item that a channel may deliver."""
     gate = symbolic_gate(channels, profile)
     last = tuple(symbolic_like(0, f"last.{channel}") for channel in range(channels))
     at_barrier = tuple(symbolic_like(False, f"at barrier.{channel}") for channel in range(channels))
@@ -124,7 +124,7 @@ def _items(channel: int, name: str) -> tuple[polled_gate.Item, ...]:
 
 
 def blocked_again_cases() -> Iterator[Case]:
-    """The first item that waits blocks its channel again: the gate reads on behind the second."""
+    """The first waiting item blocks its channel again: the gate reads the third item, not the second."""
     waiting = (
         Barrier(0, symbolic_like(0, "waiting.0.checkpoint")),
         Record(0, symbolic_like(0, "waiting.1.value")),

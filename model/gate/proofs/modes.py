@@ -1,4 +1,4 @@
-"""The proofs of all modes of a gate except exactly-once at the handler, one module for each mode."""
+"""The cases of all modes of a gate except exactly-once at level `handler`. Each mode has a module."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The proofs of a polled gate of unaligned checkpoints, with and without waiting items."""
+"""The cases of a polled gate of unaligned checkpoints, with and without waiting items."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from model.steps import step_of
 
 
 def all_passage_cases() -> Iterator[Case]:
-    """All cases of the published proofs: two channels that alternate, with at most one item waiting."""
+    """All cases of the published proofs: two channels in mode alternating, and at most one waiting item."""
     yield from passage_cases(())
     for item in _items(2, "waiting.0"):
         yield from passage_cases((item,))
@@ -21,7 +21,7 @@ def all_passage_cases() -> Iterator[Case]:
 
 
 def thorough_passage_cases() -> Iterator[Case]:
-    """The same in the other modes."""
+    """The cases of `all_passage_cases` in the other modes."""
     for alternating, counts in ((True, False), (False, True), (False, False)):
         yield from passage_cases((), alternating=alternating, counts_as_aligned=counts)
         for item in _items(2, "waiting.0"):
@@ -31,7 +31,7 @@ def thorough_passage_cases() -> Iterator[Case]:
 def passage_cases(
     waiting: tuple[Item, ...], *, alternating: bool = True, counts_as_aligned: bool = True
 ) -> Iterator[Case]:
-    """Every event at a gate of two channels, in any state in which these items wait."""
+    """Every event at a gate of two channels in any state, while these items wait."""
     options = symbolic_like(NO_OPTIONS, "event")
     injected = Inject(symbolic_like(0, "event.checkpoint"), *options)
     for event in (*_items(2, "event"), injected, Advance(symbolic_like(0, "event.ms"))):
@@ -39,7 +39,7 @@ def passage_cases(
 
 
 def reordered_cases() -> Iterator[Case]:
-    """The first item that waits blocks its channel again: the gate reads on behind the second."""
+    """The first waiting item blocks its channel again: the gate reads the third item, not the second."""
     waiting = (
         OptionedBarrier(0, symbolic_like(0, "waiting.0.checkpoint"), *NO_OPTIONS),
         Record(0, symbolic_like(0, "waiting.1.value")),

@@ -1,6 +1,6 @@
 """The symbolic cases of a gate of one mode and profile, whose paths are the targets of directed test cases.
 
-`conformance.cases.directed` searches a run for each path. The cases are those of the proofs, with one more
+`conformance.cases.directed` searches a run for each path. The proofs use the same cases, without one
 assumption: in Flink 1.11, where the type of a checkpoint decides whether its barriers overtake, every barrier
 of one checkpoint has the same type. Flink does not check this.
 """
@@ -19,13 +19,13 @@ from model.gate.proofs.unaligned import unaligned_cases
 from model.gate.tracking import TRACKED_AT_MOST
 
 MAX_TRACKED = 3
-"""Maximum number of tracked checkpoints in a case; a gate with one channel tracks none."""
+"""Maximum number of tracked checkpoints in a case. A gate with one channel tracks no checkpoint."""
 
 
 def gate_path_cases(mode: str, profile: Profile, max_channels: int = 3) -> Iterator[Case]:
     """Each event class on gates of 1 to 3 channels in mode exactly-once, 1 and 2 in the others.
 
-    `mode`: a mode of the adapter protocol; `max_channels`: gates with more channels are left out.
+    `mode`: a mode of the adapter protocol. `max_channels`: the maximum number of channels of a gate.
     """
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
@@ -56,7 +56,7 @@ def gate_path_cases(mode: str, profile: Profile, max_channels: int = 3) -> Itera
 
 
 def _of_one_type(case: Case) -> Case:
-    """The case with the assumption that a later barrier of a checkpoint has the type of its first one."""
+    """The case with the assumption that every barrier of a checkpoint has the type of its first barrier."""
     gate, event = case.state, case.event
     if type(event) is not OptionedBarrier:
         return case

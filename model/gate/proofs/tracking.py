@@ -1,6 +1,7 @@
-"""The shapes over which the proofs of the tracker range (see `model.checker.shapes`).
+"""The symbolic cases of the tracker, by shape (see `model.checker.shapes`).
 
-The bound of 50 tracked checkpoints is a parameter: the proofs take 2 to 4, and the label states which.
+The bound of 50 tracked checkpoints is a parameter. The proofs use 2 to 4, and the label of a case states the
+number.
 """
 
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ def tracker_cases(
     counts_as_aligned: bool = True,
     profile: Profile = NEWEST,
 ) -> Iterator[Case]:
-    """A tracker with `channels` channels and `tracked` tracked checkpoints, and every possible event."""
+    """A tracker with `channels` channels and `tracked` tracked checkpoints, and every permitted event."""
     entry = Tracked(0, (0,) * channels, 0, False)
     shape = new_tracker(channels, counts_as_aligned, profile)._replace(tracked=(entry,) * tracked)
     state: Tracker = symbolic_like(shape, "tracker")._replace(
@@ -59,7 +60,7 @@ def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ..
 
 
 def all_tracker_cases(channels: int = 3) -> Iterator[Case]:
-    """All cases of the published proofs: bounds 2 to 4, each generation that differs."""
+    """All cases of the published proofs: bounds 2 to 4, and each generation whose tracker differs."""
     for tracked in (0, 1, 2):
         yield from tracker_cases(2, tracked, 2)
         yield from tracker_cases(2, tracked, 2, counts_as_aligned=False)

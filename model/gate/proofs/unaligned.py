@@ -1,4 +1,4 @@
-"""The shapes over which the proofs of unaligned checkpoints range (see `model.checker.shapes`).
+"""The symbolic cases of a gate with unaligned checkpoints, by shape (see `model.checker.shapes`).
 
 Ids, options, timestamps, the time and the time-out are symbols. The proofs enumerate the modes and whether
 ends count.
@@ -77,7 +77,7 @@ def _events(channels: int, *, injects: bool) -> Iterator[tuple[Event, str]]:
 
 
 def is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Event
-    """The event's channel is open; ids and times are not negative; options are known ones."""
+    """The event's channel is open, ids and times are not negative, and the options are known."""
     if type(event) is RunMail:
         return ()
     amounts = []
@@ -99,7 +99,7 @@ def is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # no
 
 
 def _are_options(options: Options) -> tuple[z3.BoolRef, ...]:
-    """One of the four alignments; a savepoint is never unaligned."""
+    """The alignment is one of the four, and a savepoint is not unaligned."""
     alignment = int_term(options.alignment)
     overtakes = z3.And(bool_term(options.savepoint), alignment == UNALIGNED)
     return (alignment >= ALIGNED, alignment <= TIMED, z3.Not(overtakes))

@@ -1,8 +1,8 @@
 """ALIGN-01 to ALIGN-21, ALIGN-24 and SUB-01, stated over one gate.
 
-An id is *spent* once it was triggered, aborted or skipped: an id below the current one, or the current one
-with no checkpoint pending. The gate stores no history of its triggers, because a spent id can never end again
-(ALIGN-18).
+An id is *spent* if it was triggered, aborted or skipped. A spent id is below the current id, or it is the
+current id while no checkpoint is pending. The gate stores no history of its triggers, because a spent id can
+never end again (ALIGN-18).
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
@@ -42,7 +42,7 @@ GATE.frames({
 
 @GATE.step("ALIGN-01")
 def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer barrier at an idle gate: its id becomes current and its channel is blocked."""
+    """A newer barrier at an idle gate makes its id current and blocks its channel."""
     if type(event) is not Barrier or before.pending or event.checkpoint <= before.current or _alone(before):
         return True
     if not effects or effects[0] != Block(event.channel) or after.current != event.checkpoint:
@@ -52,7 +52,7 @@ def align_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-02")
 def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A barrier of the pending id: its channel is blocked, and the barrier aborts and resumes nothing."""
+    """A barrier of the pending id blocks its channel, aborts nothing and resumes nothing."""
     if type(event) is not Barrier or not before.pending or event.checkpoint != before.current:
         return True
     if after.failed:
@@ -66,7 +66,7 @@ def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-03")
 def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer barrier during an alignment: resume, abort the older checkpoint once, begin the newer one."""
+    """A newer barrier during an alignment resumes channels, aborts the older id, and begins its own."""
     if type(event) is not Barrier or not before.pending or event.checkpoint <= before.current:
         return True
     expected = (*_given_up(before, SUBSUMED), Block(event.channel))
@@ -106,7 +106,7 @@ def align_05(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 
 @GATE.step("ALIGN-06")
 def align_06(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A trigger is adjacent to the resumes of all blocked channels: before them, or up to 1.12 after them."""
+    """A trigger comes directly before the resumes of all blocked channels. Up to 1.12 it comes after."""
     if not _triggers(effects) or _alone(before) or type(event) is Injection:
         return True  # ALIGN-07, ALIGN-24
     position = next(place for place, effect in enumerate(effects) if type(effect) is Trigger)
@@ -132,7 +132,7 @@ def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
         return True
     if not all(ended for channel, ended in enumerate(before.closed) if channel != event.channel):
         return True
-    if _alone(before):  # never blocked
+    if _alone(before):  # the gate never blocks its channel
         resumed = (Resume(event.channel),) if before.profile.resumes_late else ()
         return effects == (*resumed, Trigger(event.checkpoint)) and _idle(after)
     return Trigger(event.checkpoint) in effects
@@ -140,7 +140,7 @@ def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-08")
 def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """However far a newer barrier jumps, its own id becomes current and no effect names an id in between."""
+    """A newer barrier may skip ids: its own id becomes current, and no effect names a skipped id."""
     if type(event) is not Barrier or event.checkpoint <= before.current:
         return True
     named = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger or type(effect) is Abort)
@@ -151,7 +151,7 @@ def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-09")
 def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A cancellation of the pending id: resume all, abort once, and the id is spent."""
+    """A cancellation of the pending id resumes all channels and aborts the id once. The id is then spent."""
     if type(event) is not Cancel or not before.pending or event.checkpoint != before.current:
         return True
     expected = (*_resumes(before.blocked), Abort(before.current, ON_CANCELLATION_BARRIER))
@@ -160,7 +160,7 @@ def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-10")
 def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer cancellation at an idle gate: the id is spent before it began."""
+    """A newer cancellation at an idle gate spends its id, which has not begun."""
     if type(event) is not Cancel or before.pending or event.checkpoint <= before.current:
         return True
     expected = (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
@@ -169,7 +169,7 @@ def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-11")
 def align_11(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer cancellation during an alignment: one abort (two up to 1.8), of the newer id only."""
+    """A newer cancellation during an alignment aborts only the newer id, once (up to 1.8 twice)."""
     if type(event) is not Cancel or not before.pending or event.checkpoint <= before.current:
         return True
     subsumed = (Abort(event.checkpoint, SUBSUMED),) if before.profile.cancels_twice else ()
@@ -196,7 +196,7 @@ def align_13(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-14")
 def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """An end while pending, after-finish off: the channel closes, all resume, the pending id is aborted."""
+    """Without checkpoints after tasks finish, an end resumes all channels and aborts the pending id."""
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
     expected = _given_up(before, INPUT_END_OF_STREAM)
@@ -206,7 +206,7 @@ def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-15")
 def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """An end while pending, after-finish on: the channel closes and counts as aligned; nothing is aborted."""
+    """With checkpoints after tasks finish, an ended channel counts as aligned, and the end aborts nothing."""
     if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
         return True
     if after.closed != _closed_by(before, event) or after.current != before.current or _aborts(effects):
@@ -217,7 +217,7 @@ def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-16")
 def align_16(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A repeated barrier of the pending id on a blocked channel counts once: the state does not change."""
+    """A repeated barrier of the pending id on a blocked channel does not change the state."""
     if before.profile.repeats_fail or before.profile.repeats_count or not _repeats(before, event):
         return True
     return effects == (Block(event.channel),) and after == before
@@ -233,7 +233,7 @@ def align_20(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-21")
 def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """In 1.13 a repeated barrier counts for a channel that has delivered none: the trigger is early."""
+    """In 1.13 a repeated barrier counts for a channel that has delivered none: the trigger is too early."""
     if not before.profile.repeats_count or type(event) is not Barrier:
         return after.repeats == 0 or after.repeats == before.repeats
     if not before.pending or event.checkpoint != before.current:
@@ -248,7 +248,7 @@ def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-24")
 def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gate) -> bool:
-    """A checkpoint triggered on the task itself completes at once: each open channel counts in turn."""
+    """A checkpoint triggered on the task itself completes at once. Each open channel counts in turn."""
     if type(event) is not Injection:
         return True
     if all(before.closed):
@@ -270,7 +270,7 @@ def align_24(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 
 @GATE.step("ALIGN-18")
 def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """An id that ends in a step was not spent before and is spent after; ids end in ascending order."""
+    """An id that ends in a step was not spent before and is spent after it. Ids end in ascending order."""
     highest = before.current - 1 if before.pending else before.current
     ends = tuple(effect for effect in effects if type(effect) is Trigger or type(effect) is Abort)
     for end in ends:
@@ -282,19 +282,19 @@ def align_18(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.state("ALIGN-19")
 def align_19(gate: Gate) -> bool:
-    """Blocked channels belong to a pending alignment, which still awaits an open channel."""
+    """If a channel is blocked, an alignment is pending. A pending alignment awaits an open channel."""
     if not gate.pending:
         return gate.current >= -1 and not any(gate.blocked) and gate.repeats == 0
     if any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True)):
         return False
     if not any(gate.blocked) and not (gate.counts_as_aligned and any(gate.closed)):
-        return False  # one barrier has arrived: its channel is blocked, or has ended since and counts
+        return False  # a barrier has arrived: its channel is blocked, or has ended since then and counts
     return gate.current >= 0 and gate.repeats >= 0 and awaits(gate.blocked, gate.closed, gate.repeats)
 
 
 @GATE.state("ALIGN-23")
 def switches_agree(gate: Gate) -> bool:
-    """A gate stores items exactly where no sender stops; what came with a release came together."""
+    """A gate stores items exactly if no sender stops. Switches of one release have equal values."""
     profile = gate.profile
     stores = profile.stores_blocked == (not profile.resumes_late) == (not profile.has_unaligned)
     in_1_11 = profile.type_decides == profile.network_starts == (not profile.has_announcements)

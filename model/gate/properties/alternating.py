@@ -1,4 +1,4 @@
-"""UNAL-15 to UNAL-21 and UNAL-25 to UNAL-29: time, refusals, invariants; UNAL-23, UNAL-24: records."""
+"""UNAL-15 to UNAL-21 and UNAL-23 to UNAL-29: time, refusals, records and invariants of unaligned gates."""
 
 from model.events import NONE, Advance, Effects, Event, Fail, Step
 from model.gate.alignment import ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
@@ -63,7 +63,7 @@ def unal_15(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-16")
 def unal_16(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timer that fires before the gate has read a barrier only prioritises the announced ones."""
+    """A timer that fires before the gate has read a barrier only prioritises the announced barriers."""
     if not _fires(before, event) or before.begun or before.overtaking:
         return True
     quiet = not after.begun and not any(after.announced) and after.timer == NONE
@@ -72,7 +72,7 @@ def unal_16(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-17")
 def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timer that fires in an alignment triggers at once, unaligned; one that is not due does nothing."""
+    """A timer that fires in an alignment triggers at once, unaligned. Before it is due it does nothing."""
     if type(event) is not Advance or after.failed:
         return True
     if after.now != before.now + event.ms:
@@ -90,7 +90,7 @@ def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-18")
 def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timed barrier ends the aligned phase if and only if it is read too late and is not the last."""
+    """A timed barrier ends the aligned phase exactly if the gate reads it too late and it is not the last."""
     if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint) or after.failed:
         return True
     view = view_of(before, event, effects)
@@ -107,7 +107,7 @@ def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-19")
 def unal_19(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An end that arrives too late, and is not the last, ends the aligned phase; one in time does not."""
+    """An end of partition ends the aligned phase exactly if it arrives too late and is not the last."""
     if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
         return True
     if after.failed or before.overtaking or not awaits(also(before.arrived, event.channel), after.closed):
@@ -132,7 +132,7 @@ def unal_20(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-21")
 def unal_21(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The gate refuses an event that would make it continue unaligned where it cannot, and no other event."""
+    """The gate refuses an event if and only if the checkpoint would have to continue unaligned and cannot."""
     fails = any(type(effect) is Fail for effect in effects)
     if fails != after.failed or (fails and type(effects[-1]) is not Fail):
         return False
@@ -173,7 +173,7 @@ def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-25")
 def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Ids only rise; a step triggers at most one, the current one; an aborted id is spent."""
+    """Ids only rise. A step triggers at most one id, which is the current id. An aborted id is spent."""
     if after.current < before.current:
         return False
     if after.current == before.current and after.pending and not before.pending:
@@ -192,7 +192,7 @@ def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-25")
 def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A pending checkpoint keeps the options and the time that began it; an event counts for its channel."""
+    """A pending checkpoint keeps its first options and its time. An event counts for its own channel."""
     if not after.pending or after.failed:
         return True
     if type(event) is Announce and before.profile.first_decides:
@@ -228,7 +228,7 @@ def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, af
 
 @UNALIGNED_GATE.state("UNAL-26")
 def unal_26_options(gate: UnalignedGate) -> bool:
-    """The options of the first barrier are known ones: a savepoint is never unaligned."""
+    """The options of the first barrier are known, and a savepoint is never unaligned."""
     return _are_known(gate.first)
 
 
@@ -240,7 +240,7 @@ def _are_known(options: Options | OptionedBarrier | Announce) -> bool:
 
 @UNALIGNED_GATE.state("UNAL-26")
 def unal_26(gate: UnalignedGate) -> bool:
-    """Blocked and announced channels belong to a pending checkpoint, which still awaits an open channel."""
+    """If a channel is blocked or announced, a checkpoint is pending. It awaits an open channel."""
     if gate.failed:
         return True
     if gate.now < 0 or gate.timeout < 0 or (not gate.alternating and not gate.overtaking):
@@ -273,7 +273,7 @@ def _fits_its_channel(
 
 
 def _is_decided(gate: UnalignedGate) -> bool:
-    """A barrier began the pending checkpoint: an alignment, whose channels wait, or one that blocks none."""
+    """A barrier has begun the pending checkpoint, which either aligns or blocks no channel."""
     if not gate.begun or any(gate.announced) or (not gate.overtaking and is_lone(gate)):
         return False
     if gate.overtaking:
@@ -283,7 +283,7 @@ def _is_decided(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-27")
 def unal_27(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Where the first barrier decides, its checkpoint aligns or overtakes until its end."""
+    """In generations in which the first barrier decides, its checkpoint aligns or overtakes until its end."""
     if not before.profile.first_decides or type(event) is not OptionedBarrier:
         return True
     if is_spent(before, event.checkpoint):
@@ -320,7 +320,7 @@ def unal_29(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
         return aborts(effects) == (1 if changes else 0)
     if type(event) is Cancel and event.checkpoint < before.current:
         return not effects and after == before
-    return aborts(effects) == 1 and not after.pending  # an end, or a cancellation of this or a newer id
+    return aborts(effects) == 1 and not after.pending  # an end, or a cancellation of this id or a newer one
 
 
 def _fires(before: UnalignedGate, event: Event) -> bool:
@@ -329,7 +329,7 @@ def _fires(before: UnalignedGate, event: Event) -> bool:
 
 @PASSAGE.step("UNAL-23")
 def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> bool:
-    """A record is persisted exactly while a running snapshot awaits its channel's barrier."""
+    """The gate persists a record if and only if a running snapshot awaits the barrier of its channel."""
     if type(event) is not Record or before.held[event.channel]:
         return True
     gate = before.gate
@@ -341,7 +341,7 @@ def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> b
 
 @PASSAGE.step("UNAL-24")
 def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
-    """The items of a held channel wait; the gate reads those of a released one in the order of arrival."""
+    """The items of a held channel wait. After its release the gate reads them in order of arrival."""
     if not isinstance(event, Inject | Advance) and before.held[event.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, event))
 
@@ -355,7 +355,7 @@ def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, a
 
 
 def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[UnalignedGate]:
-    """The step of the gate without items that wait; a record is persisted where UNAL-23 requires it."""
+    """The step of the gate without waiting items. The gate persists a record if UNAL-23 requires it."""
     if type(item) is not Record:
         return step_of("unaligned")(gate, item)
     kind = Persist if gate.begun and gate.overtaking and not gate.arrived[item.channel] else Process
@@ -364,7 +364,7 @@ def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[Unal
 
 @PASSAGE.state("UNAL-24")
 def unal_24_options(passage: Passage) -> bool:
-    """The options of what waits are known ones."""
+    """The options of waiting barriers and announcements are known."""
     return all(
         _are_known(item)
         for item in passage.waiting
@@ -384,7 +384,7 @@ def unal_24_waiting(passage: Passage) -> bool:
 
 @PASSAGE.state("UNAL-26")
 def unal_26_waiting(passage: Passage) -> bool:
-    """The options of barriers and announcements that wait are known ones."""
+    """The options of waiting barriers and announcements are known."""
     return all(_are_known(item) for item in passage.waiting if isinstance(item, OptionedBarrier | Announce))
 
 

@@ -16,7 +16,7 @@ _PAGE = 32 * 1024  # bytes, as the rule states; independent of the model's const
 
 @BUFFER.step("ALIGN-22")
 def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """An item over the limit ends the alignment; then the gate reads all stored items, and this one last."""
+    """An item over the limit ends the alignment. Then the gate reads all stored items, and this item last."""
     exceeded = tuple(
         effect for effect in effects if type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED
     )
@@ -33,9 +33,9 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The task sees the same as if the network held back the items of blocked channels.
+    """The effects are the same as if the network held back the items of blocked channels.
 
-    The oldest items are read first.
+    The gate reads the oldest items first.
     """
     if _is_too_much(before, event):
         return True
@@ -46,7 +46,7 @@ def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 
 def _is_too_much(before: Buffer, event: Item) -> bool:
-    """The item waits, and exceeds the limit."""
+    """The gate has to store the item, and the item exceeds the limit."""
     limited = before.limit != UNLIMITED and (len(before.stored) + 1) * _PAGE > before.limit
     return limited and before.gate.blocked[event.channel]
 
@@ -57,6 +57,6 @@ def _blocked(gate: Gate, _: Effects) -> tuple[bool, ...]:
 
 @BUFFER.state("ALIGN-23")
 def align_23_stored(buffer: Buffer) -> bool:
-    """After each event the replay is over, and the stored items are those that blocked channels delivered."""
+    """After each event the replay is over, and every stored item belongs to a blocked channel."""
     held = all(buffer.gate.blocked[item.channel] for item in buffer.stored)
     return not buffer.rolled and held and are_delivered(buffer.stored)

@@ -1,4 +1,4 @@
-"""ALIGN-25: what a snapshot means, stated over what the gate has read."""
+"""ALIGN-25, the meaning of a snapshot, stated over the items that the gate has read."""
 
 from model.events import Effects
 from model.gate.events import Injection, Record, Trigger
@@ -12,7 +12,7 @@ HISTORY.part(GATE, lambda watched: watched.gate)
 
 @HISTORY.step("ALIGN-25")
 def align_25(before: Watched, event: Item | Injection, effects: Effects, after: Watched) -> bool:
-    """A snapshot is taken where the gate has read each channel exactly to its barrier, or to its end."""
+    """At a trigger the gate has read each channel exactly to its barrier, or to its end."""
     if type(event) is Injection:
         return True  # ALIGN-24: no barrier is awaited
     return all(
@@ -25,13 +25,13 @@ def align_25(before: Watched, event: Item | Injection, effects: Effects, after: 
 
 @HISTORY.step("ALIGN-25", Record)
 def align_25_noted(before: Watched, event: Record, effects: Effects, after: Watched) -> bool:
-    """Behind a record that was read, the last item of its channel is no barrier."""
+    """After the gate has read a record, the last item of its channel is no barrier."""
     return before.gate.blocked[event.channel] or not after.at_barrier[event.channel]
 
 
 @HISTORY.state("ALIGN-25")
 def align_25_blocked(watched: Watched) -> bool:
-    """Of a blocked channel nothing was read behind the barrier of the pending checkpoint."""
+    """The gate has read nothing on a blocked channel after the barrier of the pending checkpoint."""
     return all(
         not blocked or (at_barrier and last == watched.gate.current)
         for blocked, at_barrier, last in zip(
@@ -42,5 +42,5 @@ def align_25_blocked(watched: Watched) -> bool:
 
 @HISTORY.state("ALIGN-25")
 def align_25_once(watched: Watched) -> bool:
-    """No barrier is counted twice: a blocked channel delivers none."""
+    """The gate counts no barrier twice, because a blocked channel delivers none."""
     return watched.gate.repeats == 0

@@ -14,7 +14,7 @@ from model.steps import step_of
 Read = Callable[[Any, Any], Step[Any]]
 """The step of the gate alone."""
 Held = Callable[[Any, Effects], tuple[bool, ...]]
-"""By channel, whether its items wait, from the gate and all effects since the event arrived."""
+"""By channel, whether its items wait. The arguments are the gate and all effects since the event arrived."""
 
 
 NETWORK = Registry("network")
@@ -28,7 +28,10 @@ def read_in_order(
     read: Read,
     held: Held,
 ) -> tuple[Any, Effects, tuple[Any, ...]]:
-    """The gate, all effects, and what waits on: the gate reads what arrives, then always the oldest item."""
+    """The gate, all effects and the items that still wait, after the gate has read all that it can.
+
+    The gate first reads the arriving item, and then always the oldest item that need not wait.
+    """
     effects: Effects = ()
     due = arriving
     while due is not None:
@@ -45,7 +48,10 @@ def read_in_order(
 
 @NETWORK.step("ALIGN-17")
 def align_17(before: Inbox, event: Item | Injection, effects: Effects, after: Inbox) -> bool:
-    """A record is processed at once on an open channel; on a blocked one every item waits, in order."""
+    """The operator processes a record of an open channel at once.
+
+    Every item of a blocked channel waits, in order.
+    """
     if not isinstance(event, Injection) and before.gate.blocked[event.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, event))
     expected = read_in_order(before.gate, event, before.waiting, read_alone, lambda gate, _: gate.blocked)
@@ -54,7 +60,7 @@ def align_17(before: Inbox, event: Item | Injection, effects: Effects, after: In
 
 @NETWORK.state("ALIGN-17")
 def align_17_waiting(inbox: Inbox) -> bool:
-    """Only items of blocked channels wait, as a channel delivers them."""
+    """Only items of blocked channels wait, and a channel can deliver them in this order."""
     held = all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
     return held and are_delivered(inbox.waiting)
 
@@ -67,7 +73,7 @@ def are_delivered(waiting: tuple[Item, ...]) -> bool:
 
 
 def follow_an_end(items: tuple[Item, ...]) -> bool:
-    """Some item follows the end of its own channel; no channel delivers that."""
+    """Some item follows the end of its own channel. No channel delivers such items."""
     return any(
         type(item) is EndOfPartition and any(later.channel == item.channel for later in items[place + 1 :])
         for place, item in enumerate(items)
@@ -75,7 +81,7 @@ def follow_an_end(items: tuple[Item, ...]) -> bool:
 
 
 def read_alone(gate: Gate, item: Item | Injection) -> Step[Gate]:
-    """The step of the gate without items that wait; the operator processes a record."""
+    """The step of the gate without waiting items. The operator processes a record."""
     if type(item) is Record:
         return Step(gate, (Process(item.channel, item.value),), ())
     return step_of("gate")(gate, item)

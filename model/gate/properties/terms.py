@@ -21,27 +21,27 @@ Flags = tuple[bool, ...]
 
 
 class BarrierView(NamedTuple):
-    """A barrier or announcement of a pending or newer id, with the gate's state for its own checkpoint."""
+    """A barrier or announcement of a pending or newer id, with the gate's state for that checkpoint."""
 
     channel: int
     checkpoint: int
     alignment: int
     overtaking: bool
-    """The phase of the gate before the event: barriers overtake."""
+    """Barriers overtake in the phase of the gate before the event."""
     stops: bool
-    """The sender stops after it: a barrier that does not overtake."""
+    """The event is a barrier that does not overtake, so its sender stops after it."""
     begun: bool
     arrived: Flags
-    """Includes a barrier's own channel."""
+    """By channel: it has delivered the barrier. If the event is a barrier, its channel is included."""
     blocked: Flags
     since: int
     """When the checkpoint began at this gate, in ms."""
     last: bool
-    """The gate awaits no channel after it."""
+    """The gate awaits no channel after this event."""
     announced: Flags
-    """Excludes the channel of an aligned barrier, which the gate reads now."""
+    """By channel: announced. The channel of an aligned barrier is excluded, because the gate reads it now."""
     tail: Effects
-    """The effects without those that end an older checkpoint."""
+    """The effects without the effects that end an older checkpoint."""
 
 
 def view_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: Effects) -> BarrierView:
@@ -85,12 +85,12 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
 
 
 def overtakes(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
-    """The barrier overtakes by its own type, where that decides, or by its own options."""
+    """The barrier overtakes by the type of its checkpoint, if the type decides, or by its own options."""
     return not event.savepoint if gate.profile.type_decides else event.alignment == UNALIGNED
 
 
 def begins_overtaking(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
-    """A checkpoint that begins with this barrier begins by overtaking."""
+    """The checkpoint overtakes from the beginning, if this barrier begins it."""
     return not gate.alternating or (gate.profile.first_decides and overtakes(gate, event))
 
 
@@ -101,7 +101,7 @@ def is_whole(gate: UnalignedGate) -> bool:
 
 
 def subsumed(gate: UnalignedGate, event: OptionedBarrier | Announce) -> Effects:
-    """The effects with which a newer barrier or announcement ends the pending checkpoint, before its own."""
+    """The effects that end the pending checkpoint, before the effects of a newer barrier or announcement."""
     if not gate.pending:
         return ()
     changes = gate.profile.first_decides and begins_overtaking(gate, event) != gate.overtaking
@@ -121,7 +121,7 @@ def started(gate: UnalignedGate, checkpoint: int, alignment: int) -> Effects:
 
 
 def completed(gate: UnalignedGate, checkpoint: int, blocked: Flags) -> Effects:
-    """The effects of the last barrier of an alignment, after its own block."""
+    """The effects of the last barrier of an alignment, after the block of its channel."""
     if gate.profile.triggers_first:
         return (Trigger(checkpoint), *resumes(blocked))
     return (*resumes(blocked), Trigger(checkpoint))
@@ -133,7 +133,7 @@ def is_lone(gate: UnalignedGate) -> bool:
 
 
 def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
-    """The effects that end the pending checkpoint, without its abort."""
+    """The effects that end the pending checkpoint, without the abort."""
     runs = gate.overtaking and (gate.begun or gate.profile.first_decides)
     stopped = (StopPersisting(checkpoint),) if runs and gate.profile.reports_stop else ()
     return (*stopped, *resumes(gate.blocked))
@@ -155,7 +155,7 @@ def also(flags: Flags, channel: int) -> Flags:
 
 
 def awaits(arrived: Flags, closed: Flags, repeats: int = 0) -> bool:
-    """More open channels have not delivered the barrier than repeated barriers count for them."""
+    """The open channels without the barrier are more than the repeated barriers that count for them."""
     if type(repeats) is not int or repeats:
         missing = sum(1 for has, ended in zip(arrived, closed, strict=True) if not (has or ended))
         return missing > repeats
@@ -163,17 +163,17 @@ def awaits(arrived: Flags, closed: Flags, repeats: int = 0) -> bool:
 
 
 def triggers(effects: Effects) -> int:
-    """Number of snapshots triggered."""
+    """Number of triggers among the effects."""
     return sum(1 for effect in effects if type(effect) is Trigger or type(effect) is TriggerUnaligned)
 
 
 def aborts(effects: Effects) -> int:
-    """Number of checkpoints aborted."""
+    """Number of aborts among the effects."""
     return sum(1 for effect in effects if type(effect) is Abort)
 
 
 def is_idle(gate: UnalignedGate) -> bool:
-    """No checkpoint is pending and no state of an ended one is left."""
+    """No checkpoint is pending, and no state of an ended checkpoint is left."""
     busy = gate.pending or gate.begun or any(gate.arrived) or any(gate.blocked) or any(gate.announced)
     rests = gate.overtaking != gate.alternating or gate.profile.first_decides
     return bool(not busy and rests and gate.timer == NONE)
@@ -188,7 +188,7 @@ def fits_unaligned(gate: UnalignedGate, options: Options) -> bool:
 
 
 def lasts_too_long(gate: UnalignedGate, options: Options, since: int) -> bool:
-    """A timed alignment has lasted longer than the time-out; `since`: when its checkpoint began here."""
+    """A timed alignment has lasted longer than the time-out. `since`: its beginning at this gate."""
     if gate.profile.times_from_first:
         return options.alignment == TIMED and gate.timeout > 0 and gate.now - since > gate.timeout
     return options.alignment == TIMED and gate.timeout > 0 and gate.now - options.timestamp > gate.timeout

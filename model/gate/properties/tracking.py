@@ -1,7 +1,7 @@
 """TRACK-01 to TRACK-18, stated over one tracker.
 
-Where a rule depends on the generation, the property reads the same switch of the tracker's profile as the
-step function does, and states itself what each side means.
+If a rule depends on the generation, the property reads a switch of the tracker's profile and states the rule
+for both values of the switch.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects
@@ -30,7 +30,7 @@ def track_01(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-02")
 def track_02(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """The first barrier of a newer id: its checkpoint is tracked as the newest, without an effect."""
+    """The first barrier of a newer id makes its checkpoint the newest tracked one, without an effect."""
     if type(event) is not Barrier or not _begins(before, event):
         return True
     if effects or after.latest != event.checkpoint or not after.tracked:
@@ -42,7 +42,7 @@ def track_02(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-03")
 def track_03(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A further barrier that is not the last one awaited: its channel counts, and nothing else changes."""
+    """If a further barrier is not the last awaited one, its channel counts, and nothing else changes."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -58,7 +58,7 @@ def track_03(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-04")
 def track_04(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """The last awaited barrier triggers its checkpoint; the tracker drops it and the older ones."""
+    """The last awaited barrier triggers its checkpoint. The tracker drops it and the older ones."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -79,7 +79,7 @@ def track_05(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-06")
 def track_06(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A barrier or cancellation does not change the checkpoints newer than its own."""
+    """A barrier or cancellation does not change the checkpoints that are newer than its own."""
     if type(event) is not Barrier and type(event) is not Cancel:
         return True
     newer = tuple(entry for entry in before.tracked if entry.checkpoint > event.checkpoint)
@@ -116,7 +116,7 @@ def track_08(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-09")
 def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a tracked id: one abort, the channel counts, the last one drops the checkpoint."""
+    """A cancellation of a tracked id aborts it once and counts. The last count drops the id."""
     if type(event) is not Cancel or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -134,7 +134,7 @@ def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-10")
 def track_10(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a newer id: one abort, and the id is tracked as aborted, with this channel."""
+    """A cancellation of a newer id aborts it once. It is tracked as aborted, with this channel."""
     if type(event) is not Cancel or not _begins(before, event):
         return True
     if not effects or effects[-1] != Abort(event.checkpoint, ON_CANCELLATION_BARRIER):
@@ -170,7 +170,7 @@ def track_12(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-13")
 def track_13(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """After-finish off: an end of partition aborts every tracked checkpoint, oldest first, and drops it."""
+    """Without checkpoints after tasks finish, an end aborts and drops all checkpoints, oldest first."""
     if type(event) is not EndOfPartition or before.counts_as_aligned:
         return True
     if not before.profile.tracker_counts_ends:
@@ -181,7 +181,10 @@ def track_13(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-14")
 def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """After-finish on: the ended channel counts for all; the newest it completes ends, with older ones."""
+    """With checkpoints after tasks finish, an ended channel counts for all tracked checkpoints.
+
+    The newest one that it completes ends, together with the older ones.
+    """
     if type(event) is not EndOfPartition or not before.counts_as_aligned:
         return True
     if not before.profile.tracker_counts_ends:
@@ -202,7 +205,7 @@ def track_14(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-15")
 def track_15(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A checkpoint needs the number of counts awaited when it began; that number never changes."""
+    """A checkpoint needs as many counts as were awaited when it began. This number never changes."""
     if type(event) is not Record and after.latest != before.latest:
         return bool(after.tracked) and after.tracked[-1].needed == _awaited(before)
     if len(after.tracked) > len(before.tracked):
@@ -214,7 +217,7 @@ def track_15(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-16")
 def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A repeated barrier changes nothing; in generations that count barriers, it counts again."""
+    """A repeated barrier changes nothing. In generations that count barriers, it counts again."""
     if type(event) is not Barrier or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -222,7 +225,7 @@ def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
             if not before.profile.tracker_counts_repeats:
                 return not effects and after == before
             if len(after.tracked) != len(before.tracked):
-                return True  # it counted for the last channel: TRACK-04
+                return True  # the barrier counts for the last channel: TRACK-04
             now = after.tracked[position].counted[event.channel]
             return now == entry.counted[event.channel] + 1
     return True
@@ -230,7 +233,7 @@ def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-17")
 def track_17(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """With one awaited channel, a newer id triggers or is aborted at once, and is not tracked."""
+    """If a new checkpoint awaits one channel, a newer id triggers or aborts at once, and is not tracked."""
     if type(event) is not Barrier and type(event) is not Cancel:
         return True
     if not _is_alone_and_newer(before, event):
@@ -250,7 +253,7 @@ def track_18(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.state("TRACK-12")
 def tracked_in_order(tracker: Tracker) -> bool:
-    """Ids ascend up to the latest, and each still awaits a channel: so no checkpoint ends twice."""
+    """Tracked ids ascend up to the latest, and each still awaits a channel. So no checkpoint ends twice."""
     highest = -1
     most = 1
     if tracker.profile.tracker_counts_repeats:
@@ -268,19 +271,19 @@ def tracked_in_order(tracker: Tracker) -> bool:
 
 @TRACKER.state("TRACK-02")
 def newest_is_latest(tracker: Tracker) -> bool:
-    """The last tracked checkpoint has the latest id: older ones end before newer ones."""
+    """The last tracked checkpoint has the latest id, because older checkpoints end before newer ones."""
     return not tracker.tracked or tracker.tracked[-1].checkpoint == tracker.latest
 
 
 @TRACKER.state("TRACK-08")
 def only_oldest_aborted(tracker: Tracker) -> bool:
-    """Only the oldest can be aborted: a cancellation leaves no checkpoint older than its own."""
+    """Only the oldest tracked checkpoint can be aborted: a cancellation leaves no older one than its own."""
     return not any(entry.aborted for entry in tracker.tracked[1:])
 
 
 @TRACKER.state("TRACK-15")
 def needed_by_all(tracker: Tracker) -> bool:
-    """Where an end aborts all tracked checkpoints, each needs as many counts as one that begins now."""
+    """If an end aborts all tracked checkpoints, each one needs as many counts as one that begins now."""
     if tracker.counts_as_aligned or not tracker.profile.tracker_counts_ends:
         return True
     return all(entry.needed == _awaited(tracker) for entry in tracker.tracked)
@@ -306,7 +309,7 @@ def _is_tracked(before: Tracker, event: Barrier | Cancel) -> bool:
 
 
 def _is_last(before: Tracker, entry: Tracked, channel: int) -> bool:
-    """Once this channel has counted, no further channel is awaited."""
+    """After this channel has counted, the checkpoint awaits no further channel."""
     others = sum(times for position, times in enumerate(entry.counted) if position != channel)
     if before.profile.tracker_counts_repeats:
         return others + entry.counted[channel] + 1 == entry.needed

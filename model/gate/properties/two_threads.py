@@ -25,7 +25,7 @@ THREADS.part(UNALIGNED_GATE, lambda threads: threads.gate)
 
 @THREADS.step("UNAL-30")
 def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """Either thread starts an id above all that were started or cancelled, and no other."""
+    """Either thread starts an id if and only if it is above all ids that were started or cancelled."""
     started, starts = before.gate.current, [one for one in effects if type(one) is StartPersisting]
     if type(event) is RunMail:
         return not starts and after.gate == before.gate
@@ -42,7 +42,7 @@ def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-31")
 def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """The task thread emits the mail once, in order, without snapshots that are out of date."""
+    """The task thread emits the effects of its mailbox once, in order, without out-of-date triggers."""
     if type(event) is not RunMail:
         kept = after.mail[: len(before.mail)] == before.mail
         return kept and (type(event) is ReceiveBarrier or len(after.mail) == len(before.mail))
@@ -69,7 +69,7 @@ def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-30")
 def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """Either thread moves the shared gate like a gate alone; the network thread leaves what it may not do."""
+    """Each thread changes the shared gate like a gate alone. The network thread leaves its effects."""
     if type(event) is RunMail:
         return after == before._replace(mail=())
     read = event
@@ -90,12 +90,12 @@ def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) ->
 
 
 def _is_over(before: Threads, checkpoint: int) -> bool:
-    """The task has read a barrier of a newer id, or has ended this one."""
+    """The task has read a barrier of a newer id, or has ended this id."""
     return checkpoint < before.read or (checkpoint == before.read and not before.reading)
 
 
 def _read_by(before: Threads, event: Event) -> dict[str, Any]:
-    """What the task has read after this event."""
+    """The fields that record what the task has read, after this event."""
     if type(event) is OptionedBarrier:
         return {"read": event.checkpoint, "reading": True}
     if type(event) is Cancel and event.checkpoint >= before.read:
@@ -105,7 +105,7 @@ def _read_by(before: Threads, event: Event) -> dict[str, Any]:
 
 @THREADS.state("UNAL-30")
 def read_what_started(threads: Threads) -> bool:
-    """The task has read no id above those started or cancelled; nor does the mail name one."""
+    """The task has read no id, and the mailbox names no id, above the ids that were started or cancelled."""
     if threads.read > threads.gate.current or threads.read < NONE:
         return False
     return all(left.checkpoint <= threads.gate.current for left in threads.mail)

@@ -1,8 +1,9 @@
 """UNAL-01 to UNAL-14 and UNAL-22: the steps of barriers, announcements, cancellations and ends.
 
-Every step on a pending or newer id has two parts: first the end of the pending checkpoint, if a newer one
-subsumes it (UNAL-04), then the event itself. The field `tail` holds the effects of the second part. The
-*phase* of an event is that of its own checkpoint: a newer one begins in the phase of an idle gate.
+Every step on a pending or newer id has two parts. The first part ends the pending checkpoint, if a newer
+checkpoint subsumes it (UNAL-04). The second part is the event itself. The field `tail` holds the effects of
+the second part. The *phase* of an event is the phase of its checkpoint. A newer checkpoint begins in the
+phase of an idle gate.
 """
 
 from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Advance, Effects, Event, Fail
@@ -74,7 +75,7 @@ UNALIGNED_GATE.frames(
 
 @UNALIGNED_GATE.step("UNAL-01")
 def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The first barrier that overtakes starts the persisting and triggers at once, unaligned."""
+    """The first barrier that overtakes starts persisting and triggers an unaligned snapshot at once."""
     view = _of_barrier(before, event, effects)
     if view is None or not view.overtaking or view.begun or after.failed:
         return True
@@ -85,7 +86,7 @@ def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-02")
 def unal_02(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A further overtaking barrier triggers nothing, and has no effect but its block until the last one."""
+    """A further overtaking barrier triggers nothing. Unless it is the last, it only blocks."""
     view = _of_barrier(before, event, effects)
     if view is None or not view.overtaking or not view.begun or after.failed:
         return True
@@ -97,7 +98,7 @@ def unal_02(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-03")
 def unal_03(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The last overtaking barrier ends the checkpoint: persisting stops, every blocked channel resumes."""
+    """The last overtaking barrier ends the checkpoint: persisting stops, and blocked channels resume."""
     view = _of_barrier(before, event, effects)
     if view is None or not view.overtaking or after.failed:
         return True
@@ -126,7 +127,7 @@ def unal_04(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-05")
 def unal_05(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A late barrier resumes its sender if that stopped; a late announcement does nothing."""
+    """A late barrier resumes its sender, if the sender has stopped. A late announcement does nothing."""
     if type(event) is Announce and is_spent(before, event.checkpoint):
         return not effects and after == before
     if type(event) is not OptionedBarrier or not is_spent(before, event.checkpoint):
@@ -138,7 +139,7 @@ def unal_05(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-06")
 def unal_06(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A cancellation of a newer id, or of one with a counted channel, ends the checkpoint with one abort."""
+    """A cancellation of a newer id, or of an id with a counted channel, ends the id with one abort."""
     if type(event) is not Cancel or _cancels_nothing(before, event):
         return True
     expected = (*let_go(before, event.checkpoint), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
@@ -147,7 +148,7 @@ def unal_06(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-07")
 def unal_07(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A cancellation of an older or spent id, or of one that is only announced, does nothing."""
+    """A cancellation of an older or spent id, or of an id that is only announced, does nothing."""
     if type(event) is not Cancel or not _cancels_nothing(before, event):
         return True
     return not effects and after == before
@@ -172,7 +173,7 @@ def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-09")
 def unal_09(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """With checkpoints after tasks finish, an ended channel counts; the last one triggers nothing twice."""
+    """With checkpoints after tasks finish, an ended channel counts. The last end triggers nothing twice."""
     if type(event) is not EndOfPartition or after.failed:
         return True
     if not before.pending:
@@ -192,7 +193,10 @@ def unal_09(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-10")
 def unal_10(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An aligned barrier blocks its channel until the end, also once others overtake; no other does."""
+    """An aligned barrier blocks its channel until the checkpoint ends. No other barrier blocks.
+
+    The channel stays blocked also after other barriers overtake.
+    """
     blocks = tuple(effect for effect in effects if type(effect) is Block)
     view = _of_barrier(before, event, effects)
     if view is None:
@@ -206,7 +210,7 @@ def unal_10(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-11")
 def unal_11(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The last aligned barrier completes the alignment, however late: trigger first, then resume."""
+    """The last aligned barrier completes the alignment, also after the time-out: trigger, then resume."""
     view = _of_barrier(before, event, effects)
     if view is None or view.overtaking or not view.stops or _disagrees(before, after):
         return True
@@ -220,7 +224,7 @@ def unal_11(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-12")
 def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An unaligned barrier ends an aligned phase: announced barriers overtake, the snapshot starts."""
+    """An unaligned barrier ends an aligned phase: announced barriers overtake, and the snapshot starts."""
     view = _of_barrier(before, event, effects)
     if view is None or view.overtaking or view.alignment != UNALIGNED or before.profile.first_decides:
         return True
@@ -235,7 +239,7 @@ def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-13")
 def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An announcement begins its checkpoint and is recorded; it blocks no channel and counts for none."""
+    """An announcement begins its checkpoint and is recorded. It blocks and counts for no channel."""
     if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
     view = view_of(before, event, effects)
@@ -247,7 +251,7 @@ def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-14")
 def unal_14(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """While barriers overtake, the gate prioritises an announced one at once."""
+    """While barriers overtake, the gate prioritises an announced barrier at once."""
     if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
     view = view_of(before, event, effects)
@@ -256,7 +260,10 @@ def unal_14(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-22")
 def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A triggered task counts every open channel, stops no sender, and so completes within the event."""
+    """The trigger of a task counts every open channel and stops no sender.
+
+    So the checkpoint completes at once.
+    """
     if type(event) is not Inject:
         return True
     opened = tuple(place for place, ended in enumerate(before.closed) if not ended)
@@ -290,7 +297,7 @@ def _disagrees(before: UnalignedGate, after: UnalignedGate) -> bool:
 
 
 def _of_barrier(before: UnalignedGate, event: Event, effects: Effects) -> BarrierView | None:
-    """The view of a barrier that is not late; None for any other event."""
+    """The view of a barrier that is not late. None for any other event."""
     if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint):
         return None
     return view_of(before, event, effects)

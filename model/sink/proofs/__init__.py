@@ -1,1 +1,1 @@
-"""The proofs of the sink: in stated sizes, and for any number of transactions."""
+"""The cases of the sink: in stated sizes, and for any number of transactions."""

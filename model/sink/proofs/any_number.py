@@ -1,8 +1,8 @@
 """The sink with any number of pre-committed and committed transactions, and at most one snapshot.
 
-The snapshot holds any number of transactions, too. The committed transactions ascend, so they are the ids for
-which a predicate holds; `HELPERS` states it for a function of the model that inserts them one by one. A
-restore in which a commit throws ends there: its cases stay those of `model.sink.proofs.sink`.
+The snapshot also holds any number of transactions. The committed transactions ascend, so a predicate over ids
+represents them. `HELPERS` replaces the function of the model that inserts them one by one. A restore in which
+a commit throws ends early, so only `model.sink.proofs.sink` has cases for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,12 +27,12 @@ from model.steps import name_of
 FILED = Group("pre-committed transactions", distinct=True)
 OF_SNAPSHOT = Group("transactions of the snapshot", distinct=True)
 IDS = Group("ids of transactions", distinct=True)
-"""Every id below a number that no transaction reaches; the ids of transactions count up from 1."""
+"""Every id below a number that no transaction reaches. The ids of transactions count up from 1."""
 SIZES = (FILED.size >= 0, OF_SNAPSHOT.size >= 0)
 
 
 def with_committed(committed: tuple[int, ...], filed: tuple[Any, ...]) -> tuple[int, ...]:
-    """`model.sink.two_phase_commit.with_committed`: the ids that are committed or pre-committed."""
+    """`model.sink.two_phase_commit.with_committed` over ropes: the committed ids and the ids of `filed`."""
     before = [one.condition for cell in cells_of(committed) for one in cell.behaviours]
     index = IDS.variable
     added = any_(entry.transaction == SymbolicInt(index) for entry in filed)
@@ -47,7 +47,7 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def filed(reread: Reread, group: Group) -> Rope:
-    """A transaction and its checkpoint for each member."""
+    """A transaction and its checkpoint for each member of the group."""
     make = reread.module("model.sink.two_phase_commit").PreCommitted
     symbols: list[Callable[[z3.ArithRef], z3.ArithRef]] = [
         z3.Function(f"{part} of {group}", z3.IntSort(), z3.IntSort())
@@ -97,7 +97,7 @@ def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[Case]:
 
 
 def _sends(running: bool, finished: bool, event: Event) -> bool:
-    """A task that is over is restored and does nothing else; nothing of the input follows its end."""
+    """A task that is over only restores. No event of the input follows its end."""
     if type(event) is FailingRestore:
         return False
     if running is (type(event) in map(type, RESTORING)):
@@ -106,7 +106,7 @@ def _sends(running: bool, finished: bool, event: Event) -> bool:
 
 
 def _permitted(sink: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """Ids of snapshots grow, a commit that throws is due, what was open in a restored one is uncommitted."""
+    """Ids of snapshots grow, and a commit that throws is due. A restored open transaction is uncommitted."""
     taken = [int_term(snapshot.checkpoint) for snapshot in sink.snapshots]
     if type(event) is SnapshotRequest:
         return tuple(int_term(event.checkpoint) > before for before in taken)

@@ -1,4 +1,4 @@
-"""The symbolic cases of the sink: any ids, by the numbers of transactions and snapshots.
+"""The symbolic cases of the sink, with any ids, by the numbers of transactions and snapshots.
 
 The numbers have no bound in the protocol. Every step within `is_within` leads to a shape of these cases.
 """
@@ -35,12 +35,12 @@ from model.steps import step_of
 ENDING = (Close(), Crash())
 NOTIFIED = (CompleteNotification(0), FailingCompletion(0, 0), AbortNotification(0))
 OF_THE_INPUT = (WriteRequest(0), Finish())
-"""No record and no end follows the end of the input."""
+"""The events that cannot follow the end of the input."""
 RESTORING = (Restore(0), FailingRestore(0, 0))
-"""Only a sink whose task is over is restored."""
+"""The events of a sink whose task is over: only such a sink is restored."""
 EVENTS: tuple[Event, ...] = (SnapshotRequest(0), *NOTIFIED, *ENDING, *OF_THE_INPUT, *RESTORING)
 Shape = tuple[int, int, tuple[int, ...]]
-"""The numbers of pre-committed and committed transactions, and for each snapshot of pre-committed ones."""
+"""The numbers of pre-committed and committed transactions, and of pre-committed ones for each snapshot."""
 SHAPES: tuple[Shape, ...] = tuple(
     (filed, committed, snapshots)
     for filed, committed, snapshots in product(range(3), range(3), ((), (0,), (1,)))
@@ -60,15 +60,15 @@ def all_sink_cases() -> Iterator[Case]:
 
 
 def is_within(sink: Sink) -> bool:
-    """Whether the numbers are those of `SHAPES`."""
+    """Whether `SHAPES` contains the numbers of this sink."""
     filed = all(len(taken.pending) <= 1 for taken in sink.snapshots)
     return len(sink.pending) + len(sink.committed) <= 2 and len(sink.snapshots) <= 1 and filed
 
 
 def sends(sink: Sink, event: Event) -> bool:
-    """Whether the environment may send the event: a promise about events, which no state property replaces.
+    """Whether the environment may send the event. No property of states implies this condition.
 
-    A task that is over is restored and does nothing else; a commit that throws is one that is due.
+    A task that is over only restores. If a commit throws, it is a commit that is due.
     """
     if type(event) is FailingCompletion and not sink.pending:
         return False
@@ -79,7 +79,7 @@ def sends(sink: Sink, event: Event) -> bool:
 
 
 def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
-    """The events on a sink with as many transactions and snapshots: running, at its end, and over."""
+    """The events at a sink with these numbers of transactions and snapshots, before and after its end."""
     pending, committed, snapshots = shape
     filed = PreCommitted(0, 0)
     example = two_phase_commit.new_sink(profile)._replace(
@@ -100,9 +100,10 @@ def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
 
 
 def _permitted(sink: Sink, event: Event) -> tuple[z3.BoolRef, ...]:
-    """What the environment guarantees: ids of snapshots grow, and a commit that throws is due.
+    """The guarantees of the environment: ids of snapshots grow, and a commit that throws is due.
 
-    A restore is of the newest completed checkpoint: a transaction that was open in it is not committed.
+    A restore takes the newest completed checkpoint. A transaction that was open in its snapshot is not
+    committed.
     """
     taken = [int_term(snapshot.checkpoint) for snapshot in sink.snapshots]
     if type(event) is SnapshotRequest:

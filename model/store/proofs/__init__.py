@@ -1,1 +1,1 @@
-"""The shapes of the store over which its proofs range."""
+"""The symbolic cases of the store: in stated sizes, and for any number of entries."""

@@ -1,8 +1,9 @@
 """The store with any number of retained checkpoints, which is a symbol.
 
-A store that keeps one checkpoint has at most two entries. Else at most one entry is surplus at an addition;
-it is the first that may be dropped. The cases name the entries up to that one, and any number of others stand
-between it and the one added last. At most one entry stays before it: z3 shows that two are impossible.
+A store that retains one checkpoint has at most two entries. Else at most one entry is surplus at an addition,
+and the store drops the first entry that it may drop. A case names this entry and the entries before it. Any
+number of other entries are between it and the entry added last. At most one entry is before it: z3 shows that
+two are impossible.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,7 +27,7 @@ from model.store.store import CHECKPOINT, STOP
 SOME = Group("some entries", distinct=True)
 SIZES = (SOME.size >= 0,)
 PROFILES = ("2.3", "1.14", "1.11")
-"""The generations that differ; 1.9 has the store of 1.11."""
+"""The generations whose stores differ. 1.9 has the store of 1.11."""
 VARIANTS = frozenset(
     f"model-store-{name}"
     for name in ("savepoint-evicts", "keeps-one-more", "prepends", "deletes-savepoints", "protects-early")
@@ -37,7 +38,7 @@ VARIANTS = frozenset(
 def divided(
     entries: tuple[Any, ...], may_drop: Callable[[Any], bool], surplus: int
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """`model.store.store.divided`: on a path, while there is a surplus, no unnamed entry may be dropped."""
+    """`model.store.store.divided` over ropes. On a path with a surplus, the store drops no unnamed entry."""
     kept: list[Any] = []
     dropped: list[Any] = []
     for position, entry in zip(cells_of(enumerate_(Rope(cells_of(entries)))), cells_of(entries), strict=True):
@@ -60,7 +61,7 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def entries_of(stores: Any, group: Group) -> Many:  # noqa: ANN401 - a module
-    """An id and a type for each member."""
+    """An id and a type for each member of the group."""
     symbols = [z3.Function(f"{part} of {group}", z3.IntSort(), z3.IntSort()) for part in ("id", "type")]
     value = stores.Entry(*(SymbolicInt(symbol(group.variable)) for symbol in symbols))
     return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
@@ -97,7 +98,7 @@ def store_cases(reread: Reread, name: str) -> Iterator[Case]:
     add = symbolic_like(Add(0, 0), "event")
     for state, retained in named:
         found = case(state, add, retained, *_permitted(state, add))
-        if not is_impossible(found):  # only older stores cannot hold more than they retain
+        if not is_impossible(found):  # only an older store cannot hold more than it retains
             yield found
     for stays in ((False,), (True, False), (True, True)):
         state = anew._replace(entries=Rope((*(first, second)[: len(stays)], some, last)))

@@ -1,4 +1,4 @@
-"""The proofs of the store: any ids and types, by the number of entries."""
+"""The cases of the store, with any ids and types, by the number of entries."""
 
 from collections.abc import Iterator
 

@@ -1,7 +1,7 @@
 """The subtask with any number of running snapshots and of remembered aborts, in every generation.
 
-The remembered aborts are none, or a first one and any number of others: over the bound the first one is
-dropped. `HELPERS` states over ropes what two functions of the model say of tuples.
+The remembered aborts are none, or a first one and any number of others, because a step over the bound drops
+the first one. `HELPERS` replaces two functions of the model over tuples by functions over ropes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ SIZES = (ABORTED.size >= 0, RUNNING.size >= 0)
 
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
-    """`model.subtask.subtask.ascending`: those below the new one, it, and the others."""
+    """`model.subtask.subtask.ascending` over ropes: the ids below the new one, the new one, the others."""
     below, others = (
         tuple_(known for known in ids if known < new),
         tuple_(known for known in ids if known >= new),
@@ -42,7 +42,7 @@ def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
 
 
 def pruned(aborted: tuple[int, ...], last: int) -> tuple[int, ...]:
-    """`model.subtask.subtask.pruned`: each abort that is not below `last`, or has such a one before it."""
+    """`model.subtask.subtask.pruned` over ropes: the aborts at or behind the first one not below `last`."""
     return tuple_(
         known
         for place, known in enumerate_(aborted)
@@ -94,7 +94,7 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
 
 
 def _aborts(profile: TaskProfile) -> Iterator[Rope]:
-    """None, or a first one and any number of others."""
+    """The remembered aborts: none, or a first one and any number of others."""
     yield Rope(())
     if profile.notified_of_aborts:
         yield Rope((symbolic_like(0, "first abort"), ids(ABORTED)))
@@ -103,7 +103,7 @@ def _aborts(profile: TaskProfile) -> Iterator[Rope]:
 def _events(on_barrier: Event) -> Iterator[Any]:
     """One event of every class.
 
-    `on_barrier` is the one whose module is read again, with its steps and properties.
+    `on_barrier` is the event whose module is read again, with its steps and properties.
     """
     for event in (
         Checkpoint(0),
@@ -122,7 +122,7 @@ def _events(on_barrier: Event) -> Iterator[Any]:
 
 
 def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - of either module
-    """In generations without ordered triggers, no id is triggered while its asynchronous part runs."""
+    """In generations without ordered triggers, nobody triggers an id while its asynchronous part runs."""
     if event.kind not in ("checkpoint", "checkpoint_on_barrier") or state.profile.orders_triggers:
         return ()
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)

@@ -1,4 +1,4 @@
-"""The proofs of a subtask's snapshot steps: any ids, for every generation that behaves differently."""
+"""The cases of a subtask's snapshot steps, with any ids, for every generation that behaves differently."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -60,7 +60,7 @@ def subtask_cases(
 
 
 def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:
-    """In generations without ordered triggers, no id is triggered while its asynchronous part runs."""
+    """In generations without ordered triggers, nobody triggers an id while its asynchronous part runs."""
     if not isinstance(event, Checkpoint | CheckpointOnBarrier) or state.profile.orders_triggers:
         return ()
     return tuple(int_term(known) != int_term(event.checkpoint) for known in state.running)

@@ -1,1 +1,1 @@
-"""The rules of a subtask as predicates: those of the newest generation and those of older ones."""
+"""The rules of a subtask as predicates: the rules of the newest generation and of older ones."""

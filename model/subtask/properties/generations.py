@@ -31,7 +31,7 @@ SUBTASK_GENERATIONS = Registry("subtask")
 
 @SUBTASK_GENERATIONS.step("TASK-11")
 def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """In generations without ordered triggers, the task takes each at once and stores nothing about it."""
+    """In generations without ordered triggers, the task takes each trigger and stores nothing about it."""
     if before.profile.orders_triggers:
         return True
     if isinstance(event, Checkpoint | CheckpointOnBarrier) and before.task_runs and not event.fails:
@@ -50,7 +50,7 @@ def task_12(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-13")
 def task_13(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A synchronous part that throws fails the task, after the barrier has left; nothing else does."""
+    """A synchronous part that throws fails the task, after the barrier has left. Nothing else fails it."""
     fails = (
         isinstance(event, Checkpoint | CheckpointOnBarrier)
         and event.fails
@@ -79,7 +79,7 @@ def task_14(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-15")
 def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A decline after a failed asynchronous part names the failure's reason, if the generation passes it."""
+    """A decline after a failed asynchronous part names the failure's reason, if the generation does so."""
     if type(event) is not AsyncFailed or not before.task_runs:
         return True
     reason = event.reason if before.profile.declines_with_cause else unnamed(before.profile)
@@ -89,7 +89,7 @@ def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-16")
 def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An asynchronous part that fails after its task has stopped has no effect; up to 1.10 it is declined."""
+    """A failure after the task has stopped has no effect. Up to 1.10 the task declines the checkpoint."""
     if type(event) is not AsyncFailed or before.task_runs:
         return True
     ran = any(known == event.checkpoint for known in before.running)
@@ -100,7 +100,7 @@ def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-17")
 def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Up to 1.13 the task passes on each completion, in any order, and none with an abort."""
+    """Up to 1.13 the task passes on each completion, in any order. An abort passes on no completion."""
     if before.profile.completes_in_order:
         return True
     notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
@@ -111,7 +111,7 @@ def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.initial("TASK-17")
 def task_17_at_first(subtask: Subtask) -> bool:
-    """Up to 1.13 a new subtask knows of no completion, also if it was restored."""
+    """Up to 1.13 a new subtask knows no completed checkpoint, even if it was restored from one."""
     return subtask.profile.completes_in_order or subtask.completed == NONE
 
 

@@ -1,4 +1,4 @@
-"""TASK-01 to TASK-10, stated over one subtask; `generations` holds the rules of single generations."""
+"""TASK-01 to TASK-10, stated over one subtask. `generations` holds the rules of single generations."""
 
 from itertools import combinations
 
@@ -63,7 +63,7 @@ SUBTASK.frames({
 
 @SUBTASK.initial("TASK-01")
 def task_01_at_first(subtask: Subtask) -> bool:
-    """A new subtask runs, and knows no checkpoint but the one that it was restored from (TASK-06)."""
+    """A new subtask runs, and knows only the checkpoint from which it was restored (TASK-06)."""
     completed, bound = subtask.completed, subtask.remembered_at_most
     return subtask == Subtask(
         True, NONE, (), (), completed, NONE, False, bound, subtask.restored, subtask.profile
@@ -72,7 +72,7 @@ def task_01_at_first(subtask: Subtask) -> bool:
 
 @SUBTASK.step("TASK-01")
 def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task sends a barrier, and then takes its snapshot, for a newer id only, and at no other time."""
+    """The task sends a barrier and then takes its snapshot, if and only if a newer id is triggered."""
     sent = any(type(effect) is BroadcastBarrier or type(effect) is Snapshot for effect in effects)
     if isinstance(event, Checkpoint | CheckpointOnBarrier) and is_far_below(before, event.checkpoint):
         return True  # TASK-19
@@ -94,7 +94,7 @@ def is_taken(before: Subtask, checkpoint: int) -> bool:
 
 
 def is_far_below(before: Subtask, checkpoint: int) -> bool:
-    """The task may have remembered and dropped its abort (TASK-19)."""
+    """The task may have remembered and then dropped the abort of `checkpoint` (TASK-19)."""
     return before.profile.infers_aborts and checkpoint + before.remembered_at_most < before.highest_aborted
 
 
@@ -106,7 +106,7 @@ def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
 
 @SUBTASK.step("TASK-02")
 def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An id not above the last has no effect; the task drops a remembered abort of it."""
+    """A trigger whose id is not above the last one has no effect. The task drops its remembered abort."""
     if (
         not isinstance(event, Checkpoint | CheckpointOnBarrier)
         or not before.task_runs
@@ -121,7 +121,7 @@ def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-02")
 def task_02_rises(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A trigger above the last id becomes the last one, and its remembered abort is dropped, no other."""
+    """A trigger above the last id becomes the last id. The task drops its remembered abort, and no other."""
     if (
         not isinstance(event, Checkpoint | CheckpointOnBarrier)
         or not before.task_runs
@@ -134,7 +134,7 @@ def task_02_rises(before: Subtask, event: Event, effects: Effects, after: Subtas
 
 @SUBTASK.state("TASK-02")
 def task_02_last(subtask: Subtask) -> bool:
-    """No snapshot runs for an id above the last one triggered; running ids ascend."""
+    """No snapshot runs for an id above the last one. Running ids ascend."""
     in_order = all(left < right for left, right in combinations(subtask.running, 2))
     below = all(known <= subtask.last for known in subtask.running)
     return in_order and (below or not subtask.profile.orders_triggers)
@@ -157,7 +157,10 @@ def task_03(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-04")
 def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """An abort at the gate: decline, then cancel downstream; the last id rises, older aborts are dropped."""
+    """At an abort by the gate the task declines and then cancels downstream.
+
+    The last id rises, and the task drops older aborts.
+    """
     if type(event) is not AbortOnBarrier:
         return True
     expected = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
@@ -174,7 +177,7 @@ def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-05")
 def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task stops a running snapshot of the id, else remembers a future one; operators are notified."""
+    """At an abort the task stops a running snapshot or remembers a future id, and notifies its operators."""
     if type(event) is not AbortNotification or not before.profile.notified_of_aborts:
         return True
     if not before.task_runs:
@@ -216,13 +219,13 @@ def task_06_restored(before: Subtask, event: Event, effects: Effects, after: Sub
 
 @SUBTASK.initial("TASK-06")
 def task_06_at_first(subtask: Subtask) -> bool:
-    """A new subtask knows of no completion but that of the checkpoint that it was restored from."""
+    """A new subtask knows only the completion of the checkpoint from which it was restored."""
     return subtask.completed == subtask.restored or not subtask.profile.completes_in_order
 
 
 @SUBTASK.state("TASK-06")
 def task_06_known(subtask: Subtask) -> bool:
-    """The task knows that the checkpoint that it was restored from is complete."""
+    """The task knows that the checkpoint from which it was restored is complete."""
     return not subtask.profile.completes_in_order or subtask.completed >= subtask.restored
 
 
@@ -255,7 +258,7 @@ def task_07_running(before: Subtask, event: Event, effects: Effects, after: Subt
 
 @SUBTASK.step("TASK-08")
 def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task declines a running snapshot that fails, once; any other failure has no effect."""
+    """The task declines a running snapshot that fails, once. Any other failure has no effect."""
     if type(event) is not AsyncFailed:
         return True
     if not any(known == event.checkpoint for known in before.running):
@@ -285,7 +288,7 @@ def task_09_once(subtask: Subtask) -> bool:
 
 @SUBTASK.step("TASK-09")
 def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A remembered abort joins at the end; over the bound the first one is dropped, and no other."""
+    """A remembered abort joins at the end. Over the bound the task drops the first one, and no other."""
     if type(event) is not AbortNotification or not before.task_runs or not before.profile.notified_of_aborts:
         return True
     known = any(one == event.checkpoint for one in (*before.aborted, *before.running))
@@ -297,7 +300,7 @@ def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, a
 
 @SUBTASK.initial("TASK-09")
 def task_09_bound(subtask: Subtask) -> bool:
-    """Tasks of 1.11 to 1.16 remember 128 aborts, others as many as checkpoints may be pending at once."""
+    """Tasks of 1.11 to 1.16 remember 128 aborts. Others remember as many as checkpoints may be pending."""
     if subtask.profile.notified_of_aborts and not subtask.profile.infers_aborts:
         return subtask.remembered_at_most == 128
     return subtask.remembered_at_most > 0
@@ -305,13 +308,13 @@ def task_09_bound(subtask: Subtask) -> bool:
 
 @SUBTASK.step("TASK-10")
 def task_10_status(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A task runs once it has switched to RUNNING, and as long as that lasts."""
+    """A task runs exactly while its status is RUNNING."""
     return type(event) is not Status or after.task_runs == event.running
 
 
 @SUBTASK.step("TASK-10")
 def task_10(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A task that does not run changes nothing: it cancels, and declines if the coordinator triggers."""
+    """A task that does not run takes no snapshot. It cancels, and declines a trigger of the coordinator."""
     if not isinstance(event, Checkpoint | CheckpointOnBarrier) or before.task_runs:
         return True
     refused: Effects = (BroadcastCancel(event.checkpoint),)

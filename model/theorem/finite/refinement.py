@@ -220,7 +220,7 @@ class Refinement:
         return ""
 
     def differences(self, coupled: Coupled) -> tuple[str, ...]:
-        """What the two states do not agree on, by name."""
+        """The names of the fields in which the two states differ."""
         d, s = coupled.dataflow, self.state(coupled)
         sources, links = range(self.sources), range(self.sources, self.output)
         ids, tasks = range(self.domain.sizes[ID]), range(self.sources + 2)

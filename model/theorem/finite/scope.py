@@ -76,7 +76,7 @@ class Finite:
 
 
 def refuted(theory: Theory, obligations: Iterable[Obligation]) -> Iterator[Obligation]:
-    """Those of the obligations that are false in the scope."""
+    """The obligations that are false in the scope."""
     domain = Finite()
     state = State(
         {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain

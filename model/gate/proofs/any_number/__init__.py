@@ -1,1 +1,1 @@
-"""The proofs of a gate with any number of channels, by mode: the rules over ropes of channels."""
+"""The cases of a gate with any number of channels, by mode. Ropes represent the channels."""

@@ -1,4 +1,4 @@
-"""The aligned gate with any number of channels, alone and with what it has read, in every generation."""
+"""The aligned gate with any number of channels, also with the items that it has read, by generation."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -64,7 +64,7 @@ def events_of(profile: Profile) -> tuple[Any, ...]:
 
 
 def is_permitted(gate: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """The event's channel is open, and an id is not negative."""
+    """The event's channel is open, and the event's id is not negative."""
     opened = (z3.Not(bool_term(gate.closed[OWN])),) if hasattr(event, "channel") else ()
     return (*opened, int_term(event.checkpoint) >= 0) if hasattr(event, "checkpoint") else opened
 
@@ -76,6 +76,6 @@ def all_aligned_cases(reread: Reread) -> Iterator[Case]:
 
 
 def all_history_cases(reread: Reread) -> Iterator[Case]:
-    """The gate and what it has read, in every generation."""
+    """The gate and the items that it has read, in every generation."""
     for profile in PROFILES.values():
         yield from history_cases(reread, profile)

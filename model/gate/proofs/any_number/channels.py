@@ -1,7 +1,8 @@
-"""The channels of a gate as ropes: those before the event's channel, that channel, and those behind it.
+"""The channels of a gate as ropes: the channels before the event's channel, that channel, and the later ones.
 
-An event without a channel concerns them all alike. What a gate knows of its channels is a function of the
-channel's index; `HELPERS` states over ropes what two loops of the model say of tuples.
+For an event without a channel, the rope is one group of channels. A field of a gate that has one value for
+each channel is a function of the channel's index. `HELPERS` replaces loops of the model over tuples by
+functions over ropes.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +26,7 @@ SIZES = tuple(group.size >= 0 for group in (BEFORE, BEHIND, ALL))
 
 
 def by_channel(name: str, *, own: bool, is_bool: bool = True) -> Rope:
-    """A symbol for each channel, a truth value or an int; `own`: the event has a channel."""
+    """A rope with a symbol for each channel, a truth value or an int. `own`: the event has a channel."""
     sort = z3.BoolSort() if is_bool else z3.IntSort()
     symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
 
@@ -46,7 +47,7 @@ def number_of(channels: Rope) -> Length:
 
 
 def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of the reread module
-    """`model.gate.aligned.behind_the_last_awaited`: the loop from the end, as a condition."""
+    """`model.gate.aligned.behind_the_last_awaited` over ropes: a condition replaces the loop from the end."""
     awaited = tuple_(
         not (blocked or closed) for blocked, closed in zip_(gate.blocked, gate.closed, strict=True)
     )
@@ -61,4 +62,4 @@ HELPERS: Mapping[str, Helpers] = {
     "model.frames": {"is_permitted": is_permitted},
     "model.gate.aligned": {"behind_the_last_awaited": behind_the_last_awaited},
 }
-"""By module: the functions with a loop or an expression of their own, stated over ropes."""
+"""By module: the functions that replace a loop or an expression of the model, stated over ropes."""

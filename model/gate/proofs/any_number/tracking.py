@@ -14,11 +14,11 @@ from model.gate.proofs.any_number.aligned import is_permitted
 from model.gate.proofs.any_number.channels import OWN, SIZES, by_channel, number_of
 
 TRACKED_AT_MOST = 2
-"""The bound on tracked checkpoints of these proofs; the protocol's own is 50."""
+"""The bound on tracked checkpoints in these proofs. The bound of the protocol is 50."""
 
 
 def symbolic_tracker(reread: Reread, profile: Profile, tracked: int, *, counts_as_aligned: bool) -> Any:  # noqa: ANN401 - a Tracker of the reread module
-    """A tracker in any state, with this number of tracked checkpoints."""
+    """A tracker in any state with `tracked` tracked checkpoints."""
     tracking = reread.module("model.gate.tracking")
     entries = tuple(
         symbolic_like(tracking.Tracked(0, (), 0, False), f"tracked.{place}")._replace(
