@@ -292,6 +292,7 @@ def test_keys_are_equal_to_a_dict_just_if_they_have_the_same_bytes(keys):
 @settings(max_examples=50)
 def test_both_backends_unite_and_separate_the_same_keys(tmp_path_factory, several):
     keys = [key for both in several for key in both if bytes_or_none(key) is not None]
+    assume(not ("Decimal" in repr(keys) and ("np.int" in repr(keys) or "np.uint" in repr(keys))))
     storage = CheckpointStorage(tmp_path_factory.getbasetemp() / "checkpoints")
     folder = storage.working(f"keys-{next(FRESH)}", 1)
     rocksdb = RocksDbKeyedStateBackend(KeyedContext(), folder, storage.shared, 1)
@@ -309,6 +310,12 @@ def test_both_backends_unite_and_separate_the_same_keys(tmp_path_factory, severa
         assert dict(restored.value_state("v").items()) == dict(heap.value_state("v").items())
     finally:
         rocksdb.close()
+
+
+def test_python_does_not_compare_a_decimal_with_an_integer_of_numpy():
+    """The limit that the page of keys names. If this test fails, the limit is gone."""
+    with pytest.raises(TypeError, match="argument must be an integer"):
+        {Decimal(0): 1}.get(np.int64(0))
 
 
 @pytest.mark.parametrize("key", [Counted("a", 1), Doubled("a", 1), (Doubled(Counted("a"), 3), 1)])
