@@ -266,6 +266,7 @@ class TaskReader(TaskState):
 
     def begin_at(self, checkpoint: int, transaction: int | None) -> None:
         """Begin after a complete checkpoint that the task knows, with the open transaction of its sink."""
+        self.bring_up_to_date()
         self._subtask.state = self._subtask.state._replace(last=checkpoint, completed=checkpoint)
         if self._sink is not None and transaction is not None:
             self._sink.begin_at(transaction)
