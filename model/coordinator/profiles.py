@@ -39,6 +39,10 @@ class CoordinatorProfile:
     """
     turn_after_deletion: bool = True
     """One more turn for each checkpoint that the store has deleted."""
+    limits_deletions: bool = True
+    """A request waits while more deletions are under way than checkpoints may be pending."""
+    counts_empty_deletions: bool = False
+    """The deletion of an aborted checkpoint without collected state is under way; else it ends at once."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints savepoints are not forced; else they always are."""
     every_task_must_run: bool = True
@@ -145,6 +149,7 @@ def _up_to_1_17(name: str, **older: object) -> CoordinatorProfile:
         "start_suspends": True,
         "restarts_after_pause": False,
         "counts_failed_store": False,
+        "counts_empty_deletions": True,
     }
     return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
 
@@ -191,6 +196,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         _up_to_1_13(
             "1.9",
             queues_requests=False,
+            limits_deletions=False,
             savepoints_may_wait=False,
             every_task_must_run=False,
             finished_tasks_prevent_start=False,
@@ -206,6 +212,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13(
             "1.11",
+            limits_deletions=False,
             turns_after_end=1,
             every_task_must_run=False,
             finished_tasks_prevent_start=False,
@@ -221,9 +228,12 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         _up_to_1_15("1.15"),
         _up_to_1_17("1.16.0", completes_before_storing=True),
         _up_to_1_17("1.17"),
+        CoordinatorProfile(
+            "1.18", follows_tasks=False, restarts_after_pause=False, counts_empty_deletions=True
+        ),
         *(
             CoordinatorProfile(name, follows_tasks=False, restarts_after_pause=False)
-            for name in ("1.18", "1.19", "1.20")
+            for name in ("1.19", "1.20")
         ),
         CoordinatorProfile("2.3"),
     )
@@ -235,7 +245,11 @@ NEWEST_COORDINATOR = COORDINATOR_PROFILES["2.3"]
 
 PROPOSED_COORDINATORS: Mapping[str, CoordinatorProfile] = {
     "proposed-FLIP-600": CoordinatorProfile(
-        "proposed-FLIP-600", proposed=True, region_failed_percent=50, region_consecutive=2
+        "proposed-FLIP-600",
+        proposed=True,
+        limits_deletions=False,  # the discussion leaves it out
+        region_failed_percent=50,
+        region_consecutive=2,
     )
 }
 """By name; the discussion names no defaults for the two bounds."""
