@@ -34,11 +34,12 @@ COORDINATOR_LIFE = Registry("coordinator")
 @COORDINATOR_LIFE.initial("COORD-22")
 def coord_22_at_first(coordinator: Coordinator) -> bool:
     """A new coordinator is open and at time 0; nothing waits, is pending, or is known of a task."""
-    known = (coordinator.pending, coordinator.queue, coordinator.outlived, coordinator.unseen)
+    parts = (coordinator.pending, coordinator.queue, coordinator.outlived)
+    known = (*parts, coordinator.unseen, coordinator.deletions)
     numbers = (coordinator.now, coordinator.turns, coordinator.pause_ends, coordinator.fault)
     tasks = (*coordinator.tasks_run, *coordinator.tasks_finished, *coordinator.tasks_reached)
     is_fresh = coordinator.open and coordinator.master == NONE and not any(tasks)
-    return is_fresh and not any(known) and not coordinator.deletions and all(number == 0 for number in numbers)
+    return is_fresh and not any(known) and all(number == 0 for number in numbers)
 
 
 @COORDINATOR_LIFE.state("COORD-23")
