@@ -71,12 +71,13 @@ class SchedulerSteps(TriggerSteps):
     def on_deleted(self, coordinator: Coordinator) -> Step[Coordinator]:
         """The oldest deletion ends; then waiting requests may start, unless the coordinator is shut down."""
         if not coordinator.deletions:
-            return Step(coordinator, (), ("COORD-33",))
+            return Step(coordinator, (), ())
+        rules: Rules = ("COORD-33",) if coordinator.queue and self.is_cleaning(coordinator) else ()
         gives_turn = coordinator.deletions[0]
         coordinator = coordinator._replace(deletions=coordinator.deletions[1:])
         if not gives_turn or not coordinator.open:
-            return Step(coordinator, (), ("COORD-33",))
-        return self.follow(coordinator, (), ("COORD-33",))
+            return Step(coordinator, (), rules)
+        return self.follow(coordinator, (), rules)
 
     def on_trigger_fails(self, coordinator: Coordinator, task: int, checkpoint: int) -> Step[Coordinator]:
         """The trigger of a task was lost."""
