@@ -8,6 +8,7 @@ the rule that a wrong step breaks.
 from model.channel.properties import CHANNEL, EXCHANGE
 from model.component_modules import BY_NAME, part_of
 from model.coordinator.properties.begins import COORDINATOR_BEGINS
+from model.coordinator.properties.cleaning import COORDINATOR_CLEANING
 from model.coordinator.properties.coordinator import COORDINATOR
 from model.coordinator.properties.ends import COORDINATOR_ENDS
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
@@ -61,6 +62,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_LIFE,
         COORDINATOR_STORE,
         COORDINATOR_TURNS,
+        COORDINATOR_CLEANING,
         COORDINATOR_HISTORY,
         SUBSUMPTION,
         STORE,

@@ -24,6 +24,8 @@ OBSERVE, RESTART, CONCURRENT, FIRST_ID = "observe", "restart", "concurrent", "fi
 coordinator takes the id of its first checkpoint."""
 RESTORED = "restored"
 """The capability of a subtask that takes the checkpoint from which its task is restored."""
+CLEANING = "cleaning"
+"""The capability of a coordinator whose deletions may be slow: an event ends them, one by one."""
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})

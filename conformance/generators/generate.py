@@ -11,7 +11,7 @@ from random import Random
 from types import MappingProxyType
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import RESTORED, Offer, Wire, canonical
+from conformance.adapters.protocol import CLEANING, RESTORED, Offer, Wire, canonical
 from conformance.adapters.validation import complaints
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.generators.chooser import Chooser
@@ -35,15 +35,16 @@ def configs(component: str) -> Sequence[Wire]:
 def offered(component: str, offer: Offer) -> dict[str, tuple[object, ...]]:
     """The options that an implementation names; an option that it does not name is tried with every value.
 
-    A subtask without the capability `restored` has no such option.
+    An option that is a capability is left out where the implementation does not name it.
     """
     levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
     most = offer.limits.get("channels", FEW)
     channels = tuple(range(1, most + 1)) if most < FEW else ()
     given = {"mode": offer.modes, "profile": offer.profiles, "level": levels, "channels": channels}
     known = {option: tuple(values) for option, values in given.items() if values}
-    if RESTORED in vocabulary()[component].capabilities and RESTORED not in offer.capabilities:
-        known[RESTORED] = LEFT_OUT
+    for option in (RESTORED, CLEANING):
+        if option in vocabulary()[component].capabilities and option not in offer.capabilities:
+            known[option] = LEFT_OUT
     return known
 
 

@@ -8,7 +8,7 @@ The module describes Flink 1.18 and later; `model.coordinator.generations` has w
 
 from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, NotifyMaster
 from model.coordinator.failures import Failure, FailureSteps
-from model.coordinator.pending import Pending
+from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.shared_state import SharedStateSteps
 from model.coordinator.state import Coordinator, drop_pending
 from model.events import (
@@ -57,7 +57,7 @@ class CompletionSteps:
             coordinator = added.state
             subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
             deleted = sum(type(effect) is DiscardCheckpoint for effect in added.effects)
-            coordinator = owe_turns(coordinator, self.turns_after_deletion(deleted))
+            coordinator = self.delete(coordinator, (True,) * self.turns_after_deletion(deleted))
             effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
             rules = (*rules, *added.rules)
         coordinator, called = self.after_storing(coordinator, done)
@@ -155,7 +155,7 @@ class CompletionSteps:
             shared, released = self.shared_state.discard_unstored(
                 shared, done.checkpoint, is_durable=is_durable
             )
-            coordinator = coordinator._replace(shared=shared)
+            coordinator = self.delete(coordinator._replace(shared=shared), (False,))
             effects = (*effects, DiscardCheckpoint(done.checkpoint), *released)
         coordinator, emitted, counting = self.count_failed_store(coordinator, done)
         notifications = self.notify_abort(coordinator, done)
@@ -177,7 +177,24 @@ class CompletionSteps:
         """A failed addition to the store counts as a failure."""
         return self.count_failure(coordinator, done, FINALIZE_CHECKPOINT_FAILURE, by_task=False)
 
-    # ------------------------------------------------------------ aborts
+    # ------------------------------------------------------------ deletions and aborts
+
+    def delete(self, coordinator: Coordinator, turns: tuple[bool, ...]) -> Coordinator:
+        """Begins deletions; by deletion: waiting requests get a turn when it ends, which may be at once."""
+        if coordinator.plan.slow_cleaning:
+            return coordinator._replace(deletions=(*coordinator.deletions, *turns))
+        return owe_turns(coordinator, sum(turns))
+
+    def delete_collected(self, coordinator: Coordinator, pending: Pending, turns: int) -> Coordinator:
+        """Begins to delete what an aborted checkpoint has collected, which gives at most one turn."""
+        if coordinator.plan.slow_cleaning and not self.has_deletion(pending):
+            return owe_turns(coordinator, turns)
+        return self.delete(coordinator, (True,) * turns)
+
+    def has_deletion(self, pending: Pending) -> bool:
+        """The deletion of an aborted checkpoint does not end at once: it has collected state."""
+        of_tasks = any(state != NO_STATE for state in pending.states) or any(pending.shared)
+        return of_tasks or (len(pending.coordinators) > 0 and all(pending.coordinators))
 
     def abort(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
@@ -185,7 +202,8 @@ class CompletionSteps:
         """A pending checkpoint ends without success."""
         turns = coordinator.plan.profile.turns_after_end
         is_starting = coordinator.master == pending.checkpoint
-        coordinator = owe_turns(drop_pending(coordinator, pending), turns)
+        coordinator = owe_turns(drop_pending(coordinator, pending), min(turns, 1))
+        coordinator = self.delete_collected(coordinator, pending, turns - 1)
         if is_starting:
             return self.abort_start(coordinator, pending, reason, by_task=by_task)
         return self.discard(coordinator, pending, reason, by_task=by_task)

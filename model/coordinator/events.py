@@ -22,6 +22,7 @@ __all__ = [
     "Complete",
     "CoordinatorRestart",
     "DeclineMessage",
+    "Deleted",
     "DiscardCheckpoint",
     "Fail",
     "FailJob",
@@ -99,6 +100,12 @@ class StoreFails(NamedTuple):
 
     when: int
     kind: str = "store_fails"
+
+
+class Deleted(NamedTuple):
+    """The oldest deletion that is under way ends."""
+
+    kind: str = "deleted"
 
 
 class FailTasks(NamedTuple):
@@ -193,6 +200,7 @@ EVENTS: tuple[type, ...] = (
     DeclineMessage,
     Advance,
     StoreFails,
+    Deleted,
     FailTasks,
     RestoreRequest,
     CoordinatorRestart,

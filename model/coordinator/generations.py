@@ -59,7 +59,15 @@ class FollowsTheJob(CoordinatorSteps):
         return plan.initial_delay
 
 
-class CountsSuccessFirst(FollowsTheJob):
+class DeletesInTurn(FollowsTheJob):
+    """1.18: the deletion of an aborted checkpoint is under way, even if it has collected no state."""
+
+    def has_deletion(self, pending: Pending) -> bool:
+        """Every deletion is under way."""
+        return True
+
+
+class CountsSuccessFirst(DeletesInTurn):
     """1.16.2 to 1.17: a checkpoint counts as a success before it is stored."""
 
     def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
@@ -339,7 +347,8 @@ _STEPS: Mapping[CoordinatorProfile, CoordinatorSteps] = {
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.15.0", "1.15")), OutlivesAborts()),
     COORDINATOR_PROFILES["1.16.0"]: CompletesFirst(),
     COORDINATOR_PROFILES["1.17"]: CountsSuccessFirst(),
-    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.18", "1.19", "1.20")), FollowsTheJob()),
+    COORDINATOR_PROFILES["1.18"]: DeletesInTurn(),
+    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.19", "1.20")), FollowsTheJob()),
     COORDINATOR_PROFILES["2.3"]: CoordinatorSteps(),
     PROPOSED_COORDINATORS["proposed-FLIP-600"]: FallsBack(),
 }

@@ -40,6 +40,10 @@ class CoordinatorProfile:
     """
     turn_after_deletion: bool = True
     """Waiting requests get one more turn for each checkpoint that the store has deleted."""
+    limits_deletions: bool = True
+    """A request waits while more deletions are under way than checkpoints may be pending."""
+    counts_empty_deletions: bool = False
+    """An aborted checkpoint without collected state begins a deletion too. Else it begins none."""
     savepoints_may_wait: bool = True
     """With unaligned checkpoints, savepoints are not forced. Else they are always forced."""
     every_task_must_run: bool = True
@@ -149,6 +153,7 @@ def _up_to_1_17(name: str, **older: object) -> CoordinatorProfile:
         "start_suspends": True,
         "restarts_after_pause": False,
         "counts_failed_store": False,
+        "counts_empty_deletions": True,
     }
     return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
 
@@ -195,6 +200,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         _up_to_1_13(
             "1.9",
             queues_requests=False,
+            limits_deletions=False,
             savepoints_may_wait=False,
             every_task_must_run=False,
             finished_tasks_prevent_start=False,
@@ -210,6 +216,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13(
             "1.11",
+            limits_deletions=False,
             turns_after_end=1,
             every_task_must_run=False,
             finished_tasks_prevent_start=False,
@@ -225,9 +232,12 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         _up_to_1_15("1.15"),
         _up_to_1_17("1.16.0", completes_before_storing=True),
         _up_to_1_17("1.17"),
+        CoordinatorProfile(
+            "1.18", follows_tasks=False, restarts_after_pause=False, counts_empty_deletions=True
+        ),
         *(
             CoordinatorProfile(name, follows_tasks=False, restarts_after_pause=False)
-            for name in ("1.18", "1.19", "1.20")
+            for name in ("1.19", "1.20")
         ),
         CoordinatorProfile("2.3"),
     )
@@ -239,7 +249,11 @@ NEWEST_COORDINATOR = COORDINATOR_PROFILES["2.3"]
 
 PROPOSED_COORDINATORS: Mapping[str, CoordinatorProfile] = {
     "proposed-FLIP-600": CoordinatorProfile(
-        "proposed-FLIP-600", proposed=True, region_failed_percent=50, region_consecutive=2
+        "proposed-FLIP-600",
+        proposed=True,
+        limits_deletions=False,  # the discussion leaves it out
+        region_failed_percent=50,
+        region_consecutive=2,
     )
 }
 """The proposed generations by name. The discussion names no defaults for the two bounds."""

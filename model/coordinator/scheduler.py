@@ -68,6 +68,17 @@ class SchedulerSteps(TriggerSteps):
             return Step(coordinator, effects, rules)
         return self.run_until(coordinator, coordinator.now, effects, rules)
 
+    def on_deleted(self, coordinator: Coordinator) -> Step[Coordinator]:
+        """The oldest deletion ends; then waiting requests may start, unless the coordinator is shut down."""
+        if not coordinator.deletions:
+            return Step(coordinator, (), ())
+        rules: Rules = ("COORD-33",) if coordinator.queue and self.is_cleaning(coordinator) else ()
+        gives_turn = coordinator.deletions[0]
+        coordinator = coordinator._replace(deletions=coordinator.deletions[1:])
+        if not gives_turn or not coordinator.open:
+            return Step(coordinator, (), rules)
+        return self.follow(coordinator, (), rules)
+
     def on_trigger_fails(self, coordinator: Coordinator, task: int, checkpoint: int) -> Step[Coordinator]:
         """The trigger of a task is lost, which aborts its checkpoint if that is pending (COORD-24)."""
         pending = find(coordinator.pending, checkpoint)

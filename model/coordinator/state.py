@@ -50,6 +50,8 @@ class Plan(NamedTuple):
     """Number of operator coordinators."""
     hooks: int = 0
     """Number of master hooks."""
+    slow_cleaning: bool = False
+    """A deletion is under way until the event that ends it; else it ends at once."""
 
 
 class Scheduler(NamedTuple):
@@ -121,6 +123,8 @@ class Coordinator(NamedTuple):
     open: bool
     """The coordinator has not shut down."""
     regional: Regional = Regional()
+    deletions: tuple[bool, ...] = ()
+    """The deletions that are under way, oldest first: waiting requests get a turn when it ends."""
 
 
 def new_coordinator(plan: Plan, retain: int) -> Coordinator:

@@ -74,6 +74,9 @@ class TriggerSteps(CompletionSteps):
         turns = coordinator.turns
         coordinator = coordinator._replace(turns=0)
         while coordinator.queue and coordinator.master == NONE:
+            if self.is_cleaning(coordinator):
+                rules = (*rules, "COORD-33")
+                break
             head = coordinator.queue[0]
             if not may_start(head, len(coordinator.pending), coordinator.plan.max_concurrent):
                 break
@@ -94,6 +97,11 @@ class TriggerSteps(CompletionSteps):
                 turns = 0
             coordinator, effects, rules = self.start(coordinator, head, effects, rules)
         return Step(coordinator, effects, rules)
+
+    def is_cleaning(self, coordinator: Coordinator) -> bool:
+        """More deletions are under way than checkpoints may be pending, so every request waits (COORD-33)."""
+        plan = coordinator.plan
+        return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
     def can_start(self, coordinator: Coordinator) -> bool:
         """The job and all tasks run (COORD-01), or have finished where that is permitted."""

@@ -40,11 +40,13 @@ CoordinatorType ==
      failures : FailuresType,
      store    : Seq(EntryType),         \* completed checkpoints, in the order of additions
      fault    : Faults,                 \* how the next addition to the store fails
-     unseen   : SUBSET EntryType]       \* durable, although the addition failed
+     unseen   : SUBSET EntryType,       \* durable, although the addition failed
+     deletions : Seq(BOOLEAN)]          \* under way, oldest first: its end gives a turn
 
 NewCoordinator ==
     [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
-     failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {}]
+     failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {},
+     deletions |-> <<>>]
 
 CoordinatorStep(k, effects) == [coordinator |-> k, out |-> effects]
 
@@ -75,6 +77,22 @@ GoesToStore(p) == Replaces(p)                                       \* SUB-05
 IsPossiblyStored(fault) == fault = "maybe"                          \* COORD-21
 
 ------------------------------------------------------------------------------
+(* Deletions. *)
+
+(* A deletion is under way until an event ends it; a model replaces this. *)
+SlowCleaning == FALSE
+
+(* Deletions begin; by deletion: its end gives waiting requests a turn. *)
+Deleting(k, turns) == IF SlowCleaning THEN [k EXCEPT !.deletions = @ \o turns] ELSE k
+
+(* The deletion of what an aborted checkpoint has collected does not end at  *)
+(* once.                                                                     *)
+HasDeletion(p) == p.missing # Tasks                                 \* COORD-33
+
+(* The turns after the deletions of checkpoints that the store has dropped. *)
+TurnsOfDropped(dropped) == [i \in DOMAIN dropped |-> TRUE]         \* COORD-29
+
+------------------------------------------------------------------------------
 (* Aborts. *)
 
 Without(k, n) == [k EXCEPT !.pending = SelectSeq(@, LAMBDA p : p.id # n)]
@@ -89,7 +107,8 @@ AbortEffects(p, reason) ==
 
 Abort(k, p, reason, byTask, effects) ==
     LET counted == OnFailure(k.failures, p.id, p.type, reason, byTask)
-    IN  CoordinatorStep([Without(k, p.id) EXCEPT !.failures = counted.failures],
+    IN  CoordinatorStep(Deleting([Without(k, p.id) EXCEPT !.failures = counted.failures],
+                                 IF HasDeletion(p) THEN <<TRUE>> ELSE <<>>),
                         effects \o AbortEffects(p, reason) \o counted.out \o NotifyAbort(p))
 
 (* Aborts the pending checkpoints that Which selects, oldest first. *)
@@ -125,8 +144,9 @@ FailToStore(step, p) ==
         entry == [id |-> p.id, type |-> p.type]
         discard == IF IsPossiblyStored(k.fault) THEN <<>> ELSE <<<<"discard", p.id>>>>
         counted == CountFailedStore(k.failures, p)
-    IN  CoordinatorStep([k EXCEPT !.failures = counted.failures, !.fault = "none",
-                                  !.unseen = IF k.fault = "before" THEN @ ELSE @ \cup {entry}],
+        after == [k EXCEPT !.failures = counted.failures, !.fault = "none",
+                           !.unseen = IF k.fault = "before" THEN @ ELSE @ \cup {entry}]
+    IN  CoordinatorStep(Deleting(after, IF discard = <<>> THEN <<>> ELSE <<FALSE>>),
                         step.out \o AbortUnstored(p) \o discard \o counted.out \o NotifyAbort(p)
                         \o <<<<"fail", "CheckpointException">>>>)
 
@@ -134,7 +154,8 @@ Complete(k, p, effects) ==                                             \* COORD-
     LET begun == BeforeStoring(CoordinatorStep(Without(k, p.id), effects), p)
         added == IF GoesToStore(p) THEN OnAdd(k.store, p.id, p.type) ELSE [store |-> k.store, out |-> <<>>]
         Kind(kind) == SelectSeq(added.out, LAMBDA e : e[1] = kind)
-        kept == CoordinatorStep([begun.coordinator EXCEPT !.store = added.store, !.pause = MinPause],
+        kept == CoordinatorStep(Deleting([begun.coordinator EXCEPT !.store = added.store, !.pause = MinPause],
+                                         TurnsOfDropped(Kind("discard"))),
                                 begun.out \o Kind("discard"))
         done == AfterStoring(kept, p)
         ended == AbortAll(done.coordinator, LAMBDA q : IsSubsumedBy(q, p.id), "CHECKPOINT_SUBSUMED", done.out)

@@ -9,9 +9,9 @@
 (*                                                                         *)
 (* The module has functions only. CoordinatorEnvironment.tla puts a        *)
 (* coordinator into an environment. CoordinatorModel.tla states rules      *)
-(* COORD-01 to COORD-14, COORD-19 to COORD-22, SUB-02 to SUB-05 and        *)
-(* SUB-11. Dataflow.tla composes the coordinator with tasks and channels.  *)
-(* OlderCoordinator.tla has the steps of older generations.                *)
+(* COORD-01 to COORD-14, COORD-19 to COORD-22, COORD-33, SUB-02 to SUB-05  *)
+(* and SUB-11. Dataflow.tla composes the coordinator with tasks and        *)
+(* channels. OlderCoordinator.tla has the steps of older generations.      *)
 (*                                                                         *)
 (* Source: Apache Flink 1.18 and later, CheckpointCoordinator,             *)
 (* CheckpointRequestDecider.                                               *)
@@ -31,6 +31,8 @@ ASSUME Sources \subseteq Tasks /\ MaxConcurrent \in Nat \ {0}
 CanStart(k) == k.running /\ k.up = Tasks                            \* COORD-01
 
 HasRoom(k) == Len(k.pending) < MaxConcurrent                        \* COORD-03
+
+IsCleaning(k) == Len(k.deletions) > MaxConcurrent                   \* COORD-33
 
 IsPaused(k, r) == KeepsPause(r) /\ k.pause > 0                      \* COORD-14
 
@@ -55,6 +57,11 @@ Refusal(k, r) ==
 (* end, one turn follows the end and one follows the deletion of its state.  *)
 TurnsAfter(ended, dropped) == 2 * ended + dropped
 
+(* The number of these turns that follow deletions which began between the   *)
+(* two states: such a turn comes when its deletion ends.                     *)
+TurnsLater(k, after) ==
+    Len(SelectSeq(SubSeq(after.deletions, Len(k.deletions) + 1, Len(after.deletions)), LAMBDA turn : turn))
+
 (* A start lasts until the end of the event, so the other turns start no     *)
 (* request. The same holds for a start that fails because tasks do not run.  *)
 TakesAllTurns(k, r) == Refusal(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING"
@@ -63,7 +70,7 @@ TakesAllTurns(k, r) == Refusal(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING"
 (* allows. A request that is too early ends one turn.                        *)
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, effects) ==
-    IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) THEN CoordinatorStep(k, effects)
+    IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) \/ IsCleaning(k) THEN CoordinatorStep(k, effects)
     ELSE LET r == Head(k.queue)
              rest == [k EXCEPT !.queue = Tail(@)]
              Trigger(t) == <<"trigger_task", t, k.next, r.type>>
@@ -98,15 +105,22 @@ OnAcknowledge(k, t, n) ==
         THEN LET done == Complete(after, counted, success)
                  ended == Len(k.pending) - Len(done.coordinator.pending)
                  dropped == SelectSeq(done.out, LAMBDA e : e[1] = "discard" /\ e[2] # n)
-             IN  Serve(done.coordinator, TurnsAfter(ended, Len(dropped)), done.out)
+                 turns == TurnsAfter(ended, Len(dropped)) - TurnsLater(k, done.coordinator)
+             IN  Serve(done.coordinator, turns, done.out)
         ELSE CoordinatorStep(after, success)
 
 (* COORD-11: the end of one checkpoint gives waiting requests a turn. *)
-TurnAfter(step) == Serve(step.coordinator, TurnsAfter(1, 0), step.out)
+TurnAfter(k, step) == Serve(step.coordinator, TurnsAfter(1, 0) - TurnsLater(k, step.coordinator), step.out)
+
+(* COORD-33: the oldest deletion ends, which may give a turn. *)
+OnDeleted(k) ==
+    LET left == [k EXCEPT !.deletions = Tail(@)]
+    IN  IF k.deletions = <<>> THEN CoordinatorStep(k, <<>>)
+        ELSE IF Head(k.deletions) THEN Serve(left, 1, <<>>) ELSE CoordinatorStep(left, <<>>)
 
 OnDecline(k, n, reason) ==
     IF ~IsPendingId(k, n) THEN CoordinatorStep(k, <<>>)
-    ELSE TurnAfter(Abort(k, PendingOf(k, n), reason, TRUE, <<>>))
+    ELSE TurnAfter(k, Abort(k, PendingOf(k, n), reason, TRUE, <<>>))
 
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
@@ -117,7 +131,7 @@ RECURSIVE Expire(_, _)
 Expire(k, effects) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))
     IN  IF due = <<>> THEN CoordinatorStep(k, effects)
-        ELSE LET served == TurnAfter(Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, effects))
+        ELSE LET served == TurnAfter(k, Abort(k, Head(due), "CHECKPOINT_EXPIRED", FALSE, effects))
              IN  Expire(served.coordinator, served.out)
 
 OnTick(k) ==

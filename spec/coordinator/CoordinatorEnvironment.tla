@@ -30,7 +30,7 @@ JobRestarts == TRUE                 \* the job may leave RUNNING without a faile
 
 EventKinds ==
     {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
-     "store_fails", "coordinator_restart"}
+     "store_fails", "deleted", "coordinator_restart"}
 
 TypeOK ==
     /\ coordinator \in CoordinatorType
@@ -86,6 +86,10 @@ StoreFails(when) ==
     /\ k.fault = "none"
     /\ Take(<<"store_fails", when>>, OnStoreFails(k, when))
 
+Deleted ==
+    /\ k.deletions # <<>>
+    /\ Take(<<"deleted">>, OnDeleted(k))
+
 CoordinatorRestart ==
     /\ Restarts
     /\ Take(<<"coordinator_restart">>, OnCoordinatorRestart(k))
@@ -98,7 +102,7 @@ Next ==
     \/ Tick \/ LeaveRunning \/ EnterRunning \/ Restore
     \/ \E t \in Failing : FailTasks(t) \/ TaskStatus(t)
     \/ \E when \in StoreFaults : StoreFails(when)
-    \/ CoordinatorRestart
+    \/ Deleted \/ CoordinatorRestart
 
 Spec == Init /\ [][Next]_vars
 
@@ -115,6 +119,8 @@ StoresSavepoints(p) == TRUE                                 \* GoesToStore
 StartsAnyway(c) == c.running                                \* CanStart
 OneTurn(ended, dropped) == 1                                \* TurnsAfter
 AlwaysRoom(c) == TRUE                                       \* HasRoom
+NeverCleaning(c) == FALSE                                   \* IsCleaning
+EndsSilently(c) == CoordinatorStep([c EXCEPT !.deletions = Tail(@)], <<>>)   \* OnDeleted
 NeverExpires(p) == FALSE                                    \* IsExpired
 KeepsState(p, reason) == <<<<"abort", p.id, reason>>>>      \* AbortEffects
 ForgetsPending(c) == CoordinatorStep([c EXCEPT !.queue = <<>>], <<>>)   \* Suspend
@@ -124,7 +130,7 @@ EveryRequestPauses(r) == TRUE                                  \* KeepsPause
 NeverPauses(c, r) == FALSE                                 \* IsPaused
 OnlyCheckpoints(p) == p.type = "checkpoint"                 \* GoesToStore
 OnlyListed(c) == Range(c.store)                       \* Durable
-LeavesWaiting(step) == step                                 \* TurnAfter
+LeavesWaiting(c, step) == step                              \* TurnAfter
 DrawsAgain(n) == n                                        \* IdAfter
 AwaitsSources(n, type) == [id |-> n, type |-> type, missing |-> Sources, age |-> 0]     \* NewPending
 KeepsLateState(c, t, n) == CoordinatorStep(c, <<>>)         \* OnLateAnswer
@@ -149,6 +155,7 @@ No == FALSE
 Nothing == {}
 Others == Tasks \ Sources
 AllFaults == {"before", "after", "maybe"}
+OnlyBefore == {"before"}
 OfAllKinds ==
     {Periodic, ByHand("checkpoint"), [ByHand("checkpoint") EXCEPT !.forced = TRUE],
      [ByHand("savepoint") EXCEPT !.forced = FALSE]}

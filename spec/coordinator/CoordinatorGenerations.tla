@@ -45,6 +45,9 @@
 (*     waiting requests get two turns after an end                         *)
 (* turn_after_deletion                                                     *)
 (*     ... and one more for each deleted checkpoint (COORD-29)             *)
+(* counts_empty_deletions                                                  *)
+(*     the deletion of an aborted checkpoint without collected state is    *)
+(*     under way, too (COORD-33); else it ends at once                     *)
 (* abort_ends_master_phase                                                 *)
 (*     an abort ends the master phase (COORD-30)                           *)
 (* counts_failed_start                                                     *)
@@ -64,7 +67,8 @@ Coordinator_1_11 ==
     Coordinator_1_9 \cup {"queues_requests", "pauses_periodic", "abort_notifications", "counts_timeouts"}
 Coordinator_1_12 ==
     Coordinator_1_11
-    \cup {"keeps_possibly_stored", "protects_newest_checkpoint", "counts_in_order", "turn_after_cleaning"}
+    \cup {"keeps_possibly_stored", "protects_newest_checkpoint", "counts_in_order", "turn_after_cleaning",
+          "counts_empty_deletions"}
 Coordinator_1_13 == Coordinator_1_12
 Coordinator_1_14_0 == Coordinator_1_13 \cup {"counts_io_exceptions", "every_task_must_run"}
 Coordinator_1_14 == Coordinator_1_14_0 \cup {"declines_count_for_all_types"}       \* from 1.14.3 on
@@ -74,8 +78,9 @@ Coordinator_1_16_0 ==
     Coordinator_1_15 \cup {"abort_ends_master_phase", "counts_failed_start", "turn_after_deletion"}
 Coordinator_1_17 == Coordinator_1_16_0 \ {"completes_before_storing"}              \* from 1.16.2 on
 Coordinator_1_18 == Coordinator_1_17
+Coordinator_1_19 == Coordinator_1_18 \ {"counts_empty_deletions"}
 
-CoordinatorSwitches == Coordinator_1_18
+CoordinatorSwitches == Coordinator_1_19
 
 CoordinatorHas(switch) == switch \in CoordinatorSwitches
 

@@ -1,11 +1,11 @@
 -------------------------- MODULE CoordinatorModel ---------------------------
 (***************************************************************************)
 (* This module states rules COORD-01 to COORD-14, COORD-19 to COORD-22,    *)
-(* COORD-29, SUB-02 to SUB-05 and SUB-11 over one step: `coordinator`      *)
-(* before and after, the event and the effects in out'. The rules do not   *)
-(* use the operators that they check: they state the behaviour of each     *)
-(* generation again. OnlyOlderAreSubsumed is the coordinator's part of     *)
-(* SUB-01.                                                                 *)
+(* COORD-29, COORD-33, SUB-02 to SUB-05 and SUB-11 over one step:          *)
+(* `coordinator` before and after, the event and the effects in out'. The  *)
+(* rules do not use the operators that they check: they state the          *)
+(* behaviour of each generation again. OnlyOlderAreSubsumed is the         *)
+(* coordinator's part of SUB-01.                                           *)
 (***************************************************************************)
 EXTENDS CoordinatorEnvironment
 
@@ -22,6 +22,7 @@ Completed == {n \in Ids : \E i \in DOMAIN Effects : Effects[i] = <<"complete", n
 CannotStart ==
     \/ ~k.running
     \/ IF CoordinatorHas("every_task_must_run") THEN k.up # Tasks ELSE ~(Sources \subseteq k.up)
+HoldsBack(c) == Len(c.deletions) > MaxConcurrent
 Task == out'[1][2]
 AcknowledgedId == out'[1][3]
 AcknowledgesPending == EventIs("acknowledge") /\ AcknowledgedId \in PendingIds(k)
@@ -43,7 +44,7 @@ IsEarly(r) == k'.pause > 0 /\ ~r.forced /\ (r.periodic \/ ~CoordinatorHas("pause
 Ends == EventIs("coordinator_restart") \/ ((EventIs("job_status") \/ EventIs("fail_tasks")) /\ ~k'.running)
 
 COORD_01 == [][
-    /\ (EventIs("request") /\ CannotStart) =>
+    /\ (EventIs("request") /\ CannotStart /\ k.queue = <<>> /\ ~HoldsBack(k)) =>
         /\ Len(Effects) = 1 /\ Effects[1][1] = "rejected" /\ Effects[1][2] = Arriving.type /\ k' = k
         /\ Effects[1][3] = "NOT_ALL_REQUIRED_TASKS_RUNNING" \/ Arriving.periodic \/ IsEarly(Arriving)
     /\ CannotStart => Started = {} /\ k'.next = k.next]_vars
@@ -116,7 +117,7 @@ COORD_10 == [][EventIs("tick") =>
 (* Below the limit, a request waits only if the min pause delays it. A       *)
 (* request that starts was first in the queue.                               *)
 COORD_11 ==
-    k.queue # <<>> =>
+    (k.queue # <<>> /\ ~SlowCleaning) =>      \* else COORD_33
         /\ ~CannotStart /\ CoordinatorHas("queues_requests")
         /\ \/ ~Head(k.queue).forced /\ Len(k.pending) >= MaxConcurrent
            \/ MinPause > 0 /\ \A q \in Range(k.queue) : q.periodic /\ ~q.forced
@@ -138,6 +139,20 @@ COORD_14 == [][~Ends =>
                 e[1] = "rejected" /\ e[3] = "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
         /\ ~CannotStart => k'.next - k.next = Len(Left) - Cardinality(early)]_vars
 
+(* For each deletion that begins in this step: whether its end gives a turn. *)
+RECURSIVE NewIn(_)
+NewIn(effects) ==
+    IF effects = <<>> THEN <<>>
+    ELSE LET e == Head(effects)
+             isUnstored == StoreThrows /\ e[2] = AcknowledgedId
+             isEmpty == e[2] \notin PendingIds(k) \/ PendingOf(k, e[2]).missing = Tasks
+         IN  (CASE e[1] = "abort" /\ ~isUnstored ->
+                        IF isEmpty /\ ~CoordinatorHas("counts_empty_deletions") THEN <<>> ELSE <<TRUE>>
+                [] e[1] = "discard" /\ isUnstored -> <<FALSE>>
+                [] e[1] = "discard" /\ ~isUnstored /\ CoordinatorHas("turn_after_deletion") -> <<TRUE>>
+                [] OTHER -> <<>>) \o NewIn(Tail(effects))
+NewDeletions == IF SlowCleaning THEN NewIn(Effects) ELSE <<>>
+
 (* If the end of a checkpoint starts no request, each of its turns removes   *)
 (* one head that is too early.                                               *)
 TurnsDue ==
@@ -145,11 +160,22 @@ TurnsDue ==
         dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}
     IN  ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
         + (IF CoordinatorHas("turn_after_deletion") THEN Cardinality(dropped) ELSE 0)
+        - Len(SelectSeq(NewDeletions, LAMBDA turn : turn))
 
 COORD_29 == [][(EventIs("acknowledge") \/ EventIs("decline")) /\ ~CannotStart /\ k'.next = k.next =>
     LET early == {i \in DOMAIN Whole : i <= TurnsDue /\ \A j \in 1 .. i :
-                      Len(k'.pending) < MaxConcurrent /\ IsEarly(Whole[j])}
+                      Len(k'.pending) < MaxConcurrent /\ ~HoldsBack(k') /\ IsEarly(Whole[j])}
     IN  Len(Left) = Cardinality(early)]_vars
+
+(* No request leaves the queue while too many deletions are under way. (At a *)
+(* tick, deletions begin after a start.) The end of a deletion gives a turn, *)
+(* except of a checkpoint that was not stored.                               *)
+COORD_33 == [][~Ends =>
+    /\ HoldsBack(IF EventIs("tick") THEN k ELSE k') => Left = <<>> /\ k'.next = k.next
+    /\ EventIs("deleted") =>
+        IF ~Head(k.deletions) THEN Left = <<>>
+        ELSE \/ k'.queue = <<>> \/ HoldsBack(k') \/ IsEarly(Head(k'.queue))
+             \/ ~Head(k'.queue).forced /\ Len(k'.pending) >= MaxConcurrent]_vars
 
 COORD_19 == [][~CoordinatorHas("abort_notifications") => EffectsOf("notify_abort") = <<>>]_vars
 
@@ -327,7 +353,7 @@ Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
 Frame == [][
     /\ out = <<>> => k = [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
                          failures |-> [counted |-> {}, highest |-> 0], store |-> <<>>, fault |-> "none",
-                         unseen |-> {}]
+                         unseen |-> {}, deletions |-> <<>>]
     /\ k'.running = IF EventIs("job_status") THEN out'[1][2] ELSE k.running /\ ~EventIs("fail_tasks") /\ ~Restart
     /\ k'.up = CASE EventIs("fail_tasks") -> k.up \ {Task} [] EventIs("task_status") -> k.up \cup {Task}
                  [] Restart -> {} [] OTHER -> k.up
@@ -339,6 +365,7 @@ Frame == [][
                     [] EventIs("tick") /\ k.pause > 0 -> k.pause - 1 [] OTHER -> k.pause
     /\ k'.fault = IF EventIs("store_fails") THEN out'[1][2] ELSE IF StoreThrows THEN "none" ELSE k.fault
     /\ k'.unseen = IF Restart THEN {} ELSE IF StoreThrows /\ k.fault # "before" THEN k.unseen \cup {Entry} ELSE k.unseen
+    /\ k'.deletions = IF Restart THEN <<>> ELSE IF EventIs("deleted") THEN Tail(k.deletions) ELSE k.deletions \o NewDeletions
     /\ k'.failures = IF Restart THEN [counted |-> {}, highest |-> 0]
                      ELSE IF Tolerable = -1 THEN k.failures ELSE CountedIn(k.failures, Effects)
     /\ IF IsComplete /\ ~StoreThrows /\ IsStored(ById(k, AcknowledgedId))

@@ -12,6 +12,9 @@
 (***************************************************************************)
 EXTENDS Coordinator, CoordinatorGenerations
 
+(* Up to 1.18, COORD-33: every deletion is under way until an event ends it. *)
+AnyHasDeletion(p) == TRUE                                               \* HasDeletion
+
 (* Up to 1.17: a checkpoint counts as a success before it is stored, and a   *)
 (* failed addition does not count.                                           *)
 SucceedsFirst(step, p) == Succeed(step, p)                              \* BeforeStoring
@@ -25,6 +28,7 @@ AbortsNothing(p) == <<>>                                                \* Abort
 
 (* Up to 1.15: the deletion of a completed checkpoint gives no turn.         *)
 NoTurnForDropped(ended, dropped) == 2 * ended                           \* TurnsAfter
+DroppedAtOnce(dropped) == <<>>                                          \* TurnsOfDropped
 
 (* Up to 1.14, SUB-11: a savepoint is stored and replaces like a checkpoint. *)
 SavepointsReplace(p) == TRUE                                            \* Replaces

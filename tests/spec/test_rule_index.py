@@ -11,7 +11,7 @@ from spec.rules import RuleIndexError, load_rules, parse_rules
 from spec.vocabulary import types
 
 RULES = load_rules()
-OPTIONS = (("mode", "gate_mode"), ("level", "level"))
+OPTIONS = (("mode", "gate_mode"), ("level", "level"), ("cleaning", "cleaning"))
 PROFILES = (
     "gate_profile",
     "channel_profile",

@@ -53,7 +53,9 @@ def _tolerable(given: Given) -> int:
 
 def _is_small(given: Given) -> bool:
     """One pending checkpoint at most and requests of one rank: few shapes, each of few paths."""
-    return given.number("MaxConcurrent") == 1 and not {"OfferedRequests", "Restarts"} & given.replaced.keys()
+    return given.number("MaxConcurrent") == 1 and not (
+        {"OfferedRequests", "Restarts", "SlowCleaning"} & given.replaced.keys()
+    )
 
 
 def _plan(given: Given) -> Plan:
@@ -71,6 +73,7 @@ def _plan(given: Given) -> Plan:
         tolerable_failures=_tolerable(given),
         unaligned=True,
         finished_tasks=profile.after_finish_by_default,
+        slow_cleaning="SlowCleaning" in given.replaced,
     )
 
 
@@ -85,7 +88,9 @@ def _scope(given: Given) -> Scope:
         reasons=() if "Reasons" in replaced else ("ASYNC_EXCEPTION",),
         failing={"": sources, "Nothing": (), "Others": others}[replaced.get("Failing", "")],
         job_restarts="JobRestarts" not in replaced,
-        faults=(BEFORE, AFTER, MAYBE) if "StoreFaults" in replaced else (),
+        faults={"": (), "OnlyBefore": (BEFORE,), "AllFaults": (BEFORE, AFTER, MAYBE)}[
+            replaced.get("StoreFaults", "")
+        ],
         restarts="Restarts" in replaced,
     )
 
@@ -154,6 +159,7 @@ def coordinator_record(start: Coordinator, *, with_states: bool = True) -> Recor
         *fields("failures", of=FAILURES.nested(new_failures())),
         *fields("store", of=entries),
         *fields("fault", of=words(FAULTS)),
+        *fields("deletions"),
         *fields("unseen", of=Spelling(lambda there, _: tuple(sorted(ENTRIES.read(there, ()))), _as_set)),
     )
 
@@ -174,6 +180,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "fail_tasks": ("fail_tasks", "tasks"),
     "restore": ("restore",),
     "store_fails": ("store_fails", "when"),
+    "deleted": ("deleted",),
     "coordinator_restart": ("coordinator_restart",),
 }
 """By kind on the wire, the word of CoordinatorModel.tla and the fields that follow it."""

@@ -60,6 +60,7 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "Savepoints": True,
             "MinPause": Raw("RecordedPause"),
             "Tolerable": Raw("RecordedTolerable"),
+            "SlowCleaning": Raw("Yes" if config.get("cleaning") == "slow" else "No"),
             "CoordinatorSwitches": coordinator_switches(config),
         },
         steps={
@@ -73,6 +74,7 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "fail_tasks": "OnlyReported(OnFailTasks(k, event[2]))",
             "restore": "OnRestoreRequest(k)",
             "store_fails": "OnStoreFails(k, event[2])",
+            "deleted": "OnDeleted(k)",
             "coordinator_restart": "OnCoordinatorRestart(k)",
         },
         fields={

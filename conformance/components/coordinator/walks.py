@@ -82,11 +82,30 @@ _FINISHING: list[Wire] = [
 ]
 """Two tasks after the only source: they are triggered once it has finished (COORD-27)."""
 
+SLOW: Wire = {"cleaning": "slow"}
+"""The option with which each deletion is under way until the event `deleted`."""
+
+
+def has_slow_cleaning(profile: str) -> bool:
+    """It counts the deletions that are under way."""
+    return COORDINATOR_PROFILES[profile].limits_deletions
+
+
+_CLEANING: list[Wire] = [
+    {**varied(profile, Random(f"cleaning {profile}")), **SLOW}
+    for profile in PROFILES
+    if has_slow_cleaning(profile)
+]
+
 CONFIGS: list[Wire] = [
-    config
-    for number, varied in enumerate(_VARIED)
-    for config in (varied, *_PLAIN[number % len(_PLAIN) :][: number % 2])
-] + _FINISHING
+    *(
+        config
+        for number, varied in enumerate(_VARIED)
+        for config in (varied, *_PLAIN[number % len(_PLAIN) :][: number % 2])
+    ),
+    *_FINISHING,
+    *_CLEANING,
+]
 """The configurations that walks go through, in turn: every generation, and often the newest by itself."""
 
 
@@ -108,6 +127,7 @@ class _Coordinator:
         self._hooks: list[str] = config.get("hooks", [])
         self._eventful = any(name in config for name in ("externalized", "tolerable_failures"))
         self._finishing: bool = config.get("finished_tasks", False)
+        self._cleaning: bool = config.get("cleaning") == "slow"
         self._shares = self._draw() < 0.4
         self._running: set[str] = set()
         self._handles = 0
@@ -123,6 +143,8 @@ class _Coordinator:
                 return self._toward_running(observed)
         elif self._draw() < 0.03:
             return self._trouble()
+        if self._cleaning and self._draw() < 0.2:
+            return {"kind": "deleted"}
         pending, completed = observed["pending"], list(observed["completed"])
         if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
             return self._restart()  # which puts them in order (COORD-22)

@@ -42,7 +42,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
         dropped = state.retained.add(done)
         effects += state.retained.deletions(dropped)
         if state.profile.turn_after_deletion:
-            state.turns += sum(one.type is CheckpointType.CHECKPOINT for one in dropped)
+            state.delete(sum(one.type is CheckpointType.CHECKPOINT for one in dropped))
     if not early:
         effects.append(events.Complete(checkpoint))
     if not counts_early:
@@ -62,7 +62,7 @@ def abort(
     """
     orphaned = pending.abort()
     del state.pending[pending.checkpoint]
-    state.turns += state.profile.turns_after_end
+    _turns_after_abort(state, pending)
     effects: list[events.CoordinatorEffect] = [Abort(pending.checkpoint, reason)]
     if pending.type is CheckpointType.STOP:
         effects += fail_stop(state, reason)
@@ -81,6 +81,16 @@ def abort(
         return effects
     state.turns += 1
     return effects + fail_start(state, pending, reason)
+
+
+def _turns_after_abort(state: CoordinatorState, pending: PendingCheckpoint) -> None:
+    """The first turn follows the abort, the second the deletion of the collected state."""
+    after_end = state.profile.turns_after_end
+    if pending.has_collected or state.profile.counts_empty_deletions:
+        state.turns += min(after_end, 1)
+        state.delete(max(after_end - 1, 0))
+    else:
+        state.turns += after_end
 
 
 def abort_start(
@@ -160,7 +170,10 @@ def _fail_to_store(
     effects: list[events.CoordinatorEffect] = []
     if not state.profile.completes_before_storing:
         effects.append(Abort(pending.checkpoint, events.FINALIZE_CHECKPOINT_FAILURE))
-    effects += state.retained.discard_unstored(done, failure)
+    deleted = state.retained.discard_unstored(done, failure)
+    if deleted:
+        effects += deleted
+        state.delete(gives_turn=False)
     if state.profile.counts_failed_store:
         effects += count_failure(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return [*effects, *_notify_abort(state, pending), Fail(STORE_EXCEPTION)]

@@ -1,6 +1,6 @@
 """The checkpoint coordinator of one job: it starts checkpoints, collects acknowledgements and ends them.
 
-Rules: COORD-01 to COORD-31, and SUB-01 to SUB-05 between pending checkpoints. Time is virtual, in
+Rules: COORD-01 to COORD-31, COORD-33, and SUB-01 to SUB-05 between pending checkpoints. Time is virtual, in
 milliseconds from 0, and passes only by `advance`. Each method here is an event; its steps are in `trigger`,
 `completion` and `timers`.
 
@@ -169,6 +169,18 @@ class Coordinator(InspectedCoordinator):
         """The next addition to the store will fail."""
         self._state.retained.fail_next(when)
         return ()
+
+    def deleted(self) -> events.CoordinatorEffects:
+        """The oldest deletion ends, and the queue gets its turn (COORD-33).
+
+        Raises ProtocolError if every deletion ends at once.
+        """
+        state = self._state
+        if not state.options.slow_cleaning:
+            raise ProtocolError("every deletion has ended; send `deleted` only where cleaning is slow")
+        if not (state.deletions and state.deletions.popleft()) or state.shut_down:
+            return ()
+        return tuple(timers.give_turn(state))
 
     def restore(
         self, scope: events.RestoreScope = events.RestoreScope.ALL, tasks: tuple[str, ...] = ()

@@ -108,6 +108,11 @@ class StoreFails(Event):
     when: StoreFailure
 
 
+@word("deleted")
+class Deleted(Event):
+    """The oldest deletion that is under way ends; with the option `cleaning` slow only."""
+
+
 @word("coordinator_done")
 class CoordinatorDone(Event):
     """An operator coordinator has taken its part of the checkpoint."""
@@ -321,6 +326,7 @@ CoordinatorEvent: TypeAlias = (
     | Decline
     | Advance
     | StoreFails
+    | Deleted
     | RestoreJob
     | RestartCoordinator
     | ShutDownCoordinator

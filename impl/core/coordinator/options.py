@@ -18,6 +18,8 @@ from impl.core.errors import ConfigError, UnsupportedError
 DEFAULT_TIMEOUT_MS: Final = 600_000
 DELETE: Final = "delete"
 RETAIN: Final = "retain"
+IMMEDIATE: Final = "immediate"
+SLOW: Final = "slow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,9 @@ class CoordinatorOptions:
 
     `interval_ms` None: checkpoints start only on request. `initial_delay_ms` None: the interval.
     `finished_tasks` None: the default of the generation. `keep_when_cancelled`: completed checkpoints stay
-    when the job is cancelled or fails. Raises ConfigError for a value outside its bounds, UnsupportedError
-    for an option that the generation does not have.
+    when the job is cancelled or fails. `slow_cleaning`: a deletion ends with `deleted`. Raises
+    ConfigError for a value outside its bounds, UnsupportedError for an option that the generation does not
+    have.
     """
 
     tasks: Sequence[Task]
@@ -44,6 +47,7 @@ class CoordinatorOptions:
     keep_when_cancelled: bool = False
     operator_coordinators: Sequence[str] = ()
     hooks: Sequence[str] = ()
+    slow_cleaning: bool = False
 
     def __post_init__(self) -> None:
         least = {
@@ -70,6 +74,8 @@ class CoordinatorOptions:
             )
         if self.finished_tasks and not self.profile.after_finish_configurable:
             raise UnsupportedError("finished_tasks is offered from profile 1.14 on; leave it out")
+        if self.slow_cleaning and not self.profile.limits_deletions:
+            raise UnsupportedError("cleaning slow is offered from profile 1.12 on; leave it out")
 
     @property
     def continues_after_tasks_finish(self) -> bool:
@@ -79,7 +85,7 @@ class CoordinatorOptions:
         return self.finished_tasks
 
 
-_NAMES: Final = {"keep_when_cancelled": "externalized"}
+_NAMES: Final = {"keep_when_cancelled": "externalized", "slow_cleaning": "cleaning"}
 _KEYS: Final = tuple(_NAMES.get(one.name, one.name) for one in fields(CoordinatorOptions))
 
 
@@ -92,11 +98,13 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
     only_keys(config, (*_KEYS, "first_id"))
     profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
     kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
+    cleaning = supported(config, "cleaning", (IMMEDIATE, SLOW), IMMEDIATE)
     given = {key: read(config, key) for key, read in _READ.items() if key in config}
     return CoordinatorOptions(
         [_task(one) for one in _listed(config.get("tasks"))],
         COORDINATOR_PROFILES[profile],
         keep_when_cancelled=kept == RETAIN,
+        slow_cleaning=cleaning == SLOW,
         **given,
     )
 

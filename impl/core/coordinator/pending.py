@@ -70,6 +70,7 @@ class PendingCheckpoint:
         self._awaited = set(plan.tasks)
         self._coordinators = set(coordinators)
         self._hooks = set(hooks)
+        self._has_coordinators = bool(coordinators)
         self._states: dict[str, object] = {}
         self._shared: dict[str, tuple[str, ...]] = {}
 
@@ -112,6 +113,12 @@ class PendingCheckpoint:
     def states(self) -> Mapping[str, object]:
         """The acknowledged handles by task, in the order of the job's tasks; None handles are left out."""
         return {task: self._states[task] for task in self.plan.tasks if task in self._states}
+
+    @property
+    def has_collected(self) -> bool:
+        """Whether it has state of all operator coordinators, or of a task, of its own or shared."""
+        of_coordinators = self._has_coordinators and not self._coordinators
+        return bool(self._states or self._shared) or of_coordinators
 
     def acknowledged_by(self, task: str) -> tuple[object, tuple[str, ...]]:
         """The handle that `task` has acknowledged, None without one, and its shared handles."""

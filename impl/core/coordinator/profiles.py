@@ -23,6 +23,10 @@ class CoordinatorProfile:
     """
     turn_after_deletion: bool = False
     """One more turn for each completed checkpoint that the store has deleted."""
+    limits_deletions: bool = False
+    """A request waits while more deletions are under way than checkpoints may be pending."""
+    counts_empty_deletions: bool = False
+    """The deletion of an aborted checkpoint without collected state is under way; else it ends at once."""
     plans_later: bool = False
     """The tasks of a start are determined after the event; its other turns find the start under way."""
     savepoints_may_wait: bool = False
@@ -110,6 +114,8 @@ _1_11: Final = replace(
 _1_12: Final = replace(
     _1_11,
     turns_after_end=2,
+    limits_deletions=True,
+    counts_empty_deletions=True,
     protects_newest_checkpoint=True,
     keeps_possibly_stored=True,
     counts_in_order=True,
@@ -142,7 +148,8 @@ _1_16_2: Final = replace(_1_16_0, completes_before_storing=False)
 _1_18: Final = replace(
     _1_16_2, counts_failed_store=True, counts_success_before_storing=False, start_suspends=False
 )
-_2_3: Final = replace(_1_18, follows_tasks=True, restarts_after_pause=True)
+_1_19: Final = replace(_1_18, counts_empty_deletions=False)
+_2_3: Final = replace(_1_19, follows_tasks=True, restarts_after_pause=True)
 
 NEWEST_NAME: Final = "2.3"
 COORDINATOR_PROFILES: Final[Mapping[str, CoordinatorProfile]] = {
@@ -157,8 +164,8 @@ COORDINATOR_PROFILES: Final[Mapping[str, CoordinatorProfile]] = {
     "1.16.0": _1_16_0,
     "1.17": _1_16_2,
     "1.18": _1_18,
-    "1.19": _1_18,
-    "1.20": _1_18,
+    "1.19": _1_19,
+    "1.20": _1_19,
     NEWEST_NAME: _2_3,
 }
 NEWEST_COORDINATOR: Final = _2_3

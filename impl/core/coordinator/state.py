@@ -1,5 +1,6 @@
 """The state of one coordinator; `trigger`, `completion` and `timers` read and change it."""
 
+from collections import deque
 from collections.abc import Iterable
 
 from impl.core.coordinator.failures import CheckpointFailureManager
@@ -42,6 +43,7 @@ class CoordinatorState:
         self.orphaned: OrphanedMasterPhase | None = None
         self.listener = JobStatusListener(self.job.tasks)
         self.pause_ends: int | None = None
+        self.deletions: deque[bool] = deque()  # under way; whether the queue gets a turn when it ends
 
     def end_turns(self) -> int:
         """The further turns of this event, which end with it."""
@@ -52,6 +54,18 @@ class CoordinatorState:
     def has_capacity(self) -> bool:
         """Whether one more checkpoint may be pending (COORD-03)."""
         return len(self.pending) < self.options.max_concurrent
+
+    def delete(self, number: int = 1, *, gives_turn: bool = True) -> None:
+        """Begin deletions; when one ends, which may be at once, it may give the queue a turn."""
+        if self.options.slow_cleaning:
+            self.deletions.extend([gives_turn] * number)
+        elif gives_turn:
+            self.turns += number
+
+    @property
+    def too_many_deletions(self) -> bool:
+        """Whether every request waits for the end of deletions (COORD-33)."""
+        return len(self.deletions) > self.options.max_concurrent
 
     @property
     def pausing(self) -> bool:

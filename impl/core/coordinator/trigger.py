@@ -30,7 +30,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
         return []
     effects: list[events.CoordinatorEffect] = []
     turns = state.end_turns()
-    while not state.in_master_phase:
+    while not (state.in_master_phase or state.too_many_deletions):
         choice = state.queue.choose(has_capacity=state.has_capacity, pausing=state.pausing)
         if choice.too_early is not None:
             effects += _reject_early(state, choice.too_early)

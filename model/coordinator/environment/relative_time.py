@@ -15,6 +15,7 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
+    Deleted,
     FailTasks,
     JobStatus,
     RestoreRequest,
@@ -70,6 +71,8 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
         if not state.fault:
             for when in scope.faults:
                 yield "StoreFails", StoreFails(when)
+        if state.deletions:
+            yield "Deleted", Deleted()
         if scope.restarts:
             yield "CoordinatorRestart", CoordinatorRestart()
 

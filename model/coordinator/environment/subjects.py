@@ -13,6 +13,7 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
+    Deleted,
     FailTasks,
     JobEnd,
     JobStatus,
@@ -141,6 +142,16 @@ def store_faults(state: Coordinator) -> Iterator[Offer]:
         yield "JobStatus", JobStatus(RUNNING)
 
 
+def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
+    """The oldest deletion ends; the store may fail at first, and the job stop and start after one request."""
+    if state.deletions:
+        yield "Deleted", Deleted()
+    if not state.fault and state.next_id == 1:
+        yield "StoreFails", StoreFails(BEFORE)
+    if state.next_id == 2:
+        yield "JobStatus", JobStatus(RUNNING if state.status != RUNNING else "RESTARTING")
+
+
 def ends_of_job(state: Coordinator) -> Iterator[Offer]:
     """The job ends, in each way."""
     for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):
@@ -185,6 +196,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         closed_job_end("2.3"),
         *(closed_masters(name) for name in ("2.3", "1.15")),
         closed_hooks("1.15"),
+        *(closed_cleaning(name) for name in ("2.3", "1.15")),
     )
 
 
@@ -287,6 +299,13 @@ def closed_hooks(name: str) -> ClosedModel:
     """An operator coordinator and two hooks before the source."""
     plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
     return closed_subject("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
+
+
+def closed_cleaning(name: str) -> ClosedModel:
+    """Slow deletions of checkpoints that were aborted, dropped, or not stored."""
+    plan = _plan(name, tasks=2)._replace(slow_cleaning=True)
+    scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), handles=(0, 1), more=ends_of_deletions)
+    return closed_subject("slow deletions", plan, scope)
 
 
 def second_declines(state: Coordinator) -> Iterator[Offer]:

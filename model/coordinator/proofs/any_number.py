@@ -93,7 +93,7 @@ OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.1
 """Every generation before 2.3: 1.18 and 1.19 have the switches of 1.20."""
 WITH_SCHEDULER = ("1.11", "1.17", "1.20")
 """The generations before 2.3 whose cases include a scheduler together with a pause."""
-BEYOND = frozenset(("COORD-29", "SUB-10", "SUB-12"))
+BEYOND = frozenset(("COORD-29", "COORD-33", "SUB-10", "SUB-12"))
 """The rules about what `BOUNDS` excludes, and SUB-10, a rule of the store."""
 
 
@@ -225,6 +225,7 @@ def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN40
         min_pause=Above(plan.min_pause.term) if setting.pause else 0,
         coordinators=setting.coordinators,
         hooks=setting.hooks,
+        slow_cleaning=False,
     )
 
 

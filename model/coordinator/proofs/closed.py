@@ -19,6 +19,7 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
+    Deleted,
     FailTasks,
     JobEnd,
     JobStatus,
@@ -133,13 +134,14 @@ def any_plan(
         finished_tasks=plan.finished_tasks if profile.after_finish_configurable else False,
         coordinators=coordinators,
         hooks=hooks,
+        slow_cleaning=False,
     )
 
 
 def configuration_of(plan: Plan) -> tuple[object, ...]:
     """The part of a configuration that is no symbol."""
     times = plan.interval, plan.initial_delay, plan.min_pause
-    return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks
+    return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks, plan.slow_cleaning
 
 
 def numbers_of(state: Coordinator) -> Numbers:
@@ -202,6 +204,7 @@ def events(state: Coordinator) -> Iterator[Event]:
     yield DeclineMessage(symbolic_like(0, "event.task"), checkpoint, any_word("event.reason"))
     yield symbolic_like(Advance(0), "event")
     yield symbolic_like(StoreFails(BEFORE), "event")
+    yield Deleted()
     yield FailTasks(flags)
     yield RestoreRequest(())
     yield RestoreRequest(flags)

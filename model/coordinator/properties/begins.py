@@ -9,6 +9,7 @@ from model.coordinator.events import (
     Complete,
     CoordinatorRestart,
     DeclineMessage,
+    Deleted,
     FailJob,
     Rejected,
     TriggerFails,
@@ -90,7 +91,7 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
 
 
 @COORDINATOR_BEGINS.step(
-    "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, TriggerFails, MasterAnswer
+    "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, Deleted, TriggerFails, MasterAnswer
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Requests leave the queue at its head, each with a start or a rejection. New ones join in order."""

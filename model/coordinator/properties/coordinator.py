@@ -113,6 +113,8 @@ def coord_03(coordinator: Coordinator) -> bool:
         return False
     if not coordinator.queue:
         return True
+    if coordinator.plan.slow_cleaning:  # any request waits for deletions: COORD-33
+        return True
     return has_to_wait(coordinator) and coordinator.status == RUNNING
 
 
@@ -248,7 +250,7 @@ def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return True
     if not has_to_wait(after):
         return False
-    if after.master != -1 or is_full(after):
+    if after.master != -1 or is_full(after) or after.plan.slow_cleaning:
         return True
     ended = tuple(pending for pending in before.pending if find_pending(after, pending.checkpoint) is None)
     if type(event) is Advance:

@@ -7,6 +7,7 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
+    Deleted,
     FailTasks,
     JobEnd,
     JobStatus,
@@ -33,7 +34,7 @@ _NOT_STORED = "abort? (discard discard_state*)? fail_job? notify_abort* notify_c
 _COMPLETES = f"complete? ({_DELETES} {_STORED} | {_NOT_STORED} (fail | fail_job)?)"
 
 _STATUSES = "tasks_run tasks_finished tasks_reached"
-_TURN = "pending master outlived queue next_id failures"
+_TURN = "pending master outlived queue next_id failures deletions"
 _REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
 _SCHEDULER = f"{_TURN} scheduler"
 _COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
@@ -57,6 +58,7 @@ COORDINATOR_FRAMES.frames({
     ),
     Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | {_LEAVES})*"),
     StoreFails: Frame("COORD-20", "fault"),
+    Deleted: Frame("COORD-33", _REQUEST, _TURNS),
     RestoreRequest: Frame(
         "ONCE-04", f"shared {_SCHEDULER}", f"fail | {_ABORT}* restored {_SUSPENDS} {_TURNS}"
     ),
@@ -66,7 +68,7 @@ COORDINATOR_FRAMES.frames({
     ),
     JobEnd: Frame(
         "COORD-25",
-        "pending master outlived queue failures scheduler.runs scheduler.due scheduler.put_off "
+        "pending master outlived queue failures deletions scheduler.runs scheduler.due scheduler.put_off "
         "store.entries shared unseen open",
         f"rejected* {_ABORT}* {_DELETES} discard_state*",
     ),

@@ -15,7 +15,7 @@ from model.coordinator.events import (
 from model.coordinator.pending import Pending
 from model.coordinator.properties.ends import is_added, last_missing, notified_tasks
 from model.coordinator.properties.files import used
-from model.coordinator.properties.terms import emits, find_pending, is_safe
+from model.coordinator.properties.terms import emits, find_pending, is_cleaning, is_safe
 from model.coordinator.requests import Request
 from model.coordinator.shared_state import Registered, SharedState
 from model.coordinator.state import Coordinator, new_coordinator
@@ -81,6 +81,7 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
         return not early or type(event) is Advance or any(waiting.periodic for waiting in before.queue)
     held = event.periodic and not event.forced and before.now < before.pause_ends
     free = before.master == -1 and len(before.pending) < before.plan.max_concurrent
+    free = free and not is_cleaning(before)
     if not held or not free:
         return not early
     return len(early) == 1 and after.next_id == before.next_id and not after.queue

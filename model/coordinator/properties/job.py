@@ -33,8 +33,9 @@ COORDINATOR_LIFE = Registry("coordinator")
 
 @COORDINATOR_LIFE.initial("COORD-22")
 def coord_22_at_first(coordinator: Coordinator) -> bool:
-    """A new coordinator is open, and its time is 0. It has no request, no checkpoint and no task's status."""
-    known = (coordinator.pending, coordinator.queue, coordinator.outlived, coordinator.unseen)
+    """A new coordinator is open, and its time is 0. It has no request, checkpoint, deletion or status."""
+    parts = (coordinator.pending, coordinator.queue, coordinator.outlived)
+    known = (*parts, coordinator.unseen, coordinator.deletions)
     numbers = (coordinator.now, coordinator.turns, coordinator.pause_ends, coordinator.fault)
     tasks = (*coordinator.tasks_run, *coordinator.tasks_finished, *coordinator.tasks_reached)
     is_fresh = coordinator.open and coordinator.master == NONE and not any(tasks)

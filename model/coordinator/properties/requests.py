@@ -9,6 +9,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
+from model.coordinator.properties.terms import is_cleaning
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import NONE, Effects, Event
@@ -33,10 +34,13 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
         return True
     if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
         return after.queue == before.queue
+    if is_cleaning(after):
+        return after.queue == before.queue
     ended = len(before.pending) - len(after.pending)
     held = tuple(entry.checkpoint for entry in before.store.entries)
     gone = sum(type(effect) is DiscardCheckpoint and effect.checkpoint in held for effect in effects)
     turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
+    turns -= sum(after.deletions[len(before.deletions) :])  # these come later: COORD-33
     early = 0
     for waiting in before.queue:
         if not waiting.periodic or waiting.forced or after.now >= after.pause_ends or early == turns:

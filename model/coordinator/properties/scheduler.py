@@ -17,7 +17,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.properties.begins import answer_to, request_of, with_request
 from model.coordinator.properties.ends import is_added, last_missing, suspension
-from model.coordinator.properties.terms import find_pending
+from model.coordinator.properties.terms import find_pending, is_cleaning
 from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer
@@ -246,7 +246,7 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
             return True
         now = requested(before._replace(now=due), before.scheduler, len(before.pending), due)
         return after.scheduler == now or (now.due <= until and now.due == before.pause_ends)
-    is_held = before.master != NONE or len(before.pending) >= plan.max_concurrent
+    is_held = before.master != NONE or len(before.pending) >= plan.max_concurrent or is_cleaning(before)
     if before.queue and not is_held:  # the head of the queue has another turn: COORD-11
         return True
     periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)

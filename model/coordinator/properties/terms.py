@@ -35,9 +35,12 @@ def is_fit(coordinator: Coordinator) -> bool:
 
 
 def has_to_wait(coordinator: Coordinator) -> bool:
-    """The head of the queue may not start now: too many checkpoints are pending, or it is too early."""
+    """The head of the queue may not start now: too many checkpoints are pending, or it is too early.
+
+    With slow deletions it may wait without such a reason: some deletions give no turn (`coord_33_turns`).
+    """
     head = coordinator.queue[0]
-    if coordinator.master != -1 or is_full(coordinator):
+    if coordinator.master != -1 or is_full(coordinator) or coordinator.plan.slow_cleaning:
         return True
     return head.periodic and not head.forced and coordinator.plan.min_pause > 0
 
@@ -46,6 +49,12 @@ def is_full(coordinator: Coordinator) -> bool:
     """The number of pending checkpoints makes the head of the queue wait."""
     head = coordinator.queue[0]
     return not head.forced and len(coordinator.pending) >= coordinator.plan.max_concurrent
+
+
+def is_cleaning(coordinator: Coordinator) -> bool:
+    """More deletions are under way than checkpoints may be pending."""
+    plan = coordinator.plan
+    return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
 
 def beginners(coordinator: Coordinator) -> tuple[int, ...]:

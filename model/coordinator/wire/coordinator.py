@@ -26,6 +26,8 @@ from model.steps import HANDLERS, step_of
 from model.store.store import STOP
 from model.store.wire import TYPES
 
+SLOW = "slow"
+"""A deletion is under way until the event `deleted`."""
 WORDS = Words("coordinator", HANDLERS["coordinator"])
 _STEP = step_of("coordinator")
 
@@ -77,6 +79,8 @@ def _plan(given: Wire) -> Plan:
     after_finish = given["finished_tasks"]
     if after_finish and not profile.after_finish_configurable:
         raise WireError(f"finished_tasks: profile {profile.name} has no checkpoints after tasks finish")
+    if given["cleaning"] == SLOW and not profile.limits_deletions:
+        raise WireError(f"cleaning: profile {profile.name} has no limit of deletions, expected immediate")
     interval = max(given["interval_ms"], given["min_pause_ms"]) if given["interval_ms"] != NONE else 0
     return Plan(
         sources=tuple(task["source"] for task in given["tasks"]),
@@ -92,6 +96,7 @@ def _plan(given: Wire) -> Plan:
         retains_on_cancellation=given["externalized"] == "retain",
         coordinators=len(given["operator_coordinators"]),
         hooks=len(given["hooks"]),
+        slow_cleaning=given["cleaning"] == SLOW,
     )
 
 
@@ -105,6 +110,8 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
     restarted = (kind == "coordinator_restart",) * len(session.tasks)
     if kind == "trigger" and given["drain"] and given["type"] != STOP:
         return Step(session, (Fail("IllegalArgumentException"),), ())
+    if kind == "deleted" and not state.plan.slow_cleaning:
+        raise WireError("deleted: every deletion has ended at once; it comes with cleaning slow alone")
     if kind == "restore":
         region = given["scope"] == "region"
         if not region and state.open and state.status == RUNNING:
@@ -241,6 +248,8 @@ def config_of_coordinator(state: Coordinator) -> WireObject:
         "operator_coordinators": [f"coordinator-{place}" for place in range(plan.coordinators)],
         "hooks": [f"hook-{place}" for place in range(plan.hooks)],
     }
+    if plan.slow_cleaning:
+        config["cleaning"] = SLOW
     if plan.interval:
         config |= {"interval_ms": plan.interval, "initial_delay_ms": plan.initial_delay}
     return config

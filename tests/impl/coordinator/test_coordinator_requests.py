@@ -4,6 +4,7 @@ import pytest
 
 from impl.core import CheckpointType
 from impl.core.coordinator.requests import QUEUE_LIMIT, Choice, PostponedRequest, Request, RequestQueue
+from impl.core.errors import ProtocolError, UnsupportedError
 
 CHECKPOINT, SAVEPOINT, STOP = CheckpointType.CHECKPOINT, CheckpointType.SAVEPOINT, CheckpointType.STOP
 
@@ -322,3 +323,27 @@ trigger type=checkpoint
 """,
     )
     assert it.awaiting(1) == ("a", "b")
+
+
+@pytest.mark.rule("COORD-33")
+def test_a_deletion_that_has_nothing_to_delete_ends_at_once_from_1_19_on(job):
+    for profile, queued in (("1.18", ["checkpoint"]), ("1.19", [])):
+        it = job(cleaning="slow", profile=profile)
+        for checkpoint in (1, 2):
+            it.apply({"kind": "trigger", "type": "checkpoint"})
+            it.apply(
+                {"kind": "decline", "task": "src-0", "checkpoint": checkpoint, "reason": "ASYNC_EXCEPTION"}
+            )
+        it.apply({"kind": "trigger", "type": "checkpoint"})
+        assert it.observe()["queued"] == queued
+
+
+@pytest.mark.rule("COORD-33")
+def test_deletions_that_end_at_once_have_no_event(job):
+    with pytest.raises(ProtocolError, match="send `deleted` only where cleaning is slow"):
+        job().apply({"kind": "deleted"})
+
+
+def test_slow_deletions_are_not_offered_before_1_12(job):
+    with pytest.raises(UnsupportedError, match=r"from profile 1\.12 on"):
+        job(cleaning="slow", profile="1.11")

@@ -90,6 +90,12 @@ final class Coordinating implements Component {
             case "store_fails":
                 driven.store().fail((String) event.get("when"));
                 break;
+            case "deleted":
+                if (!settings.slowCleaning) {
+                    throw new Refused("deleted: every deletion has ended at once");
+                }
+                driven.deleted();
+                break;
             case "fail_tasks":
                 for (String task : names(event.get("tasks"))) {
                     ExecutionState before = job.status(task);

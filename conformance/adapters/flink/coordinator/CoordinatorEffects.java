@@ -27,6 +27,7 @@ final class CoordinatorEffects {
     private final boolean checkpointsFirst;
     private String lastReason = "unknown";
     private final List<Effect> effects = new ArrayList<>();
+    private boolean mutesDiscards;
 
     CoordinatorEffects(boolean checkpointsFirst) {
         this.checkpointsFirst = checkpointsFirst;
@@ -82,8 +83,16 @@ final class CoordinatorEffects {
         add("fail_job", "reason", reason == null ? lastReason : reason);
     }
 
+    /** From now on what is deleted is no effect, or is one again. */
+    void muteDiscards(boolean mutes) {
+        mutesDiscards = mutes;
+    }
+
     /** A checkpoint is deleted. */
     void discard(long checkpoint) {
+        if (mutesDiscards) {
+            return;
+        }
         add("discard", "checkpoint", checkpoint);
         effects.get(effects.size() - 1).isDiscard = true;
         effects.get(effects.size() - 1).isCheckpoint = true;
@@ -91,6 +100,9 @@ final class CoordinatorEffects {
 
     /** A piece of state is deleted. */
     void discard(String state, long order) {
+        if (mutesDiscards) {
+            return;
+        }
         add("discard", "state", state);
         effects.get(effects.size() - 1).isDiscard = true;
         effects.get(effects.size() - 1).order = order;

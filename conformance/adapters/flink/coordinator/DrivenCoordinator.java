@@ -79,7 +79,7 @@ final class DrivenCoordinator {
     private final Map<CompletableFuture<?>, Long> open = new LinkedHashMap<>();
     private final JobStatusListener listener;
 //# from 1.12
-    private final CheckpointsCleaner cleaner = new CheckpointsCleaner();
+    private final CheckpointsCleaner cleaner;
 //# end
     private final Requests requests;
     private Long restored;
@@ -136,6 +136,7 @@ final class DrivenCoordinator {
         parts.add(SharedStateRegistry.DEFAULT_FACTORY);
 //# end
 //# from 1.12
+        cleaner = settings.slowCleaning ? new SlowCleaner(effects) : new CheckpointsCleaner();
         parts.add(cleaner);
 //# end
 //# from 1.13
@@ -314,6 +315,12 @@ final class DrivenCoordinator {
         }
 //# end
         return restored;
+    }
+
+    void deleted() {
+//# from 1.12
+        ((SlowCleaner) cleaner).endOldest();
+//# end
     }
 
     void shutdown(JobStatus last) throws Exception {

@@ -26,6 +26,7 @@ final class Settings {
     final boolean unaligned;
     final boolean finishedTasks;
     final boolean keptOnCancellation;
+    final boolean slowCleaning;
 
     /** Read it; raises Refused, and Unsupported for what the release does not have. */
     Settings(Map<String, Object> wire, Release release) {
@@ -58,6 +59,10 @@ final class Settings {
         keptOnCancellation = "retain".equals(wire.getOrDefault("externalized", "delete"));
         operatorCoordinators = names(wire, "operator_coordinators");
         hooks = names(wire, "hooks");
+        slowCleaning = "slow".equals(wire.get("cleaning"));
+        if (slowCleaning && !release.isAtLeast(1, 12)) {
+            throw new Unsupported("cleaning slow; it came with 1.12");
+        }
         if (finishedTasks && !release.isAtLeast(1, 14)) {
             throw new Unsupported("finished_tasks; it came with 1.14");
         }

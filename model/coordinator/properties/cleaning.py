@@ -1,0 +1,108 @@
+"""COORD-33: requests wait while too many deletions are under way."""
+
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    CoordinatorRestart,
+    DeclineMessage,
+    Deleted,
+    DiscardCheckpoint,
+    JobEnd,
+    Rejected,
+    TriggerRequest,
+)
+from model.coordinator.pending import Pending
+from model.coordinator.properties.ends import is_added, last_missing
+from model.coordinator.properties.terms import find_pending, is_cleaning, is_full
+from model.coordinator.state import Coordinator
+from model.events import (
+    COORDINATOR_SUSPEND,
+    NONE,
+    TOO_MANY_CHECKPOINT_REQUESTS,
+    Advance,
+    Effects,
+    Event,
+)
+from model.gate.events import Abort
+from model.registry import Registry
+from model.store.store import STOP
+
+COORDINATOR_CLEANING = Registry("coordinator")
+
+
+@COORDINATOR_CLEANING.state("COORD-33")
+def coord_33_at_once(coordinator: Coordinator) -> bool:
+    """No deletion is under way where each ends at once."""
+    return coordinator.plan.slow_cleaning or not coordinator.deletions
+
+
+@COORDINATOR_CLEANING.step("COORD-33")
+def coord_33(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """While more deletions are under way than checkpoints may be pending, no checkpoint starts."""
+    first = before if type(event) is Advance else after  # time may pass after a start
+    if type(event) is CoordinatorRestart or not is_cleaning(first):
+        return True
+    if after.next_id != before.next_id:
+        return False
+    if type(event) not in (TriggerRequest, AcknowledgeMessage, DeclineMessage, Deleted):
+        return True
+    if any(type(effect) is Rejected and effect.reason not in _WITHOUT_TURN for effect in effects):
+        return False
+    joins = type(event) is TriggerRequest
+    waited = () if joins and event.type == STOP else before.queue  # type: ignore[attr-defined]
+    return len(after.queue) == len(waited) + joins or bool(effects)
+
+
+_WITHOUT_TURN = (COORDINATOR_SUSPEND, TOO_MANY_CHECKPOINT_REQUESTS)
+"""The reasons of rejections without a turn of the request."""
+
+
+@COORDINATOR_CLEANING.step("COORD-33")
+def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The deletions under way: of each aborted, dropped or not stored checkpoint, and none that has ended."""
+    if not before.plan.slow_cleaning:
+        return True
+    if type(event) is CoordinatorRestart:
+        return not after.deletions
+    if type(event) is Deleted:
+        return after.deletions == before.deletions[1:]
+    return after.deletions == (*before.deletions, *begun(before, event, effects))
+
+
+@COORDINATOR_CLEANING.step("COORD-33")
+def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The end of a deletion gives a turn, but not of one whose checkpoint was not stored."""
+    if type(event) is Deleted and not (before.open and any(before.deletions[:1])):
+        return not effects and after == before._replace(deletions=before.deletions[1:])
+    if not before.plan.slow_cleaning or not after.queue or type(event) not in (TriggerRequest, Deleted):
+        return True
+    if after.master != NONE or is_full(after) or is_cleaning(after):
+        return True
+    head = after.queue[0]  # the turn ended at another one that was early
+    is_early = head.periodic and not head.forced and after.now < after.pause_ends
+    return is_early and (type(event) is TriggerRequest or len(after.queue) < len(before.queue))
+
+
+def has_collected(pending: Pending) -> bool:
+    """It has state of a task, of its own or shared, or that of all operator coordinators."""
+    masters = pending.coordinators
+    return any((*pending.states, *pending.shared)) or (masters != () and all(masters))
+
+
+def begun(before: Coordinator, event: Event, effects: Effects) -> tuple[bool, ...]:
+    """By deletion that begins in this step: it gives a turn when it ends."""
+    done = last_missing(before, event)
+    fails = done is not None and before.fault != 0 and is_added(before, done)
+    unstored = done.checkpoint if fails and done is not None else NONE
+    found: tuple[bool, ...] = ()
+    for effect in effects:
+        if type(effect) is Abort and effect.checkpoint != unstored:
+            aborted = find_pending(before, effect.checkpoint)
+            counts = before.plan.profile.counts_empty_deletions or (
+                aborted is not None and has_collected(aborted)
+            )
+            found = (*found, *(True,) * counts)
+        elif type(effect) is DiscardCheckpoint and effect.checkpoint == unstored:
+            found = (*found, False)
+        elif type(effect) is DiscardCheckpoint and type(event) is not JobEnd:
+            found = (*found, *(True,) * before.plan.profile.turn_after_deletion)
+    return found
