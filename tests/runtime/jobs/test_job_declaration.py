@@ -36,8 +36,8 @@ from impl.spark.session import spark_session
         (lambda: ExecutionConfig(heartbeat_timeout_ms=100), "heartbeat_timeout_ms"),
         (lambda: FaultPlan("sometime"), "alignment-in-progress"),
         (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="explode"), "sigkill"),
-        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence counts from 1"),
-        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk does not happen at"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence takes a number of at least 1"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk cannot happen at"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(config, option):
