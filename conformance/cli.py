@@ -1,8 +1,8 @@
-"""The command `barrierspec`: it finds the module of a command in `conformance.commands`, parses and calls.
+"""The command `barrierspec`: finds the module of a command in `conformance.commands`, and runs it.
 
-Importing this module imports no engine; a command's module is imported when the command is given. Exit
-codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault. A closed stdout or stderr does not
-change them: the command goes on, and what it prints is dropped.
+This module imports no engine. It imports the module of a command when a user gives the command. Exit codes: 0
+conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault. A closed stdout or stderr does not change
+the exit code: the command continues, and its further output is dropped.
 """
 
 import gc
@@ -21,12 +21,12 @@ from conformance.errors import InputError
 from conformance.verdict import Exit
 
 COLLECTIONS = (50_000, 20, 50)
-"""How rarely Python looks for garbage in cycles: states are records that are kept by the ten thousand and
-hold no cycles, so that looking through them again and again finds nothing."""
+"""The thresholds of Python's cyclic garbage collector. States are records without cycles, and a command keeps
+ten thousands of them, so frequent collections would only cost time."""
 
 
 class BrokenPipeInCommandError(RuntimeError):
-    """A pipe of a command broke, and it was not our output: click would end with 1, as if it diverged."""
+    """A pipe of a command broke that is not stdout or stderr. Click would exit with 1, as for DIVERGES."""
 
 
 class CommandModules(click.Group):
@@ -37,7 +37,7 @@ class CommandModules(click.Group):
         return sorted(_modules())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of this name, or None if there is none."""
+        """The command with this name; None if there is no such command."""
         module = _modules().get(cmd_name)
         if module is None:
             return None
@@ -46,7 +46,7 @@ class CommandModules(click.Group):
         return found
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. Raises BrokenPipeInCommandError in the place of a BrokenPipeError."""
+        """Run the command. Raises BrokenPipeInCommandError instead of a BrokenPipeError."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError as broken:
@@ -55,7 +55,7 @@ class CommandModules(click.Group):
 
 @cache
 def _modules() -> Mapping[str, str]:
-    """The module of each command: a file in one of the folders of `conformance.commands`."""
+    """From each command to its module, a file in one of the folders of `conformance.commands`."""
     found = pkgutil.walk_packages(commands.__path__, f"{commands.__name__}.")
     return {one.name.rpartition(".")[2]: one.name for one in found if not one.ispkg}
 
@@ -69,7 +69,7 @@ def barrierspec() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments (left out: those of the process) and give its exit code."""
+    """Run the command with these arguments, by default those of the process; returns the exit code."""
     with standard_streams.visible():
         return _run(arguments)
 
@@ -95,7 +95,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def main() -> None:
-    """The entry point of the process."""
+    """Run the process: install the streams and signals, run the command, and exit with its code."""
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
     standard_streams.install()

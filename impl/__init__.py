@@ -1,8 +1,11 @@
 """The implementation: Flink's checkpointing on PySpark.
 
-`job` declares a job, `streams` and `functions` its processing, `config` its settings, `faults` planned
-faults. `graph` has the plan of a job. `core` is the protocol without I/O, `state` its durable storage,
-`connectors` its sources and outputs, `spark` the runtime. `eventlog` is what trace validation reads,
-`metrics` the measurements, `monitoring` the web page of a running job. `driver` runs a job in a process that
-is replaced when it is killed, `savepoints` requests savepoints of it. `jobs` has the jobs of the suite.
+A user declares a job with `job`, its processing with `streams` and `functions`, its settings with `config`
+and its planned faults with `faults`. `running` is a job that runs in a thread of the user's process. `driver`
+runs a job in a process of its own and replaces that process when it is killed. `savepoints` requests
+savepoints of a running job. `eventlog` writes the logs that trace validation reads. `metrics` has the
+measurements of a run, and `monitoring` the web page of a running job.
+
+`graph` has the plan of a job. `core` is the protocol without I/O, and `state` is its durable storage.
+`connectors` has the sources and the sinks, and `spark` the runtime. `jobs` has the jobs of the suite.
 """

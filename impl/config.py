@@ -1,7 +1,8 @@
 """The settings of a job: checkpoints, restarts and execution, as immutable records.
 
-Options have Flink's names, with the unit at the end. A record checks its values when it is made, before
-Spark starts, and raises a `ConfigError` that names the expected and the given value.
+Options have Flink's names, with the unit at the end of the name. The constructor of a record checks the
+values, so Spark never starts with an invalid value. It raises a `ConfigError` that names the option, the
+expected values and the given value.
 """
 
 import importlib.util
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 EXACTLY_ONCE = "EXACTLY_ONCE"
 AT_LEAST_ONCE = "AT_LEAST_ONCE"
 MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
-"""From each value of `checkpointing_mode` to the mode of the gates."""
+"""From each value of `checkpointing_mode` to the mode of the gates, by the name that the protocol uses."""
 UNALIGNED = "unaligned"
 ALTERNATING = "alternating"
 MEMORY = "memory"
@@ -27,13 +28,13 @@ _DELETED_AT = {
     DELETE_ON_CANCELLATION: ("FINISHED", "CANCELED"),
     NO_EXTERNALIZED_CHECKPOINTS: ("FINISHED", "CANCELED", "FAILED"),
 }
-"""From each retention to the final statuses of a job that delete its completed checkpoints (COORD-25)."""
+"""From each retention to the final statuses at which a job deletes its completed checkpoints (COORD-25)."""
 INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
-"""The default of `data_inline_threshold_bytes`, and its highest value."""
+"""The default and the highest value of `data_inline_threshold_bytes`, in bytes."""
 
 
 class ConfigError(ValueError):
-    """An invalid setting. The message names the option, the expected values and the given one."""
+    """A setting is not valid. The message names the option, the expected values and the given value."""
 
 
 def _at_least(option: str, value: object, least: int) -> None:
@@ -43,22 +44,36 @@ def _at_least(option: str, value: object, least: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointConfig:
-    """When checkpoints are taken, and how many may fail.
+    """The settings of checkpoints: how they are taken, how many may fail, and which are retained.
 
-    `checkpointing_mode`: EXACTLY_ONCE aligns barriers. AT_LEAST_ONCE never blocks a channel: no task waits,
-    but after a failure records behind a barrier may count twice (TRACK-01). `unaligned_checkpoints_enabled`:
-    barriers overtake queued records, and the checkpoint stores these. It then completes quickly even if a
-    slow task causes backpressure (UNAL-32). If `aligned_checkpoint_timeout_ms` is above 0, barriers align
-    until that time has passed since the trigger, and then overtake (UNAL-16, UNAL-33).
-    `max_concurrent_checkpoints` bounds the pending checkpoints (COORD-03), `num_retained_checkpoints` the
-    completed ones (SUB-07). A restore needs one of the retained checkpoints undamaged.
-    `tolerable_checkpoint_failure_number`: consecutive failed checkpoints that do not fail the attempt, -1 for
-    any number. `checkpointing_start_delay_ms`: the time from the start of an attempt to its first checkpoint;
-    None: one interval. If `checkpointing_interval_ms` is None, checkpoints are taken on request only
-    (`RunningJob.checkpoint`), and at the end of the data. A task's snapshot of at most
-    `data_inline_threshold_bytes` is stored in the checkpoint's `_metadata`, a larger one in a file of its
-    own; with 0 each has a file. `externalized_checkpoint_retention`: None keeps the completed checkpoints
-    after the job. Flink's values delete them (COORD-25): RETAIN_ON_CANCELLATION when the job has finished,
+    `checkpointing_interval_ms`: None takes checkpoints only on request (`RunningJob.checkpoint`) and at the
+    end of the data.
+
+    `checkpointing_start_delay_ms`: the time from the start of an attempt to its first periodic checkpoint.
+    None: one interval.
+
+    `checkpointing_mode`: EXACTLY_ONCE aligns barriers. AT_LEAST_ONCE never blocks a channel. No task waits
+    then, but after a failure the records behind a barrier may count twice (TRACK-01).
+
+    `unaligned_checkpoints_enabled`: barriers overtake queued records, and the checkpoint stores these
+    records. The checkpoint then completes quickly even if a slow task causes backpressure (UNAL-32).
+
+    `aligned_checkpoint_timeout_ms`: above 0, barriers align until this time has passed since the trigger, and
+    overtake records afterwards (UNAL-16, UNAL-33).
+
+    `max_concurrent_checkpoints`: the maximum number of pending checkpoints (COORD-03).
+
+    `num_retained_checkpoints`: the maximum number of completed checkpoints that the job retains (SUB-07). A
+    restore needs at least one retained checkpoint without damage.
+
+    `tolerable_checkpoint_failure_number`: how many consecutive checkpoints may fail before the attempt fails.
+    -1: any number.
+
+    `data_inline_threshold_bytes`: a task's snapshot of at most this size is stored in the checkpoint's
+    `_metadata`, and a larger snapshot in a file of its own. 0: each snapshot has a file.
+
+    `externalized_checkpoint_retention`: None keeps the completed checkpoints after the end of the job.
+    Flink's values delete them (COORD-25). RETAIN_ON_CANCELLATION deletes them when the job has finished,
     DELETE_ON_CANCELLATION also when it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
     """
 
@@ -91,7 +106,9 @@ class CheckpointConfig:
         if self.checkpointing_interval_ms is not None:
             _at_least("checkpointing_interval_ms", self.checkpointing_interval_ms, 10)
         elif self.checkpointing_start_delay_ms is not None:
-            raise ConfigError("checkpointing_start_delay_ms takes a checkpointing_interval_ms")
+            raise ConfigError(
+                "checkpointing_start_delay_ms needs checkpointing_interval_ms, got None; set both, or neither"
+            )
         _at_least("checkpoint_timeout_ms", self.checkpoint_timeout_ms, 10)
         _at_least("min_pause_between_checkpoints_ms", self.min_pause_between_checkpoints_ms, 0)
         _at_least("max_concurrent_checkpoints", self.max_concurrent_checkpoints, 1)
@@ -115,18 +132,18 @@ class CheckpointConfig:
 
     @property
     def gate_mode(self) -> str:
-        """The mode of every task's gate, as the protocol names it."""
+        """The mode of every task's gate, by the name that the protocol uses."""
         if self.unaligned_checkpoints_enabled:
             return ALTERNATING if self.aligned_checkpoint_timeout_ms else UNALIGNED
         return MODES[self.checkpointing_mode]
 
     def deletes_checkpoints(self, status: str) -> bool:
-        """Whether a job that ends with `status` deletes its completed checkpoints."""
+        """Whether a job that ends with `status` deletes its completed checkpoints (COORD-25)."""
         return status in _DELETED_AT[self.externalized_checkpoint_retention]
 
     @property
     def first_delay_ms(self) -> int:
-        """The time from the start of an attempt to its first periodic checkpoint; 0 without an interval."""
+        """The ms from the start of an attempt to its first periodic checkpoint; 0 without an interval."""
         delay = self.checkpointing_start_delay_ms
         return (self.checkpointing_interval_ms or 0) if delay is None else delay
 
@@ -143,15 +160,26 @@ class RestartConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionConfig:
-    """Bounds of the runtime; none of them changes a result.
+    """The bounds of the runtime. No bound changes a result.
 
-    A frame has `batch_rows` rows. A channel's queue holds `channel_batches` frames before its reader stops
-    (backpressure). `socket_buffer_bytes` bounds the data between two subtasks that is in the kernel, where a
-    barrier cannot overtake it. A worker without a heartbeat for `heartbeat_timeout_ms` counts as hung. If a
-    worker has not registered within `startup_timeout_ms`, the attempt fails. `max_parallelism` is the number
-    of key groups; no stage has a greater parallelism. `state_backend`: "memory" writes all keyed state at
-    every checkpoint; "rocksdb" is for state larger than memory and writes changes only. A resumed job must
-    keep its `max_parallelism` and its `state_backend`.
+    `batch_rows`: the number of rows in a frame.
+
+    `channel_batches`: the number of frames that a channel's queue holds. A full queue stops the reader of the
+    channel (backpressure).
+
+    `socket_buffer_bytes`: bounds the data between two subtasks that the kernel holds. A barrier cannot
+    overtake this data.
+
+    `heartbeat_timeout_ms`: a worker that sends no heartbeat for this time counts as hung.
+
+    `startup_timeout_ms`: the attempt fails if a worker has not registered within this time.
+
+    `max_parallelism`: the number of key groups. No stage may have a greater parallelism.
+
+    `state_backend`: "memory" writes all keyed state at every checkpoint. "rocksdb" is for state larger than
+    memory, and writes only the changes.
+
+    A resumed job must keep its `max_parallelism` and its `state_backend`.
     """
 
     batch_rows: int = 1_000
@@ -174,7 +202,10 @@ class ExecutionConfig:
         if self.state_backend not in STATE_BACKENDS:
             raise ConfigError(f"state_backend takes memory or rocksdb, not {self.state_backend!r}")
         if self.state_backend == ROCKSDB and importlib.util.find_spec("rocksdict") is None:
-            raise ConfigError("state_backend rocksdb takes rocksdict: pip install 'barrierspec[rocksdb]'")
+            raise ConfigError(
+                "state_backend rocksdb needs the package rocksdict, which is missing: "
+                "pip install 'barrierspec[rocksdb]'"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,17 @@
-"""A job whose driver is a process of its own, and is started again when it is killed.
+"""Runs a job in a driver process of its own, and starts a new driver when that process is killed.
 
 `supervise` starts `python -m impl.driver`, sends it the job over a pipe, and waits. A driver that ends by
-itself has a result, or an error that the next driver would meet again. One that was killed is followed by
-another, which restores the newest checkpoint: its attempts have higher ids, so that the dead driver's workers
-are refused everywhere (ONCE-06), and end when their control connection does. The working folder comes last on
-the path of the driver: it finds the modules of a job there, and none with the name of one of this package.
+itself leaves a result, or an error that the next driver would raise, too. After a driver that was killed,
+`supervise` starts the next driver, which restores the newest checkpoint. The attempts of the next driver have
+higher ids, so every storage and every sink refuses the workers of the killed driver (ONCE-06). These workers
+end when their control connection closes. The working folder is the last entry of the driver's module path. So
+the driver finds a job's modules there, but no module there replaces a module of this package.
 
-The pipe stays open while the supervisor lives: a driver that reads its end has lost its supervisor, and ends
-itself with all processes that it has started. A supervisor that is interrupted, or gets SIGTERM, ends them
-itself. A job may contain the password of a database, so it is in no file; only their owner can read the files
-in the folder `driver`, whose names begin with the supervisor's token:
+The pipe stays open while the supervisor lives. A driver that reads the end of the pipe has lost its
+supervisor, and ends itself and all processes that it has started. A supervisor that is interrupted, or gets
+SIGTERM, ends these processes itself. A job may contain the password of a database, so no file contains the
+job. The folder `driver` has two kinds of files, which only their owner can read. Their names begin with the
+supervisor's token:
 
     TOKEN-faults      the planned faults that have happened, by number
     TOKEN-N-result    the result of its N-th driver, or its error
@@ -40,7 +42,7 @@ _LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class DriverJob:
-    """The job of a driver, and how it is run."""
+    """A job with its Spark master, its output folder and its settings, as the supervisor sends it."""
 
     job: Job
     master: str
@@ -50,9 +52,9 @@ class DriverJob:
 
 class _Supervisor(NamedTuple):
     folder: Path
-    """`driver` in the output folder."""
+    """The folder `driver` in the output folder."""
     token: str
-    """In the environment of every process that its drivers have started."""
+    """The token in the environment of every process that the drivers have started (`process_tree`)."""
     lock: int
     """The descriptor of the lock of the output folder."""
 
@@ -60,15 +62,16 @@ class _Supervisor(NamedTuple):
 def supervise(
     job: Job, master: str, output: Path, *, drivers: int = 4, **options: Unpack[RunOptions]
 ) -> JobResult:
-    """Run `job` as `Job.execute` does, in a driver that is replaced when it is killed.
+    """Run `job` in a driver process that is replaced when it is killed; returns the job's result.
 
-    `options`: without `spark` and `on_progress`, which cannot be sent to another process: `ConfigError`. At
-    most `drivers` are started: then `JobFailedError`. Everything else that a driver raises is raised here.
+    `options`: the options of `Job.execute` but for `spark` and `on_progress`, which cannot be sent to another
+    process. `drivers`: the maximum number of drivers. Raises `ConfigError` for `spark` or `on_progress`, and
+    `JobFailedError` if `drivers` drivers were killed. Raises every error that a driver ends with.
     """
     own = [name for name in ("spark", "on_progress") if options.get(name) is not None]
     if own:
         raise ConfigError(
-            f"{', '.join(own)}: cannot be sent to another process; leave it out, or call execute"
+            f"{', '.join(own)}: cannot be sent to another process; leave the option out, or call execute"
         )
     token = new_token()
     folder = output / "driver"
@@ -92,13 +95,13 @@ def supervise(
         finally:
             end(token)  # processes of drivers that were killed, or have failed, may still run
     raise JobFailedError(
-        f"job {job.name!r}: {drivers} drivers died, the last by {deaths[-1]}; see who kills them, and "
-        "resume the job"
+        f"job {job.name!r}: {drivers} drivers were killed, the last one by {deaths[-1]}; find out who kills "
+        "them, and resume the job"
     )
 
 
 def _make_private(folder: Path, *, empty: bool) -> None:
-    """Make the folder for its owner only; `empty`: remove the files of earlier runs, which have ended."""
+    """Make the folder, readable by its owner only. `empty`: whether to remove the files of earlier runs."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)
     for file in folder.iterdir() if empty else ():
@@ -106,7 +109,7 @@ def _make_private(folder: Path, *, empty: bool) -> None:
 
 
 def _run(driver_job: DriverJob, supervisor: _Supervisor, result: Path) -> str | None:
-    """Run one driver to its end; the signal that killed it, None if no signal did."""
+    """Run one driver to its end; returns the name of the signal that killed it, or None."""
     from pyspark import cloudpickle
 
     packed: bytes = cloudpickle.dumps((driver_job, supervisor.lock, result))
@@ -121,7 +124,7 @@ def _run(driver_job: DriverJob, supervisor: _Supervisor, result: Path) -> str | 
     )
     assert driver.stdin is not None
     try:
-        with contextlib.suppress(BrokenPipeError):  # it has died; its exit code has the signal
+        with contextlib.suppress(BrokenPipeError):  # it was killed; its exit code has the signal
             driver.stdin.write(_LENGTH.pack(len(packed)) + packed)
             driver.stdin.flush()
         code = driver.wait()
@@ -138,18 +141,21 @@ def _run(driver_job: DriverJob, supervisor: _Supervisor, result: Path) -> str | 
 def _outcome(result: Path, deaths: tuple[str, ...]) -> JobResult:
     if not result.exists():
         raise JobFailedError(
-            f"the driver ended without a result ({result}); its output on the terminal has the reason"
+            f"the driver ended without a result ({result}); read the reason in its output on the terminal, "
+            "and resume the job"
         )
     outcome = pickle.loads(result.read_bytes())
     if isinstance(outcome, Exception):
         raise outcome
     if not isinstance(outcome, JobResult):
-        raise JobFailedError(f"{result}: expected a job's result, got {type(outcome).__name__}")
+        raise JobFailedError(
+            f"{result}: expected a job's result, got {type(outcome).__name__}; resume the job"
+        )
     return replace(outcome, deaths=deaths)
 
 
 def main(supervisor: int) -> None:
-    """The driver's process. `supervisor`: the descriptor of the pipe that brings the job."""
+    """Run the driver's process. `supervisor`: the descriptor of the pipe over which the job comes."""
     sys.path.append(os.getcwd())
     (length,) = _LENGTH.unpack(_exactly(supervisor, _LENGTH.size))
     driver_job, lock, result = pickle.loads(_exactly(supervisor, length))
@@ -160,7 +166,7 @@ def main(supervisor: int) -> None:
 
 
 def pack_outcome(driver_job: DriverJob) -> bytes:
-    """Run a job; its result or its error, pickled."""
+    """Run a job; returns its result or its error, pickled."""
     outcome: JobResult | Exception
     try:
         outcome = driver_job.job.drive(driver_job.master, driver_job.output, driver_job.settings)
@@ -187,16 +193,16 @@ def _exactly(supervisor: int, count: int) -> bytes:
 def _end_with(supervisor: int) -> None:
     """Wait for the end of the supervisor, then end all processes of this driver.
 
-    It reads the descriptor itself: a buffered file would be locked while the driver ends by itself.
+    It reads the descriptor directly, because a buffered file would be locked when the driver ends by itself.
     """
     while os.read(supervisor, 1):
-        pass  # nothing more is sent
+        pass  # the supervisor sends nothing after the job
     end(os.environ[TOKEN])
     os._exit(1)
 
 
 def _write_privately(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, as a whole."""
+    """Write a file that only its owner can read. Readers see the whole file or no file."""
     temporary = path.with_name(f"{path.name}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "wb") as file:

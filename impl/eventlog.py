@@ -1,9 +1,9 @@
-"""The event log: one JSON line for each event of a protocol component, with the effects.
+"""The event log: one JSON line for each event of a protocol component, with the effects of the event.
 
-A log is one file for each task and attempt (`<attempt>-<task>.jsonl`; the coordinator's is
-`coordinator.jsonl`), so that nothing is merged while the job runs. A line is in the file, by one
-write, before its effects are carried out: the log of a killed worker has everything that it did. Trace
-validation reads it.
+Each task has one file for each attempt, `<attempt>-<task>.jsonl`. The coordinator has the file
+`coordinator.jsonl`. So no process merges logs while the job runs. A line is written by one write, before its
+effects are carried out. The log of a killed worker therefore has every event whose effects were carried out.
+Trace validation reads the logs.
 """
 
 import itertools
@@ -28,18 +28,19 @@ Fields = Callable[[tuple[Effect, ...]], Mapping[str, object]]
 
 
 class Handler(Protocol[EventT, EffectT]):
-    """A protocol component that takes one union of events and returns another of effects."""
+    """A protocol component that handles the events of one type and returns effects of another type."""
 
     def handle(self, event: EventT) -> tuple[EffectT, ...]:
-        """Apply `event`; the effects in order."""
+        """Apply `event`; returns the effects in order."""
 
 
 class EventLog:
     """An append-only file of JSON lines, numbered from 0.
 
-    The coordinator's log continues over all attempts (`attempt` is set for each); a task's has one. With
-    `continued` it continues over drivers too: the lines that the previous driver has written until now are
-    copied, so that a line which it still writes, if it is alive, is in no log.
+    The coordinator's log has the events of all attempts; the coordinator sets `attempt` for each attempt. A
+    task's log has the events of one attempt. `continued`: whether the log begins with the complete lines of
+    the previous driver. The constructor copies these lines into a new file, so a line that the previous
+    driver still writes is in no log.
     """
 
     def __init__(self, folder: Path, name: str, task: str, attempt: int, *, continued: bool = False) -> None:
@@ -53,9 +54,9 @@ class EventLog:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept, 0o644)
 
     def line(self, fields: Mapping[str, object]) -> None:
-        """Append `fields` under this log's attempt, task and next number.
+        """Append a line of `fields` with this log's attempt and task and the next number (`seq`).
 
-        Raises `StorageError` if the disk is full; then nothing of the line is in the file.
+        Raises `StorageError` if the disk is full. The file then has no part of the line.
         """
         with self._writing:
             head = {"attempt": self.attempt, "task": self._task, "seq": self._seq}
@@ -64,13 +65,13 @@ class EventLog:
             self._seq += 1
 
     def step(self, component: str, event: Event, effects: tuple[Effect, ...], **fields: object) -> None:
-        """Append an event of `component` with its effects and further `fields`; errors as in `line`."""
+        """Append an event of `component` with its effects and further `fields`. Raises what `line` raises."""
         words = [effect.wire() for effect in effects]
         self.line({"component": component, "event": event.wire(), "effects": words, **fields})
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A thread that writes a line waits until the end of the context."""
+        """A context during which no thread writes a line; such a thread waits for the end of the context."""
         with self._writing:
             yield
 
@@ -93,7 +94,7 @@ def _json(value: object) -> object:
 
 
 def _copied(path: Path) -> int:
-    """Replace a log by a copy of its complete lines; returns their number."""
+    """Replace a log by a copy of its complete lines; returns the number of lines."""
     content = path.read_bytes()
     content = content[: content.rfind(b"\n") + 1]
     copy = path.with_name(f".{path.name}.tmp")
@@ -103,7 +104,7 @@ def _copied(path: Path) -> int:
 
 
 def tasks_of_last_attempt(folder: Path) -> list[str]:
-    """The tasks of the last attempt in the coordinator's log in `folder`; none without a log."""
+    """The tasks of the last attempt in the coordinator's log in `folder`; an empty list without a log."""
     path = folder / "coordinator.jsonl"
     content = path.read_bytes() if path.is_file() else b""
     starts = [line for line in content.splitlines() if b'"attempt_started"' in line]
@@ -111,7 +112,7 @@ def tasks_of_last_attempt(folder: Path) -> list[str]:
 
 
 def set_aside(folder: Path) -> None:
-    """Move the log of an earlier run, which has other tasks, into the first free folder `earlier-<n>`."""
+    """Move the logs of an earlier run into a new folder `earlier-<n>`, with the first free number n."""
     files = sorted(folder.glob("*.jsonl"))
     if not files:
         return
@@ -123,7 +124,7 @@ def set_aside(folder: Path) -> None:
 
 
 class Recorded(Generic[EventT, EffectT]):
-    """A component whose every event is logged with its effects, if there is a log."""
+    """A component and its log: each event is logged with its effects, if there is a log."""
 
     def __init__(self, name: str, component: Handler[EventT, EffectT], log: EventLog | None) -> None:
         self._name = name
@@ -133,8 +134,8 @@ class Recorded(Generic[EventT, EffectT]):
     def handle(self, event: EventT, fields: Fields | None = None) -> tuple[EffectT, ...]:
         """Apply `event`; returns the effects in order.
 
-        `fields` returns further fields of the line; it is called only if there is a log. If the component
-        raises an error, this raises it too; nothing is logged then, because nothing has happened.
+        `fields`: a function that returns further fields of the line. It is called only if there is a log.
+        Raises what the component raises. Then no line is logged, because the event had no effect.
         """
         effects = self._component.handle(event)
         if self._log is not None:

@@ -1,8 +1,8 @@
-"""Planned faults, for tests and demonstrations: each happens at a point of the protocol, never at a time.
+"""Planned faults, for tests and demonstrations. Each fault happens at a point of the protocol, not at a time.
 
-A plan names the point, perhaps the task, how often that task has to reach the point, and what happens then.
-A fault happens once in a job: the task requests it from the driver, which consents once, so that the next
-attempt runs undisturbed. The event log has each fault.
+A plan names the point, optionally the task, how often this task must reach the point first, and the action.
+Each fault happens once in a job. The task asks the driver before the fault happens, and the driver permits
+each fault once. So the fault does not happen again in the next attempt. The event log has each fault.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from impl.config import ConfigError
 
 
 class _Word(StrEnum):
-    """A word of a plan, and its meaning."""
+    """A word of a plan, with its meaning as `meaning`."""
 
     meaning: str
 
@@ -91,10 +91,10 @@ POINTS = {one.value: one.meaning for one in Point}
 ACTIONS = {one.value: one.meaning for one in Action}
 SINK_POINTS = (Point.PRE_COMMIT_DUE, Point.PRE_COMMITTED, Point.COMMIT_DUE, Point.COMMITTED)
 GATE_POINTS = (Point.FIRST_BARRIER_CAME, Point.ALIGNMENT_IN_PROGRESS, Point.LAST_BARRIER_CAME, Point.ALIGNED)
-"""Points that a source never reaches."""
+"""Points at the gate of a task. A source never reaches them."""
 DAMAGE = (Action.TORN_SNAPSHOT, Action.BIT_FLIP)
 DISK_POINTS = (Point.SNAPSHOT_DUE, Point.PRE_COMMIT_DUE, Point.COMPLETION_DUE)
-"""Points before a file is written."""
+"""Points after which a file is written."""
 SERVER_POINTS = (
     *SINK_POINTS,
     Point.SNAPSHOT_WRITTEN,
@@ -108,7 +108,7 @@ SERVER_POINTS = (
 
 
 def actions_at(point: str) -> tuple[str, ...]:
-    """The actions that can happen at a point."""
+    """The actions that a fault at `point` may have."""
     if point == Point.RESTART:
         return (*DAMAGE, Action.KILL_DRIVER, Action.FREEZE)
     disk = (Action.FULL_DISK,) if point in DISK_POINTS else ()
@@ -128,12 +128,13 @@ def actions_at(point: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class FaultPlan:
-    """One fault: when a matching task reaches `point` for the `occurrence`-th time, `action` happens to it.
+    """One fault: `action` happens when a task of the plan reaches `point` for the `occurrence`-th time.
 
-    `task` is a task's id (`count-1`), the name of an operator (`count`: the first of its subtasks that
-    reaches the point), or None for any task. At points that the driver reaches it names the tasks to which
-    the action happens, and None stands for every sink. Each worker counts from 1 in each attempt, the driver
-    from 1 in each job. Raises `ConfigError` for a point, an action or an occurrence that does not exist.
+    `task`: a task's id such as `count-1`, or the name of an operator such as `count`, or None for any task.
+    The name of an operator means the first of its subtasks that reaches the point. At a point that the driver
+    reaches, `task` names the tasks to which the action happens, and None means every sink. Each worker counts
+    occurrences from 1 in each attempt, and the driver counts from 1 in each job. Raises `ConfigError` for an
+    unknown point or action, for an action that cannot happen at the point, and for an occurrence below 1.
     """
 
     point: str
@@ -143,15 +144,16 @@ class FaultPlan:
 
     def __post_init__(self) -> None:
         if self.point not in POINTS:
-            raise ConfigError(f"no fault happens at {self.point!r}; the points are {', '.join(POINTS)}")
+            raise ConfigError(f"no fault happens at {self.point!r}; name a point of {', '.join(POINTS)}")
         if self.action not in ACTIONS:
-            raise ConfigError(f"no fault does {self.action!r}; the actions are {', '.join(ACTIONS)}")
+            raise ConfigError(f"no fault does {self.action!r}; name an action of {', '.join(ACTIONS)}")
         if self.action not in actions_at(self.point):
             raise ConfigError(
-                f"{self.action} does not happen at {self.point}, but {', '.join(actions_at(self.point))}"
+                f"{self.action} cannot happen at {self.point}; name an action of "
+                f"{', '.join(actions_at(self.point))}"
             )
         if self.occurrence < 1:
-            raise ConfigError(f"occurrence counts from 1, got {self.occurrence}")
+            raise ConfigError(f"occurrence takes a number of at least 1, got {self.occurrence}")
 
     def concerns(self, task: str) -> bool:
         """Whether this fault may happen to `task`."""
@@ -167,14 +169,14 @@ NumberedFault: TypeAlias = tuple[int, FaultPlan]
 
 
 class Schedule:
-    """Counts how often one process has reached each point, and returns the fault that is due."""
+    """The number of times that one process has reached each point, and the faults that become due."""
 
     def __init__(self, faults: Iterable[NumberedFault]) -> None:
         self._faults = tuple(faults)
         self._count: Counter[str] = Counter()
 
     def reach(self, point: str) -> NumberedFault | None:
-        """Count `point` once more; the fault that is due now, None if there is none."""
+        """Count one more arrival at `point`; returns the fault that is due now, or None."""
         self._count[point] += 1
         for number, plan in self._faults:
             if plan.point == point and plan.occurrence == self._count[point]:
@@ -183,9 +185,10 @@ class Schedule:
 
 
 class FaultLedger:
-    """The driver's record of the faults that have happened: it consents once to each.
+    """The driver's record of the faults that have happened. It permits each fault once.
 
-    `record`: a file with the numbers of the faults that happened before this driver; None for none.
+    `record`: a file with the numbers of the faults that have happened under earlier drivers, to which this
+    ledger appends; None: no file.
     """
 
     def __init__(self, plans: Iterable[FaultPlan], record: Path | None = None) -> None:
@@ -196,7 +199,7 @@ class FaultLedger:
             self._happened.extend(int(line) for line in record.read_text().split())
 
     def claim(self, number: int) -> bool:
-        """Whether fault `number` may happen now; a second claim of it is refused."""
+        """Record fault `number`; returns whether it may happen now: True for the first call, then False."""
         if number in self._happened:
             return False
         self._happened.append(number)
@@ -207,9 +210,9 @@ class FaultLedger:
 
     @property
     def happened(self) -> tuple[FaultPlan, ...]:
-        """The faults that have happened, in their order."""
+        """The faults that have happened, in the order in which they happened."""
         return tuple(self.plans[number] for number in self._happened)
 
     def left(self) -> tuple[NumberedFault, ...]:
-        """The faults that have not happened."""
+        """The faults that have not happened yet, in the order of the plan."""
         return tuple(one for one in enumerate(self.plans) if one[0] not in self._happened)

@@ -10,10 +10,10 @@
         .execute("local[8]", output)
     )
 
-A declaration is a value: every step returns a new one. Streams may fork and be connected again (see
-`streams`); jobs that share sources and stages are combined with `together_with`. Nothing runs before
-`execute` or `start`. For a job that cannot work, `execute` raises `ConfigError` before it starts Spark; after
-`start`, `RunningJob.result` does.
+A declaration is an immutable value: every method returns a new declaration. One stream may have several
+next stages, and streams may be connected (`streams`). `together_with` combines jobs that share sources and
+stages. Nothing runs before `execute` or `start`. For a job that cannot run, `execute` raises `ConfigError`
+before it starts Spark. After `start`, `RunningJob.result` raises this error.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,37 +82,40 @@ if TYPE_CHECKING:
 
 
 class RunOptions(TypedDict, total=False):
-    """The options of one run; each may be left out."""
+    """The options of one run. Every option may be left out."""
 
     faults: Sequence[FaultPlan]
     """The faults to inject."""
     event_log: bool
+    """Whether the run writes event logs (`eventlog`) into the folder `events` of the output folder."""
     on_progress: OnProgress | None
-    """Called several times a second."""
+    """A function that the driver calls several times a second."""
     resume: bool
-    """The newest checkpoint in the output folder is restored, also at other parallelisms."""
+    """Whether the run restores the newest checkpoint of the output folder. Parallelisms may differ."""
     from_savepoint: Path | str | None
-    """A savepoint, or a retained checkpoint such as `chk-7`, in any folder or object store is restored; a
-    savepoint also at other parallelisms."""
+    """The savepoint, or the retained checkpoint such as `chk-7`, that the run restores. It may be in any
+    folder or object store. With a savepoint, parallelisms may differ."""
     claim_mode: str
-    """Who owns the original. NO_CLAIM, the default: its user. CLAIM: the job, which deletes the original
-    when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
+    """Who owns the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
+    savepoint when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
     checkpoints: Path | str | None
-    """A folder, or a URI such as `s3://bucket/flights`, in place of `checkpoints` in the output folder."""
+    """The place of the checkpoints, a folder or a URI such as `s3://bucket/flights`. None, the default: the
+    folder `checkpoints` in the output folder."""
     allow_non_restored_state: bool
-    """State of stages that the job no longer has is dropped."""
+    """Whether the run drops the restored state of stages that the job no longer has."""
     rest_port: int | None
-    """The port of a web page of the running job, and of its REST interface; 0: a free one, which the file
-    `rest.url` in the output folder names. None, the default: there is none. Flink's `rest.port`."""
+    """The port of the REST interface and of the web page of the running job. 0: a free port, and the file
+    `rest.url` in the output folder has the address. None, the default: no REST interface. Flink's
+    `rest.port`."""
     rest_bind_address: str
-    """The address of that page: `localhost` by default. Flink's `rest.bind-address`."""
+    """The address of the REST interface, by default `localhost`. Flink's `rest.bind-address`."""
     spark: "SparkSession | None"
-    """A session that is used and left open."""
+    """The session that the run uses and leaves open. None, the default: the run makes a session."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job under declaration."""
+    """The declaration of a job: its name, its configuration, its stages and the edges between them."""
 
     name: str
     checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
@@ -124,19 +127,25 @@ class Job:
     def source(
         self, name: str, source: Input | KafkaInput, parallelism: int = 1, splits: int | None = None
     ) -> Stream:
-        """Begin a stream. The source is read in `splits` parts, which the subtasks share; None: one for each.
+        """Add a source; returns the stream of its rows.
 
-        More splits than subtasks allow a higher parallelism later. A `KafkaInput` takes no `splits`: the
-        partitions of its topics are shared, by any number of subtasks.
+        The subtasks share the `splits` parts of the source. None: one split for each subtask. A later run may
+        have at most as many subtasks as there are splits. A `KafkaInput` takes no `splits`, because any
+        number of subtasks share the partitions of its topics. Raises `ConfigError` if a `KafkaInput` has
+        `splits`, if the job has a stage of this name, or if a value is not valid.
         """
         if splits is not None and isinstance(source, KafkaInput):
-            raise ConfigError(f"{name!r} reads the partitions of its topics; leave `splits` out")
+            raise ConfigError(
+                f"{name!r}: expected no `splits` for a KafkaInput, got {splits}; leave `splits` out, because "
+                "the subtasks share the partitions of the topics"
+            )
         return Stream(self.with_stage(Stage(name, Role.SOURCE, source, parallelism, splits)), (End(name),))
 
     def together_with(self, *others: "Job") -> "Job":
-        """Combine jobs into one: a stage that they share runs once.
+        """Combine jobs into one job. A stage that several of the jobs share runs once.
 
-        Raises `ConfigError` if two stages have one name, or the jobs are not configured alike.
+        Raises `ConfigError` if two different stages have the same name, or if the jobs differ in their name
+        or configuration.
         """
         job = self
         for other in others:
@@ -160,20 +169,26 @@ class Job:
         return job
 
     def with_stage(self, stage: Stage, edges: Sequence[Edge] = ()) -> "Job":
-        """The job with one more stage, and the edges into it."""
+        """The job with one more stage and the edges into this stage.
+
+        Raises `ConfigError` if the job has a stage of this name, or if the stage is not valid.
+        """
         if stage.name in [one.name for one in self.stages]:
             raise ConfigError(f"expected a name for each stage, two are named {stage.name!r}; rename one")
         require_stage(stage, self.execution.max_parallelism)
         return replace(self, stages=(*self.stages, stage), edges=(*self.edges, *edges))
 
     def with_chained(self, stage: Stage, link: Chained) -> "Job":
-        """The job with one more function in the subtasks of `stage`."""
+        """The job with one more function in the subtasks of `stage`.
+
+        Raises `ConfigError` if the function is not valid.
+        """
         longer = replace(stage, chained=(*stage.chained, link))
         require_stage(replace(longer, name=link.name), self.execution.max_parallelism)
         return replace(self, stages=tuple(longer if one is stage else one for one in self.stages))
 
     def stage(self, name: str) -> Stage:
-        """The stage of that name."""
+        """The stage with this name, which must exist."""
         return next(one for one in self.stages if one.name == name)
 
     def _settings(self) -> tuple[object, ...]:
@@ -192,25 +207,26 @@ class Job:
         return replace(self, execution=config)
 
     def plan(self) -> Plan:
-        """The plan of the job. Raises `ConfigError` if it cannot run."""
+        """The plan of the job. Raises `ConfigError` if the job cannot run."""
         plan = Plan(self.name, self.stages, self.edges, self.execution.max_parallelism)
         require_runnable(plan)
         return plan
 
     def execute(self, master: str, output: Path, **options: Unpack[RunOptions]) -> JobResult:
-        """Run the job on a Spark master and wait for its end.
+        """Run the job on a Spark master, wait for its end, and return its result.
 
-        `impl.driver.supervise` also replaces dead drivers. Makes `checkpoints`, `spark.log` and, with
-        `event_log`, `events` in `output`. With the option `checkpoints`, the checkpoints are in that place
-        instead, and savepoints in its folder `savepoints`. Raises `ConfigError` for a job or options that
-        cannot work, `OutputInUseError` if another job writes into `output`, other `SparkRuntimeError`s (see
-        `impl.spark.errors`), `ConnectorError` for an output that cannot work, and `StateError`s for a
-        checkpoint or savepoint that cannot be restored.
+        The run makes `checkpoints`, `spark.log` and, with `event_log`, `events` in the folder `output`. With
+        the option `checkpoints`, the checkpoints are in that place instead, and the savepoints in its folder
+        `savepoints`. `impl.driver.supervise` does the same and also replaces a driver that is killed.
+
+        Raises `ConfigError` for a job or options that cannot work, `OutputInUseError` if another job writes
+        into `output`, and other `SparkRuntimeError`s (`impl.spark.errors`). Raises `ConnectorError` for a
+        sink that cannot work, and a `StateError` for a checkpoint or savepoint that cannot be restored.
         """
         return self.drive(master, output, settings_of(options))
 
     def start(self, master: str, output: Path, **options: Unpack[RunOptions]) -> RunningJob:
-        """As `execute`, but returns at once: savepoints can be taken of the job while it runs.
+        """Start the job in a thread of this process; returns at once. The arguments are those of `execute`.
 
         Raises `ConfigError` for options that cannot work; `RunningJob.result` raises all other errors.
         """
@@ -219,7 +235,7 @@ class Job:
         return RunningJob(self.name, output, lambda: self.drive(master, output, settings), requests)
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
-        """As `execute`, with all settings of a run."""
+        """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
         plan = self.plan()
         for fault in settings.faults:
             _require_possible(fault, plan, master)
@@ -259,21 +275,28 @@ def _require_possible(fault: FaultPlan, plan: Plan, master: str) -> None:
     """Raise `ConfigError` for a fault that cannot happen to this job."""
     known = {*plan.ids(), *(stage.name for stage in plan.stages)}
     if fault.task is not None and fault.task not in known:
-        raise ConfigError(f"a fault is planned for {fault.task!r}; the tasks are {', '.join(plan.ids())}")
+        raise ConfigError(
+            f"a fault is planned for {fault.task!r}, which is no task of the job; name one of "
+            f"{', '.join(plan.ids())}, or a stage"
+        )
     if fault.action == Action.KILL_EXECUTOR and master.startswith("local["):
         raise ConfigError(
-            f"{Action.KILL_EXECUTOR} needs executors of their own; {master} runs everything in the driver"
+            f"{Action.KILL_EXECUTOR} needs executors in processes of their own, but {master} runs everything "
+            "in the driver's process; use another master or another action"
         )
     if fault.action == Action.KILL_SERVER and not any(
         isinstance(one, PostgresOutput) for one in plan.outputs()
     ):
-        raise ConfigError(f"{Action.KILL_SERVER} needs a PostgresOutput; this job writes elsewhere")
+        raise ConfigError(
+            f"{Action.KILL_SERVER} needs a PostgresOutput, but this job has none; use another action"
+        )
 
 
 def settings_of(options: RunOptions) -> RunSettings:
-    """The settings of a run.
+    """The settings of a run, from its options.
 
-    Raises `ConfigError` for an unknown option and for `resume` together with `from_savepoint`.
+    Raises `ConfigError` for an unknown option, for a value that an option does not take, for `resume`
+    together with `from_savepoint`, and for `claim_mode` CLAIM without `from_savepoint`.
     """
     known = RunOptions.__annotations__
     unknown = sorted(set(options) - set(known))
@@ -283,13 +306,13 @@ def settings_of(options: RunOptions) -> RunSettings:
     resume, savepoint = given.pop("resume", False), given.get("from_savepoint")
     if resume and savepoint is not None:
         raise ConfigError(
-            "resume restores the newest checkpoint and from_savepoint a savepoint; give one of them"
+            "resume restores the newest checkpoint, and from_savepoint a savepoint; give only one of them"
         )
     claim = given.get("claim_mode", NO_CLAIM)
     if claim not in CLAIM_MODES or (claim == CLAIM and savepoint is None):
         raise ConfigError(
-            f"claim_mode takes {' or '.join(CLAIM_MODES)}, and CLAIM takes from_savepoint, got {claim!r}; "
-            "give both, or leave it out"
+            f"claim_mode takes {' or '.join(CLAIM_MODES)}, and CLAIM needs from_savepoint, got {claim!r}; "
+            "give both, or leave claim_mode out"
         )
     for option in ("from_savepoint", "checkpoints"):
         if given.get(option) is not None:
@@ -300,7 +323,7 @@ def settings_of(options: RunOptions) -> RunSettings:
 
 
 def _require_rest(given: Mapping[str, object]) -> None:
-    """Raise ConfigError for an address that no page can have."""
+    """Raise ConfigError if the port or the address of the REST interface is not valid."""
     port, address = given.get("rest_port"), given.get("rest_bind_address", LOCALHOST)
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65_535):
         raise ConfigError(f"rest_port takes an int from 0 to 65535, or None, not {port!r}")
@@ -309,7 +332,7 @@ def _require_rest(given: Mapping[str, object]) -> None:
 
 
 def _usable_place(option: str, where: object) -> Where:
-    """The place of an option. Raises `ConfigError` unless every worker can reach it."""
+    """The place that `option` names. Raises `ConfigError` unless other processes can reach this place."""
     if not isinstance(where, Path | str):
         raise ConfigError(f"{option} takes a Path or a URI, not {where!r}")
     try:
@@ -317,12 +340,17 @@ def _usable_place(option: str, where: object) -> Where:
     except StateError as odd:
         raise ConfigError(f"{option}: {odd}") from odd
     if str(place).startswith("memory://"):
-        raise ConfigError(f"{option} takes a place that other processes reach, not {where}; name another one")
+        raise ConfigError(
+            f"{option} takes a place that other processes can reach, not {where}; name another place"
+        )
     return place
 
 
 def checkpoints_of(output: Path, settings: RunSettings) -> Where:
-    """Where the checkpoints of a run are: a resumed one finds those of the earlier run."""
+    """The place of a run's checkpoints.
+
+    A resumed run without the option `checkpoints` uses the place of the earlier run.
+    """
     if settings.checkpoints is not None:
         return settings.checkpoints
     noted = noted_place(output) if settings.start is Start.RESUMED else None
@@ -330,16 +358,16 @@ def checkpoints_of(output: Path, settings: RunSettings) -> Where:
 
 
 def _require_same_chain(one: Stage, other: Stage) -> None:
-    """Raise ConfigError if two branches chain other functions to one stage."""
+    """Raise ConfigError if two branches of a stream chain different functions to the same stage."""
     if one.logic is other.logic and one.chained != other.chained:
         ends = [", ".join(repr(link.name) for link in stage.chained) or "nothing" for stage in (one, other)]
         raise ConfigError(
-            f"the stream parts at {one.name!r}, and has {ends[0]} chained to it in one branch and {ends[1]} "
-            "in another: every row of a stage goes through all functions that are chained to it. Part the "
-            "stream behind the last of them, or use forward() in place of chained()"
+            f"the stream has two branches behind {one.name!r}: one branch chains {ends[0]} to it, the other "
+            f"chains {ends[1]}. Every row of a stage passes all functions that are chained to the stage. "
+            "Begin the branches behind the last chained function, or use forward() in place of chained()"
         )
 
 
 def _new(others: Sequence[Any], known: Sequence[Any]) -> list[Any]:
-    """The members of `others` that are not the same object as one of `known`."""
+    """The members of `others` that are not in `known`, compared as objects (`is`)."""
     return [one for one in others if not any(one is other for other in known)]

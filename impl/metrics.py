@@ -1,8 +1,9 @@
-"""The measurements of a run: by task, while it runs, and by checkpoint, in a file.
+"""The measurements of a run: by task while the job runs, and by checkpoint in a file.
 
-A worker measures its alignments and its snapshots and sends them with its acknowledgement; its heartbeat has
-the number of records, the bytes that wait at its inputs, and the time that it has waited. The driver keeps
-the newest of each task, and writes a line for every completed checkpoint into `metrics.jsonl`.
+A worker measures its alignments and its snapshots, and sends these measurements with its acknowledgement. Its
+heartbeat has the number of records, the bytes that wait at its inputs, and the time that it has waited. The
+driver keeps the newest measurements of each task. It writes a line for each completed checkpoint into
+`metrics.jsonl`.
 """
 
 import time
@@ -20,38 +21,38 @@ _REMEMBERED = 16
 
 @dataclass(frozen=True, slots=True)
 class SnapshotMeasures:
-    """One task's part in one checkpoint."""
+    """The measurements of one task's snapshot for one checkpoint."""
 
     alignment_ms: float = 0.0
-    """The time from the first barrier to the last; 0 for a source, and for a task with one channel."""
+    """The time from the first barrier to the last one; 0 for a source, and for a task with one channel."""
     writing_ms: float = 0.0
-    """Encoding and writing the snapshot, beside the processing."""
+    """The asynchronous part of the snapshot: the time to encode and to write it."""
     bytes: int = 0
-    """The size of the snapshot, with the records that were in flight."""
+    """The size of the snapshot in bytes, with its in-flight data."""
     synchronous_ms: float = 0.0
-    """The synchronous part of the snapshot: the subtask processes no record meanwhile."""
+    """The synchronous part of the snapshot, in which the subtask processes no record."""
     unaligned: bool = False
-    """Whether the subtask's barrier was sent as one that overtakes."""
+    """Whether the subtask has sent its barrier as an overtaking barrier."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskLoad:
-    """What the thread of a subtask has done in this attempt; times in ms.
+    """How the thread of a subtask has spent its time in this attempt, in ms.
 
-    It is idle while it waits for input, and back-pressured while it waits for room in an output. Otherwise it
-    is busy. `emitted`: records that it has sent on, each counted once.
+    The thread is idle while it waits for input, and back-pressured while it waits for room in an output.
+    Otherwise it is busy. `emitted`: the number of records that the subtask has emitted, each counted once.
     """
 
     emitted: int = 0
     running_ms: float = 0.0
-    """Since it has begun to run."""
+    """The time since the subtask has begun to run."""
     idle_ms: float = 0.0
     backpressured_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class TaskMeasures:
-    """The newest measurements of a task. `buffered`: bytes that wait at its inputs."""
+    """The newest measurements of a task. `buffered`: the number of bytes that wait at its inputs."""
 
     records: int = 0
     buffered: int = 0
@@ -62,7 +63,10 @@ class TaskMeasures:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointMeasures:
-    """A completed checkpoint: `duration_ms` from its trigger to its publication."""
+    """The measurements of a completed checkpoint.
+
+    `duration_ms`: the time from its trigger to its publication. `tasks`: the measurements by task.
+    """
 
     checkpoint: int
     attempt: int
@@ -71,22 +75,22 @@ class CheckpointMeasures:
 
     @property
     def alignment_ms(self) -> float:
-        """The longest alignment."""
+        """The longest alignment of a task, in ms."""
         return max((one.alignment_ms for one in self.tasks.values()), default=0.0)
 
     @property
     def bytes(self) -> int:
-        """The size of all snapshots."""
+        """The size of all snapshots together, in bytes."""
         return sum(one.bytes for one in self.tasks.values())
 
 
 class WaitingTime:
-    """The time that one thread has waited, in a `with` block. Any other thread may read it."""
+    """The time that one thread has spent in its `with` blocks. Any thread may read this time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._state: tuple[float, float | None] = (0.0, None)
-        """Seconds of the waits that have ended, and the beginning of the one that has not."""
+        """The seconds of the ended waits, and the beginning of the present wait; None if there is none."""
 
     def __enter__(self) -> None:
         self._state = (self._state[0], self._clock())
@@ -98,13 +102,13 @@ class WaitingTime:
 
     @property
     def ms(self) -> float:
-        """Milliseconds until now."""
+        """The time of all waits until now, in ms."""
         before, since = self._state
         return round((before if since is None else before + self._clock() - since) * 1_000, 1)
 
 
 class Stopwatch:
-    """The measurements of one subtask. Its own thread reports barriers, the writer's thread snapshots."""
+    """The measurements of one subtask. Its thread reports barriers; the writer's thread reports snapshots."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -115,38 +119,38 @@ class Stopwatch:
         self._overtaking: set[int] = set()
 
     def barrier(self, checkpoint: int) -> None:
-        """A barrier has come; the last one of its checkpoint ends the alignment."""
+        """Record the arrival of a barrier. The last barrier of a checkpoint ends its alignment."""
         now = self._clock()
         first = self._first.setdefault(checkpoint, now)
         self._aligned[checkpoint] = (now - first) * 1_000
         for known in (self._first, self._aligned):
             if len(known) > _REMEMBERED:
-                del known[min(known)]  # it was aborted
+                del known[min(known)]  # this checkpoint was aborted
 
     def taken(self, checkpoint: int, began: float) -> None:
-        """The synchronous part of a snapshot has ended, which began at `began`."""
+        """Record that the synchronous part of a snapshot has ended. `began`: its start, in s of `now`."""
         self._taken[checkpoint] = (self._clock() - began) * 1_000
         if len(self._taken) > _REMEMBERED:
             del self._taken[min(self._taken)]
 
     def overtakes(self, checkpoint: int) -> None:
-        """The barrier of the checkpoint is sent as one that overtakes."""
+        """Record that the subtask sends the barrier of `checkpoint` as an overtaking barrier."""
         self._overtaking.add(checkpoint)
         if len(self._overtaking) > _REMEMBERED:
             self._overtaking.remove(min(self._overtaking))
 
     def written(self, checkpoint: int, began: float, size: int) -> None:
-        """A snapshot of `size` bytes is durable; its writing began at `began`."""
+        """Record that a snapshot of `size` bytes is durable. `began`: the start of its writing."""
         self._written[checkpoint] = (self._clock() - began) * 1_000, size
         if len(self._written) > _REMEMBERED:
             del self._written[min(self._written)]
 
     def now(self) -> float:
-        """Seconds of the clock."""
+        """The time of the clock, in s."""
         return self._clock()
 
     def measures(self, checkpoint: int) -> SnapshotMeasures:
-        """The measurements of a checkpoint, once."""
+        """The measurements of a checkpoint, which this call removes from the stopwatch."""
         self._first.pop(checkpoint, None)
         writing, size = self._written.pop(checkpoint, (0.0, 0))
         aligned, taken = self._aligned.pop(checkpoint, 0.0), self._taken.pop(checkpoint, 0.0)
@@ -156,7 +160,10 @@ class Stopwatch:
 
 
 class JobMetrics:
-    """The newest measurements of every task, and the file. One thread writes; any thread may read `tasks`."""
+    """The newest measurements of every task, and the metrics file.
+
+    One thread calls the methods. Any thread may read `tasks`.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -169,22 +176,22 @@ class JobMetrics:
         return dict(self._tasks)
 
     def begin_attempt(self) -> None:
-        """Every count begins at 0."""
+        """Begin an attempt: remove the measurements of the earlier attempt."""
         self._tasks.clear()
         self._open.clear()
 
     def alive(self, task: str, records: int, buffered: int, load: TaskLoad | None = None) -> None:
-        """A heartbeat. `load`: None if it is not known."""
+        """Record the measurements of a heartbeat. `load`: None: the last known load stays."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(records, buffered, known.snapshot, load or known.load)
 
     def finished(self, task: str, records: int, load: TaskLoad) -> None:
-        """A task has finished; it sends nothing after."""
+        """Record the last measurements of a task, which has finished."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(records, 0, known.snapshot, load, finished=True)
 
     def acknowledged(self, task: str, checkpoint: int, snapshot: SnapshotMeasures) -> None:
-        """An acknowledgement; it comes before the checkpoint is complete."""
+        """Record the measurements of an acknowledgement, for the line of `checkpoint`."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = replace(known, snapshot=snapshot)
         self._open.setdefault(checkpoint, {})[task] = snapshot
@@ -192,16 +199,17 @@ class JobMetrics:
             del self._open[min(self._open)]
 
     def completed(self, checkpoint: int, attempt: int, duration_ms: float) -> None:
-        """A checkpoint is complete: write its line."""
+        """Write the line of a completed checkpoint into the metrics file."""
         tasks = self._open.pop(checkpoint, {})
         line = asdict(CheckpointMeasures(checkpoint, attempt, duration_ms, tasks))
         append_line(self._path, orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
 def read_metrics(path: Path) -> list[CheckpointMeasures]:
-    """The checkpoints of a metrics file, in the order in which they were completed.
+    """The measurements of the checkpoints of a metrics file, in the order of their completion.
 
-    An incomplete last line, which a killed driver has left, is ignored. Raises OSError.
+    Ignores an incomplete last line, which a killed driver may leave. Raises OSError if the file is not
+    readable.
     """
     found = []
     for line in path.read_bytes().splitlines(keepends=True):

@@ -1,9 +1,9 @@
-"""The lock of an output folder: one job at a time runs into it.
+"""The lock of an output folder. Only one job at a time writes into an output folder.
 
-It is held by `flock` on the file `.lock` of the folder, so the kernel releases it when the last process that
-holds it ends, however it ends. A supervisor hands its own lock on to each of its drivers: it is free only
-when all of them have ended. Two hosts that share a folder see each other's locks only if its file system
-shares them; checkpoints are fenced by attempts besides (ONCE-06).
+The lock is `flock` on the file `.lock` of the folder. The kernel releases it when the last process that holds
+it ends, also when that process is killed. The drivers of a supervisor inherit its lock, so the lock is free
+only when the supervisor and all its drivers have ended. Two hosts that share a folder see each other's locks
+only if the file system shares locks. In every case, attempts fence the checkpoints (ONCE-06).
 """
 
 import contextlib
@@ -17,22 +17,22 @@ from pathlib import Path
 from impl.spark.errors import OutputInUseError
 
 LOCK = ".lock"
-"""The name of the file; it stays when the job has ended."""
+"""The name of the lock's file, which stays in the folder after the end of the job."""
 _reserved: dict[Path, int] = {}
-"""Locks that this process holds for a job that it is about to run, by output folder."""
+"""From an output folder to the descriptor of a lock that this process holds for a job that it will run."""
 WAITER = "output lock"
-"""The name of the thread that takes the lock when a superseded driver has ended."""
+"""The name of the thread that waits for the lock until an older driver has ended."""
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
 @contextlib.contextmanager
 def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
-    """Hold the lock of `output`, or take over what was reserved; gives its file descriptor.
+    """A context that holds the lock of `output`, or a lock that was reserved; gives its file descriptor.
 
-    `supersedes`: a resume continues although a driver holds the lock and does not end, because it is frozen
-    or hangs. It deletes nothing, and the fencing of attempts ends the older driver (ONCE-06). It waits for
-    the lock beside its work, and holds it from the older driver's end on. Raises `OutputInUseError` if a job
-    runs into that folder and is not to be superseded.
+    `supersedes`: whether the context begins although an older driver holds the lock. A resumed job needs this
+    if the older driver is frozen or hangs. The fencing of attempts ends the older driver (ONCE-06), and the
+    resumed job deletes none of its files. A thread waits for the lock and takes it when the older driver has
+    ended. Raises `OutputInUseError` if another job holds the lock and `supersedes` is False.
     """
     descriptor = _reserved.pop(output.resolve(), None)
     if descriptor is None:
@@ -45,7 +45,10 @@ def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
 
 @contextlib.contextmanager
 def reserved(output: Path) -> Iterator[None]:
-    """Hold the lock of `output` for a job that this process starts within. Raises `OutputInUseError`."""
+    """A context that holds the lock of `output` until `locked` takes it over for a job of this process.
+
+    Raises `OutputInUseError` if another job holds the lock.
+    """
     path = output.resolve()
     _reserved[path] = _acquired(output)
     try:
@@ -56,7 +59,7 @@ def reserved(output: Path) -> Iterator[None]:
 
 
 def inherit(output: Path, descriptor: int) -> None:
-    """Reserve the lock that the parent process has handed on."""
+    """Reserve the lock that this process has inherited from its parent, by its file descriptor."""
     os.set_inheritable(descriptor, False)
     _reserved[output.resolve()] = descriptor
 
@@ -75,20 +78,20 @@ def _acquired(output: Path, *, supersedes: bool = False) -> int:
         holder = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
         raise OutputInUseError(
-            f"{output}: expected a folder that no job runs into, process {holder} runs one; end that one, or "
-            "name another folder. Nothing was changed"
+            f"{output}: expected a folder that no job runs into, but process {holder} runs a job there; end "
+            "that process, or name another folder. Nothing was changed"
         ) from None
     except OSError as failed:
         if failed.errno not in _UNSUPPORTED:
             os.close(descriptor)
             raise
-        return descriptor  # this file system has no locks; attempts are fenced all the same
+        return descriptor  # this file system has no locks; attempts are fenced without them
     _sign(descriptor)
     return descriptor
 
 
 def _take_when_free(descriptor: int) -> None:
-    """Wait for the lock, and close this descriptor of it: the job keeps the lock by the one that it has."""
+    """Wait for the lock, and close this descriptor. The job's own descriptor keeps the lock."""
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         _sign(descriptor)
@@ -96,6 +99,6 @@ def _take_when_free(descriptor: int) -> None:
 
 
 def _sign(descriptor: int) -> None:
-    """Write down which process holds the lock."""
+    """Write the id of this process into the lock's file."""
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)

@@ -1,7 +1,7 @@
-"""Ends a process with all that it has started: Java, Spark's executors, and their Python workers.
+"""Ends a driver and all processes that it has started: Java, Spark's executors, and their Python workers.
 
-All of them inherit a token in their environment. So one that has left its group or its session, or whose
-parent has died, is found as well, and no other process is.
+All these processes inherit a token in their environment. So this module finds a process that has left its
+group or its session, or whose parent has ended. It finds no process of another driver.
 """
 
 import contextlib
@@ -16,18 +16,18 @@ from types import FrameType
 import psutil
 
 TOKEN = "BARRIERSPEC_DRIVER"
-"""The environment variable with the token of a process's supervisor."""
+"""The name of the environment variable with the token of a process's supervisor."""
 _GRACE_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
 
 
 def new_token() -> str:
-    """A token that no other driver has."""
+    """A new random token, which no other supervisor has."""
     return secrets.token_hex(16)
 
 
 def members(token: str) -> list[psutil.Process]:
-    """The live processes with this token, except this one."""
+    """The live processes with this token, without the calling process."""
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):  # it has ended, or is another user's
@@ -38,12 +38,15 @@ def members(token: str) -> list[psutil.Process]:
 
 
 def end(token: str, seconds: float = _GRACE_SECONDS) -> None:
-    """End all of them: SIGTERM, by which Java removes its temporary files, and SIGKILL after `seconds`."""
+    """End all processes with this token: by SIGTERM, and by SIGKILL after `seconds`.
+
+    Java removes its temporary files when it gets SIGTERM.
+    """
     until = time.monotonic() + seconds
     for process in members(token):
         with contextlib.suppress(psutil.Error):
             process.terminate()
-    while left := members(token):  # also those that were started meanwhile
+    while left := members(token):  # also processes that were started in the meantime
         if time.monotonic() > until:
             for process in left:
                 with contextlib.suppress(psutil.Error):
@@ -53,9 +56,9 @@ def end(token: str, seconds: float = _GRACE_SECONDS) -> None:
 
 @contextlib.contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """SIGTERM raises `SystemExit` within, with code 143, so that what was begun is cleaned up.
+    """A context in which SIGTERM raises `SystemExit` with code 143, so that `finally` blocks run.
 
-    Only in the main thread, and only if the signal has no handler.
+    It has an effect only in the main thread, and only if SIGTERM has no handler.
     """
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -69,5 +72,5 @@ def exit_on_sigterm() -> Iterator[None]:
 
 
 def _exit(number: int, frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # a second one does not interrupt the cleaning up
+    signal.signal(number, signal.SIG_IGN)  # a second signal does not interrupt the `finally` blocks
     raise SystemExit(128 + number)

@@ -1,4 +1,4 @@
-"""A job that runs in a thread of this process: take savepoints and checkpoints of it, stop it, or wait."""
+"""A job that runs in a thread of this process, with methods to take savepoints, to stop it and to wait."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -13,7 +13,7 @@ from impl.state.locations import Where
 
 
 class RunningJob:
-    """The result of `Job.start`. Its methods may be called from any thread."""
+    """A job that `Job.start` has started. Any thread may call the methods."""
 
     def __init__(
         self, name: str, output: Path, run: Callable[[], JobResult], requests: SavepointRequests
@@ -26,52 +26,54 @@ class RunningJob:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the job has ended, well or not."""
+        """Whether the job has ended, with a result or with an error."""
         return self._result.done()
 
     @property
     def rest_url(self) -> str | None:
-        """The address of the job's web page; None without `rest_port`, and before and after the run."""
+        """The address of the job's web page. None without `rest_port`, and before and after the run."""
         try:
             return (self._output / URL_FILE).read_text(encoding="utf-8").strip() or None
         except FileNotFoundError:
             return None
 
     def checkpoint(self, *, seconds: float | None = None) -> int:
-        """Take a checkpoint now, beside the schedule; returns its id when it is complete.
+        """Take a checkpoint in addition to the periodic ones; returns its id when it is complete.
 
-        Waits until all tasks run. Raises `CheckpointFailedError` if it fails, `TimeoutError` after `seconds`:
-        the checkpoint may still complete.
+        First waits until all tasks run. Raises `CheckpointFailedError` if the checkpoint fails. Raises
+        `TimeoutError` after `seconds`, and the checkpoint may still complete then.
         """
         return self._requests.checkpoints.request().result(seconds)
 
     def savepoint(self, directory: Where | None = None, *, seconds: float | None = None) -> Savepoint:
-        """Take a savepoint; the job continues. Waits until all tasks run and the savepoint is complete.
+        """Take a savepoint and return it when it is complete. The job continues.
 
-        `directory`: where its folder is made, None for `savepoints` in the job's output. Raises
-        `SavepointFailedError` if it fails, `TimeoutError` after `seconds`: it may still complete.
+        First waits until all tasks run. `directory`: the folder or URI in which the savepoint gets its own
+        folder. None: the job's folder `savepoints`. Raises `SavepointFailedError` if the savepoint
+        fails. Raises `TimeoutError` after `seconds`, and the savepoint may still complete then.
         """
         return self._requests.add(SavepointRequest(directory)).result(seconds)
 
     def stop(
         self, directory: Where | None = None, *, drain: bool = False, seconds: float | None = None
     ) -> Savepoint:
-        """Stop the job with a savepoint, and wait for its end: all records before the savepoint are
-        committed.
+        """Stop the job with a savepoint, wait for the end of the job, and return the savepoint.
 
-        With `drain` every function first sees the end of its data, for a job that will not run again.
-        Raises `SavepointFailedError` if the savepoint fails or the job continues, `TimeoutError` after
-        `seconds`, and what `Job.execute` raises if the job fails at its end.
+        The sinks have committed all records before the savepoint. With `drain`, every function first gets the
+        end of its data; use it for a job that will not run again. Raises `SavepointFailedError` if the
+        savepoint fails or the job continues. Raises `TimeoutError` after `seconds`, and what `Job.execute`
+        raises if the job fails at its end.
         """
         taken = self._requests.add(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
         self._result.result(seconds)
         return taken
 
     def cancel(self, *, seconds: float | None = None) -> bool:
-        """Cancel the job without a savepoint, and wait for its end; False if it has finished before.
+        """Cancel the job without a savepoint, and wait for its end. Returns False if it had already finished.
 
-        `externalized_checkpoint_retention` states whether its checkpoints stay; then it can be resumed.
-        Raises what `Job.execute` raises if the job fails first, and `TimeoutError` after `seconds`.
+        The setting `externalized_checkpoint_retention` decides whether the checkpoints stay. If they stay,
+        the job can be resumed. Raises what `Job.execute` raises if the job fails before it is cancelled.
+        Raises `TimeoutError` after `seconds`.
         """
         self._requests.cancelled.set()
         try:
@@ -81,7 +83,7 @@ class RunningJob:
         return False
 
     def result(self, seconds: float | None = None) -> JobResult:
-        """Wait for the end of the job.
+        """Wait for the end of the job, and return its result.
 
         Raises what `Job.execute` raises, and `TimeoutError` after `seconds`.
         """
@@ -91,7 +93,7 @@ class RunningJob:
         try:
             result = run()
         except BaseException as failed:  # noqa: BLE001 - `result` raises it
-            # `run_job` has answered those of other processes; a start that was refused has none
+            # `run_job` has answered the requests of other processes; a job that did not start has none
             self._requests.close(f"the job failed: {failed}", superseded=True)
             self._result.set_exception(failed)
         else:

@@ -1,14 +1,14 @@
-"""Requests for savepoints of a running job, from its own process or from another one.
+"""Requests for savepoints of a running job, from its own process or from another process.
 
-A request waits until the coordinator takes it; the answer is a `Savepoint`, or the reason why there is none.
-A request of another process is a file in the folder `requests` beside the checkpoints, which the job polls
-and answers by another file:
+A request waits until the coordinator takes it. The answer is a `Savepoint`, or the reason why the savepoint
+failed. Another process makes a request by a file in the folder `requests` of the job's output folder. The job
+polls this folder and writes its answer into a second file:
 
     requests/5f0c22.json         the request
     requests/5f0c22.answer       the answer
 
-The cancellation of a job is requested and answered in the same way. A driver that takes over from a dead one
-answers the requests that are left there.
+Another process requests the cancellation of a job by such a file, too. A driver that replaces a killed driver
+answers the requests that are still in the folder.
 """
 
 import json
@@ -29,16 +29,16 @@ from impl.state.durable import make_directory, read_file, remove_file, write_fil
 from impl.state.locations import Where, is_uri, noted_place, place_of
 
 REQUESTS = "requests"
-"""The folder of the requests of other processes, beside the checkpoints."""
+"""The name of the folder of the requests of other processes, in the output folder of the job."""
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
 _CANCEL_UNTIL: Final = "cancel_until"
-"""In a request for the end of the job: when its sender stops waiting, in seconds since the epoch."""
+"""The field of a cancellation request with the time at which its sender stops waiting, in s since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """A complete savepoint. `stopped`: the job has ended with it."""
+    """A complete savepoint. `stopped`: whether the job has ended with this savepoint."""
 
     checkpoint: int
     folder: Where
@@ -49,10 +49,10 @@ class Savepoint:
 class SavepointRequest:
     """A request for a savepoint.
 
-    `directory`: where the savepoint's own folder is made, None for `savepoints` beside the checkpoints;
-    `stop`: the job ends with it; `drain`: its data ends too, so that every function finishes.
-    Raises `SavepointFailedError` for other values, and for a drain without a stop: the data of a job that
-    goes on has no end.
+    `directory`: the folder or URI in which the savepoint gets its own folder; None: the job's folder
+    `savepoints`. `stop`: whether the job ends with the savepoint. `drain`: whether its data ends before the
+    savepoint, so that every function finishes. Raises `SavepointFailedError` for other values, and for
+    `drain` without `stop`, because the data of a job that continues has no end.
     """
 
     directory: Where | None = None
@@ -65,7 +65,7 @@ class SavepointRequest:
         if not isinstance(self.stop, bool) or not isinstance(self.drain, bool):
             raise SavepointFailedError(f"stop and drain take bools, not {self.stop!r} and {self.drain!r}")
         if self.drain and not self.stop:
-            raise SavepointFailedError("drain ends the data, so it takes stop as well; set both, or neither")
+            raise SavepointFailedError("drain ends the data, so it needs stop, too; set both, or neither")
 
 
 Answer = Savepoint | SavepointFailedError
@@ -73,18 +73,19 @@ Answer = Savepoint | SavepointFailedError
 
 @dataclass(frozen=True, slots=True)
 class PendingRequest:
-    """A request and how it is answered."""
+    """A request, and the function that answers it."""
 
     request: SavepointRequest
     answer: Callable[[Answer], None]
     elsewhere: bool = False
-    """Whether another process has made it, by a file that the next driver finds, too."""
+    """Whether another process has made the request, by a file that the next driver finds, too."""
 
 
 class SavepointRequests:
-    """The requests of one job. `files`: the folder of those of other processes, None for none.
+    """The requests of one job.
 
-    `checkpoints`: requests of this process for checkpoints.
+    `files`: the folder of the requests of other processes; None: this job takes no such requests.
+    `checkpoints`: the requests of this process for checkpoints.
     """
 
     def __init__(self, files: Path | None = None) -> None:
@@ -95,11 +96,11 @@ class SavepointRequests:
         self._changing = threading.Lock()
         self._cancels: list[Path] = []
         self.cancelled = threading.Event()
-        """Set to cancel the job."""
+        """The event that a thread sets to cancel the job."""
         self.checkpoints = ManualTriggers()
 
     def add(self, request: SavepointRequest) -> "Future[Savepoint]":
-        """Add a request; the future fails with `SavepointFailedError`."""
+        """Add a request; returns the future of its savepoint, which fails with `SavepointFailedError`."""
         future: Future[Savepoint] = Future()
         pending = PendingRequest(request, lambda answer: _settle(future, answer))
         with self._changing:
@@ -111,7 +112,7 @@ class SavepointRequests:
         return future
 
     def poll(self) -> None:
-        """Add the requests that other processes have made."""
+        """Add the new requests of other processes. Answers a file that is not a valid request by an error."""
         if self._files is None:
             return
         for path in sorted(self._files.glob(f"*{_REQUEST}")):
@@ -136,7 +137,7 @@ class SavepointRequests:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
     def _cancel(self, path: Path, until: float) -> None:
-        """Cancel the job, unless the request was left by a process that was killed while it waited."""
+        """Cancel the job, unless the sender of the request has stopped waiting at the time `until`."""
         if time.time() > until:
             remove_file(path)
             return
@@ -144,15 +145,16 @@ class SavepointRequests:
         self.cancelled.set()
 
     def take(self) -> PendingRequest | None:
-        """Remove and return the oldest request; None without one."""
+        """Remove and return the oldest request; None if no request waits."""
         with self._changing:
             return self._waiting.popleft() if self._waiting else None
 
     def close(self, reason: str, *, superseded: bool = False, cancelled: bool = False) -> None:
-        """The job has ended: every request fails with `reason`, later ones too.
+        """Answer all requests, because the job has ended: each one, also a later one, fails with `reason`.
 
-        `cancelled`: those that have requested its cancellation are answered that it has taken place.
-        `superseded`: requests of other processes are left to the driver that has taken over.
+        `cancelled`: whether the job was cancelled; a request for its cancellation then succeeds.
+        `superseded`: whether a newer driver runs the job; it answers the requests of other processes, and
+        this driver does not.
         """
         self.checkpoints.close(reason)
         if superseded:
@@ -170,10 +172,10 @@ class SavepointRequests:
 
 
 def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -> Savepoint:
-    """Request a savepoint of the job that runs in another process with `output`, and wait for the answer.
+    """Request a savepoint of a job in another process, and return the savepoint when it is complete.
 
-    Raises `SavepointAbortedError` if the job refuses, `SavepointFailedError` if there is no answer within
-    `seconds`.
+    `output`: the output folder of the job. Raises `SavepointAbortedError` if the job answers that the
+    savepoint failed, `SavepointFailedError` if there is no answer within `seconds`.
     """
     asked = request.directory
     directory = None if asked is None else str(asked.resolve() if isinstance(asked, Path) else asked)
@@ -184,10 +186,10 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
 
 
 def request_cancel(output: Path, seconds: float) -> None:
-    """Cancel the job that runs in another process with `output`, and wait for its end.
+    """Cancel a job in another process, and wait for the end of the job.
 
-    Raises `SavepointAbortedError` if the job ends in another way, `SavepointFailedError` if there is no
-    answer within `seconds`.
+    `output`: the output folder of the job. Raises `SavepointAbortedError` if the job ends in another way,
+    `SavepointFailedError` if there is no answer within `seconds`.
     """
     answer = _asked(output, {_CANCEL_UNTIL: time.time() + seconds}, seconds)
     if "failed" in answer:
@@ -195,10 +197,15 @@ def request_cancel(output: Path, seconds: float) -> None:
 
 
 def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[str, Any]:
-    """The answer of the job to a request. Raises `SavepointFailedError`."""
+    """The answer of the job to a request.
+
+    Raises `SavepointFailedError` if `output` is not the output folder of a job, or if there is no answer
+    within `seconds`.
+    """
     if not (noted_place(output) or (output / "checkpoints" / "attempts").is_dir()):
         raise SavepointFailedError(
-            f"{output} is not the output of a job: it has no checkpoints; name the folder of a running job"
+            f"{output} is not the output folder of a job: it has no checkpoints; name the folder of a "
+            "running job"
         )
     folder = output / REQUESTS
     make_directory(folder)
@@ -210,8 +217,8 @@ def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[s
         if time.monotonic() > until:
             remove_file(file)
             raise SavepointFailedError(
-                f"no answer in {output} within {seconds:g} s: no job runs there, or its savepoint takes "
-                "longer; check whether it runs, or allow more time"
+                f"no answer in {output} within {seconds:g} s: no job runs there, or the answer takes longer; "
+                "check that the job runs, or allow more time"
             )
         time.sleep(_POLL_SECONDS)
     answer: dict[str, Any] = json.loads(read_file(answered))
@@ -227,7 +234,7 @@ def _settle(future: "Future[Savepoint]", answer: Answer) -> None:
 
 
 def _answering(path: Path) -> Callable[[Answer], None]:
-    """Answers the request in a file, and removes the file."""
+    """A function that answers the request in a file and removes the file."""
 
     def answer(result: Answer) -> None:
         values = (
@@ -241,6 +248,6 @@ def _answering(path: Path) -> Callable[[Answer], None]:
 
 
 def _reply(path: Path, values: Mapping[str, object]) -> None:
-    if path.is_file():  # otherwise the other process does not wait any more
+    if path.is_file():  # otherwise the other process has stopped waiting
         write_file(path.with_suffix(_ANSWER), json.dumps(values).encode())
         remove_file(path)

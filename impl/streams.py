@@ -1,7 +1,8 @@
-"""The declaration of streams: Flink's DataStream API where it fits. Every step returns a new value.
+"""The declaration of streams, with the names of Flink's DataStream API where they fit.
 
-A stream is the output of one stage, or of several (`union`), with the part of the job that leads to it. A
-sink ends it and returns the job.
+A stream is the output of one stage, or of several stages (`union`), with the part of the job that produces
+this output. Every method returns a new value. `Stream.sink` ends a stream and returns the job. Methods raise
+`ConfigError` if the job has a stage of the same name, or if a function or a value is not valid.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,41 +31,44 @@ if TYPE_CHECKING:
     from impl.job import Job
 
 Aggregates = Mapping[str, Of]
-"""By the name of the result's column."""
+"""From the name of each column of the result to its aggregate."""
 
 
 class End(NamedTuple):
-    """A stage of a stream, and how its rows reach the next stage; None: the default."""
+    """A stage whose rows a stream has, and how these rows reach the next stage.
+
+    `partitioning`: None: forward if both stages have the same parallelism, else rebalance.
+    """
 
     stage: str
     partitioning: Partitioning | None = None
     key_selector: KeySelector | None = None
     chained: bool = False
-    """Whether the next function runs in the subtasks of that stage."""
+    """Whether the next function runs in the subtasks of `stage`."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream of rows."""
+    """A stream of rows: the output of the stages `ends` of `job`."""
 
     job: "Job"
     ends: tuple[End, ...]
 
     def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
-        """One row for each row. `parallelism`: None for that of the stage before."""
+        """The stream of `function(row)` for each row. `parallelism`: None: that of the stage before."""
         require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [function(row) for row in rows]), parallelism)
 
     def flat_map(
         self, name: str, function: Callable[[Row], Iterable[Row]], parallelism: int | None = None
     ) -> "Stream":
-        """Any number of rows for each row."""
+        """The stream of all rows that `function(row)` returns, for each row."""
         require_no_hooks(name, function)
         flat = Rowwise(lambda rows: [made for row in rows for made in function(row)])
         return self.process(name, flat, parallelism)
 
     def filter(self, name: str, function: Callable[[Row], bool], parallelism: int | None = None) -> "Stream":
-        """Only the rows for which `function` holds."""
+        """The stream of the rows for which `function` returns True."""
         require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [row for row in rows if function(row)]), parallelism)
 
@@ -74,71 +78,74 @@ class Stream:
         function: Callable[[pa.RecordBatch], pa.RecordBatch],
         parallelism: int | None = None,
     ) -> "Stream":
-        """One batch of Arrow for each batch, for a stream that carries batches."""
+        """The stream of `function(batch)` for each Arrow batch, on a stream of batches."""
         require_no_hooks(name, function)
         return self.process(name, Batchwise(function), parallelism)
 
     def process(
         self, name: str, function: ProcessFunction | BatchFunction, parallelism: int | None = None
     ) -> "Stream":
-        """Run a function over each row, or each batch; the key that it is called with is None."""
+        """The stream of the rows that a function emits for each row or each batch. Its `key` is None."""
         if parallelism is None:
             parallelism = max(self.job.stage(end.stage).parallelism for end in self.ends)
         return self._into(Stage(name, Role.PROCESS, function, parallelism))
 
     def key_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
-        """Send every row to the subtask of its key: the result of a function, or columns by name.
+        """Send every row to the subtask of its key, which is the result of a function, or columns by name.
 
         Keys are numbers, strings, bytes, None, dates and times, UUIDs, members of enums, and tuples,
-        frozensets and frozen dataclasses of keys; `impl.state.backends.key_values` has the whole list. Any
-        other value is refused with an `UnsupportedKeyError` when it first comes. `operator.itemgetter` and
-        names select from whole batches at once.
+        frozensets and frozen dataclasses of keys. `impl.state.backends.key_values` has the whole list. The
+        first row with any other key fails its task with an `UnsupportedKeyError`. Column names and
+        `operator.itemgetter` select the keys of a whole batch at once.
         """
         return KeyedStream(self.job, self._each(Partitioning.HASH, _selector(key_selector, columns)))
 
     def forward(self) -> "Stream":
-        """Send the rows of each subtask to the one of its index; both stages need the same parallelism."""
+        """Send the rows of each subtask to the next stage's subtask with the same index.
+
+        Both stages need the same parallelism.
+        """
         return replace(self, ends=self._each(Partitioning.FORWARD))
 
     def rebalance(self) -> "Stream":
-        """Send batches to all subtasks in turn."""
+        """Send batches to the subtasks of the next stage in turn."""
         return replace(self, ends=self._each(Partitioning.REBALANCE))
 
     def broadcast(self) -> "Stream":
-        """Send every row to every subtask."""
+        """Send every row to every subtask of the next stage."""
         return replace(self, ends=self._each(Partitioning.BROADCAST))
 
     def chained(self) -> "Stream":
-        """Run the next function in the subtasks of the one before it, which calls it with its rows.
+        """Run the next function in the subtasks of the function before it, which calls it with its rows.
 
-        Flink does so by default where the parallelism is the same. Here a restore needs the functions that
-        have state to stay in the chain, under their names.
+        Flink chains functions by default if they have the same parallelism. After a restore, each function
+        with state must be in the same chain, under the same name.
         """
         return replace(self, ends=tuple(End(end.stage, chained=True) for end in self.ends))
 
     def chained_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
-        """As `chained`, for a function with state by key: no row goes to another subtask.
+        """Chain the next function as `chained` does, and give it keyed state. No row changes its subtask.
 
-        So each row must be in the subtask of its key, as behind a `key_by` of the same key; a row with
-        another key raises a StateError. Flink's `reinterpretAsKeyedStream`.
+        Each row must already be in the subtask of its key, for example behind a `key_by` of the same key. A
+        row in another subtask raises a StateError. Flink's `reinterpretAsKeyedStream`.
         """
         selector = _selector(key_selector, columns)
         ends = (End(end.stage, key_selector=selector, chained=True) for end in self.ends)
         return KeyedStream(self.job, tuple(ends))
 
     def union(self, *others: "Stream") -> "Stream":
-        """The rows of this stream and of `others`, in no order among them."""
+        """The stream of the rows of this stream and of `others`. The rows of two streams have no order."""
         job, ends = self.job, self.ends
         for other in others:
             job, ends = job.together_with(other.job), (*ends, *other.ends)
         return Stream(job, ends)
 
     def connect(self, other: "Stream | KeyedStream") -> "ConnectedStreams":
-        """Two streams for a function with two inputs."""
+        """This stream and `other`, as the two inputs of one function."""
         return ConnectedStreams(self.job.together_with(other.job), self.ends, other.ends)
 
     def sink(self, name: str, sink: Output, parallelism: int = 1) -> "Job":
-        """End in a transactional sink; returns the job. Jobs are combined with `together_with`."""
+        """Write the rows into a transactional sink; returns the job. `together_with` combines jobs."""
         return self._into(Stage(name, Role.SINK, sink, parallelism)).job
 
     def _each(self, partitioning: Partitioning, key_selector: KeySelector | None = None) -> tuple[End, ...]:
@@ -150,7 +157,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class KeyedStream:
-    """A stream of rows for the subtasks of their keys."""
+    """A stream whose rows go to the subtasks of their keys."""
 
     job: "Job"
     ends: tuple[End, ...]
@@ -161,9 +168,9 @@ class KeyedStream:
         function: ProcessFunction | BatchFunction | KeyedBatchFunction,
         parallelism: int | None = None,
     ) -> Stream:
-        """Run a function over each row, or each batch, and the state of its key.
+        """The stream of the rows that a function emits for each row or batch, with the state of the key.
 
-        `parallelism`: None for 1, or for that of its stage if the function is chained.
+        `parallelism`: None: 1, or the parallelism of the stage before if the function is chained.
         """
         if parallelism is None:
             chained = any(end.chained for end in self.ends)
@@ -177,41 +184,44 @@ class KeyedStream:
         parallelism: int | None = None,
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
-        """Aggregate the rows of each key. `emit`: when results are emitted."""
+        """The stream of the results of an aggregation of the rows of each key. `emit`: when it emits them."""
         require_no_hooks(name, function)
         return self.process(name, Aggregating(function, emit), parallelism)
 
     def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int | None = None) -> Stream:
-        """Aggregate columns of a stream of batches; the changed keys are emitted before each barrier.
+        """The stream of aggregates of columns, by key. It emits the changed keys before each barrier.
 
-        `aggregates`: by the name of the result's column, such as {"rows": count(), "sum": sum_of("value")}.
-        Raises `ConfigError` unless the stream is keyed by columns.
+        `aggregates`: from each column of the result to its aggregate, such as {"rows": count(), "sum":
+        sum_of("value")}. Raises `ConfigError` unless the stream is keyed by columns, and for no aggregate.
         """
         selected = [end.key_selector for end in self.ends]
         keys = {None if one is None else columns_of(one) for one in selected}
         key = keys.pop()
         if key is None or keys or not aggregates:
             raise ConfigError(
-                f"{name!r} aggregates columns: it takes at least one, and a stream keyed by columns, "
-                "such as key_by('word')"
+                f"{name!r}: aggregate_columns takes at least one aggregate, and a stream that is keyed by "
+                "columns, such as key_by('word')"
             )
         return self.process(name, AggregatingColumns(key, aggregates), parallelism)
 
     def connect(self, other: "Stream | KeyedStream") -> "ConnectedStreams":
-        """Two streams for a function with two inputs; of two keyed ones equal keys share their state."""
+        """This stream and `other`, as the two inputs of one function.
+
+        If both streams are keyed, equal keys share their state.
+        """
         return ConnectedStreams(self.job.together_with(other.job), self.ends, other.ends)
 
 
 @dataclass(frozen=True)
 class ConnectedStreams:
-    """Two streams for one function."""
+    """Two streams, `first` and `second`, as the two inputs of one function."""
 
     job: "Job"
     first: tuple[End, ...]
     second: tuple[End, ...]
 
     def process(self, name: str, function: CoProcessFunction, parallelism: int = 1) -> Stream:
-        """Run a function whose `process_element1` and `process_element2` take the rows of the two."""
+        """The stream of the rows that a function with two inputs emits."""
         return _connect(self.job, Stage(name, Role.PROCESS, function, parallelism), self.first, self.second)
 
 
@@ -220,7 +230,7 @@ def _selector(key_selector: KeySelector | str, columns: tuple[str, ...]) -> KeyS
 
 
 def _connect(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
-    """Connect streams to a new stage, or chain it to the stage before."""
+    """The stream of a new stage with these inputs, or of the stage before if the new one is chained to it."""
     if any(end.chained for ends in inputs for end in ends):
         return _chain(job, stage, [end for ends in inputs for end in ends])
     edges = [
@@ -232,22 +242,22 @@ def _connect(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
 
 
 def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
-    """Chain a function to the stage before. Raises ConfigError if it cannot run in those subtasks."""
+    """Chain a function to the stage before. Raises ConfigError if it cannot run in that stage's subtasks."""
     before = job.stage(ends[0].stage)
     if len(ends) > 1 or {before.role, stage.role} != {Role.PROCESS}:
         raise ConfigError(
-            f"{stage.name!r} cannot be chained: it must be a function of one input behind another function; "
+            f"{stage.name!r} cannot be chained: expected a function of one input behind another function; "
             "use forward() in place of chained()"
         )
     if stage.parallelism != before.parallelism:
         raise ConfigError(
             f"{stage.name!r} has parallelism {stage.parallelism} and is chained to {before.name!r} of "
-            f"parallelism {before.parallelism}; leave it out"
+            f"parallelism {before.parallelism}; leave the parallelism out"
         )
     if any(stage.logic is there for there in (before.logic, *(link.function for link in before.chained))):
         raise ConfigError(
-            f"the function of {stage.name!r} is the object of another function in its subtasks as well, and "
-            "they would share what it holds; make an object for each"
+            f"{stage.name!r}: expected a function object of its own, got the object of another function in "
+            "the same chain; make one object for each, or both would share their fields"
         )
     link = Chained(stage.name, stage.logic, ends[0].key_selector)
     return Stream(job.with_chained(before, link), (End(before.name),))

@@ -1,1 +1,1 @@
-"""What all commands share: types of options, progress, standard streams, and how a failure ends."""
+"""The parts that all commands use: types of options, progress, standard streams, and failures."""

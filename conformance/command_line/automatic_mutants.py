@@ -1,4 +1,4 @@
-"""`barrierspec mutants --automatic`: first-order mutants of every protocol module, judged one by one."""
+"""`barrierspec mutants --automatic`: tests first-order mutants of the protocol modules, one by one."""
 
 from pathlib import Path
 from random import Random
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class Chosen(NamedTuple):
-    """The mutants that are judged."""
+    """The mutants to test."""
 
     layers: tuple[str, ...]
     components: tuple[str, ...]
-    """Folders; empty: all."""
+    """The folders of the modules; empty: all."""
     sample: int | None
     """The number of mutants, drawn by the seed; None: all."""
     seed: int
 
     def edits(self) -> tuple[list["Edit"], int]:
-        """The chosen ones, and the number of those from which they are drawn."""
+        """The chosen mutants, and the number of mutants from which they are drawn."""
         from conformance.mutants.automatic.modules import edits, folder_of
 
         every = [edit for layer in self.layers for edit in edits(layer)]
@@ -32,7 +32,7 @@ class Chosen(NamedTuple):
 
     @property
     def again(self) -> str:
-        """The command that judges them again."""
+        """The command line that tests these mutants again."""
         words = [f"--layer {name}" for name in self.layers] + [
             f"--component {name}" for name in self.components
         ]
@@ -41,22 +41,22 @@ class Chosen(NamedTuple):
 
 
 class How(NamedTuple):
-    """How mutants are judged and reported."""
+    """The options for the test of mutants and for its report."""
 
     out: Path
     resume: bool
     judged: bool
-    """No mutant is judged: only the outcomes are reported that `out` has."""
+    """Whether to test no mutant, and to report only the outcomes in `out`."""
     at_once: int
     first: bool
-    """No judge follows the first that complains."""
+    """Whether the checks of a mutant end with the first check that detects it."""
     threshold: float
-    """The minimum percentage that must be killed or proved equivalent."""
+    """The minimum percentage of mutants that are killed or proved equivalent."""
     page: Path | None
 
 
 def judge_automatic(chosen: Chosen, how: How) -> int:
-    """Judge the mutants and print what each judge complains of; returns what the command ends with.
+    """Test the mutants, and print which checks detect each mutant; returns the exit code.
 
     Raises UsageError if no protocol module has such mutants.
     """
@@ -70,7 +70,7 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
 
     edits, total = chosen.edits()
     if not edits:
-        raise click.UsageError("no protocol module is of this layer and component")
+        raise click.UsageError("no protocol module has this layer and component; leave one of them out")
     record = Record(how.out, how.first)
     before = record.resumed(edits) if how.resume or how.judged else {}
     if not (how.resume or how.judged):

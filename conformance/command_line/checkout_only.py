@@ -1,4 +1,4 @@
-"""The error of a command that needs a package of the repository which the wheel does not contain."""
+"""The check for packages that a checkout of the repository has and the wheel does not have."""
 
 from importlib.util import find_spec
 
@@ -6,7 +6,7 @@ import click
 
 
 def require_package(package: str) -> None:
-    """Raise click.UsageError unless `package` can be imported; its message says how to get it."""
+    """Raise click.UsageError if `package` cannot be imported. The message says how to get the package."""
     if find_spec(package) is None:
         raise click.UsageError(
             f"this command needs {package}, which only a checkout has: "

@@ -1,7 +1,7 @@
-"""The extras of the distribution: which command installs a package that is not there.
+"""The extras of the distribution, and the command that installs a missing package.
 
-`pip install barrierspec` is enough to check an implementation: `smoke`, `conform`, `classify`, `matrix`,
-`vectors`, `explain`, `trace` and the proofs. What is larger comes with an extra.
+`pip install barrierspec` is enough to check an implementation: it has `smoke`, `conform`, `classify`,
+`matrix`, `vectors`, `explain`, `trace` and the proofs. Other commands need the packages of an extra.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,19 +21,18 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "kafka": ("confluent_kafka",),
     }
 )
-"""By extra, the modules that it brings. Where several bring a module, the first is named."""
+"""From each extra to the modules that it installs.
+
+For a module of several extras, messages name the first.
+"""
 
 
 class MissingPartError(InputError):
-    """A part of barrierspec is not installed; the message is the command that installs it."""
+    """A part of barrierspec is not installed. The message has the command that installs it."""
 
 
 def require_extra(*extras: str) -> None:
-    """Check that these extras are installed.
-
-    Raises:
-        MissingPartError: a module of one of them cannot be imported.
-    """
+    """Raise MissingPartError if a module of these extras is not installed."""
     for extra in extras:
         for module in EXTRAS[extra]:
             if find_spec(module) is None:
@@ -41,7 +40,7 @@ def require_extra(*extras: str) -> None:
 
 
 def missing_part(failure: BaseException) -> str | None:
-    """What to install if `failure`, or one that it came from, is a package of an extra; else None."""
+    """The message for `failure` if it, or one of its causes, is a missing package of an extra; else None."""
     for one in _chain(failure):
         if isinstance(one, ModuleNotFoundError) and one.name:
             module = one.name.partition(".")[0]
@@ -52,7 +51,7 @@ def missing_part(failure: BaseException) -> str | None:
 
 
 def message(module: str, extra: str) -> str:
-    """The sentence that names the missing module and the command that installs it."""
+    """The message with the missing module and the command that installs it."""
     return f"this needs {module}, which is not installed; pip install 'barrierspec[{extra}]'"
 
 

@@ -1,7 +1,8 @@
 """How a command ends that could not do its work: one message, one documented exit code, no traceback.
 
-The operating system refusing a path that the caller gave is the caller's to mend (64). An unexpected
-error is our own fault (70): one line says what and where; BARRIERSPEC_TRACEBACK=1 prints the traceback too.
+If the operating system refuses a path that the user gave, the user can correct it (exit code 64). An
+unexpected error is a fault of barrierspec (exit code 70). One line names the error and its place in the
+source. BARRIERSPEC_TRACEBACK=1 prints the traceback, too.
 """
 
 import errno
@@ -15,7 +16,7 @@ from conformance.command_line.extras import missing_part
 from conformance.verdict import Exit
 
 TRACEBACK = "BARRIERSPEC_TRACEBACK"
-"""Environment variable: 1 prints the traceback of an unexpected error."""
+"""The name of the environment variable: the value 1 prints the traceback of an error."""
 OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of the checked implementation."
 _ADVICE = {
     errno.ENOENT: "make that folder, or name another place",
@@ -40,7 +41,7 @@ _TOO_LARGE = "the input needs more memory than this process may have; give a sma
 
 
 def ended_by(failure: Exception) -> int:
-    """Print what a command was ended by, and give its exit code."""
+    """Print the error that ended a command; returns the exit code."""
     if os.environ.get(TRACEBACK) == "1":
         traceback.print_exception(failure)
     if isinstance(failure, OSError) and failure.errno in _ADVICE:
@@ -55,18 +56,18 @@ def ended_by(failure: Exception) -> int:
         click.echo(f"Error: {_TOO_LARGE}", err=True)
         return Exit.USAGE
     click.echo(f"{type(failure).__name__}: {str(failure)[:500]!r} {_place(failure)}", err=True)
-    click.echo(f"{OWN_FAULT_HINT} Report it; {TRACEBACK}=1 shows where it came from.", err=True)
+    click.echo(f"{OWN_FAULT_HINT} Report it; {TRACEBACK}=1 prints the traceback.", err=True)
     return Exit.OWN_FAULT
 
 
 def _shown(name: object) -> str:
-    """A path, escaped so that it stays on one line and can be printed."""
+    """The text of a path, escaped if it has characters that cannot be printed on one line."""
     text = os.fsdecode(name) if isinstance(name, bytes | str) else str(name)
     return text if text.isprintable() else repr(text)
 
 
 def _place(failure: Exception) -> str:
-    """File and line of ours where it came up."""
+    """The file and the line of our source that raised the error."""
     frames = traceback.extract_tb(failure.__traceback__)
     root = str(Path(__file__).parents[2])
     ours = [frame for frame in frames if frame.filename.startswith(root) and ".venv" not in frame.filename]

@@ -1,4 +1,4 @@
-"""The options of `barrierspec trace` that watch a running job, and the watch itself."""
+"""The options of `barrierspec trace` that watch a running job, and the functions that watch it."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -16,7 +16,7 @@ LONGEST_WATCH = 366 * 86_400.0
 
 
 class Following(NamedTuple):
-    """The watched log or address, and how results are shown."""
+    """The values of the options of a watch."""
 
     follow: bool
     rest: str | None
@@ -25,29 +25,34 @@ class Following(NamedTuple):
     seconds: float | None
     poll_seconds: float
     of_runs: bool = False
-    """Whether the logs are our own event logs, which have no REST interface."""
+    """Whether the logs are event logs of our runtime. A watch of them uses no REST interface."""
 
     @property
     def is_given(self) -> bool:
-        """Whether a job is watched at all. Raises UsageError if only an option of a watch is given."""
+        """Whether the options ask for a watch.
+
+        Raises UsageError if another option of a watch is given without --follow and --rest.
+        """
         if not self.follow and self.rest is None:
             more = "" if self.of_runs else " or --rest"
             alone = {"--json-lines": self.json_lines, "--prometheus": self.prometheus, "--for": self.seconds}
             for name, value in alone.items():
                 if value not in (None, False):
-                    raise click.UsageError(f"{name}: expected --follow{more} with it")
+                    raise click.UsageError(
+                        f"{name}: expected --follow{more} with this option; add it, or leave {name} out"
+                    )
             return False
         return True
 
 
 def follows(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a watch of Flink's logs, which come together as `following`."""
+    """Add the options of a watch of Flink's logs. The command gets their values as `following`."""
     rest = click.option("--rest", metavar="URL", help="Poll Flink's REST interface: http://localhost:8081.")
     return rest(_watched(command, of_runs=False))
 
 
 def follows_runs(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a watch of our own event logs, which come together as `following`."""
+    """Add the options of a watch of our event logs. The command gets their values as `following`."""
     return _watched(command, of_runs=True)
 
 
@@ -67,15 +72,16 @@ def _watched(command: Callable[..., Any], *, of_runs: bool) -> Callable[..., Any
 
     options = (
         click.option("--follow", is_flag=True, help="Watch the logs while they are written."),
-        click.option("--json-lines", is_flag=True, help="Of a watch: print one JSON object a line."),
-        click.option("--prometheus", type=FILE, help="Keep this file up to date for Prometheus."),
+        click.option("--json-lines", is_flag=True, help="Print one JSON object for each line of a watch."),
+        click.option("--prometheus", type=FILE, help="Write the metrics for Prometheus into this file."),
         click.option(
             "--for", "seconds", metavar="SECONDS", type=Number(0, LONGEST_WATCH),
-            help="End after this time; 0: lines so far. Without it, SIGINT or SIGTERM ends the watch.",
+            help="End the watch after this time. 0: read only existing lines. By default until "
+                 "SIGINT or SIGTERM.",
         ),
         click.option(
             "--poll", "poll_seconds", metavar="SECONDS", default=1.0, show_default=True,
-            type=Number(0.01, 3600), help="Time between two looks.",
+            type=Number(0.01, 3600), help="The time between two polls.",
         ),
     )  # fmt: skip
     for option in reversed(options):
@@ -84,15 +90,20 @@ def _watched(command: Callable[..., Any], *, of_runs: bool) -> Callable[..., Any
 
 
 def followed(following: Following, logs: Sequence[str], settings: "Settings") -> int:
-    """Watch, and give the exit code of the verdict. Raises UsageError for a log that is stdin."""
+    """Watch logs or a REST interface; returns the exit code of the verdict.
+
+    Raises UsageError if a log is stdin, or if the options do not fit together.
+    """
     from conformance.observe.monitor.watching import Options, Watching
 
     if "-" in logs:
-        raise click.UsageError("--follow: expected files, got -; give the file that the log is written to")
+        raise click.UsageError(
+            "--follow: expected files, got -; name the file into which the job writes its log"
+        )
     if following.follow and not logs:
-        raise click.UsageError("--follow: expected at least one LOG")
+        raise click.UsageError("--follow: expected at least one LOG, got none; name the job's log")
     if logs and not following.follow:
-        raise click.UsageError("--rest: expected no LOG, or --follow with it")
+        raise click.UsageError("--rest: expected no LOG without --follow; add --follow, or leave LOG out")
     options = Options(
         logs=tuple(logs),
         rest=following.rest,
@@ -106,12 +117,17 @@ def followed(following: Following, logs: Sequence[str], settings: "Settings") ->
 
 
 def followed_run(following: Following, logs: Sequence[Path]) -> int:
-    """Watch one folder, and give the exit code of the verdict. Raises UsageError for several."""
+    """Watch the event log in one folder; returns the exit code of the verdict.
+
+    Raises UsageError unless exactly one folder is given.
+    """
     from conformance.observe.following.watching import RunWatching
     from conformance.observe.monitor.watching import Options
 
     if len(logs) != 1:
-        raise click.UsageError(f"--follow: expected the folder of one event log, got {len(logs)}")
+        raise click.UsageError(
+            f"--follow: expected the folder of one event log, got {len(logs)} folders; name one"
+        )
     options = Options(
         json_lines=following.json_lines,
         prometheus=following.prometheus,
@@ -122,7 +138,7 @@ def followed_run(following: Following, logs: Sequence[Path]) -> int:
 
 
 def present(logs: Sequence[str]) -> None:
-    """Raises UsageError if there is no log, or BadParameter if one does not exist."""
+    """Raise UsageError if no log is given, BadParameter if a log does not exist."""
     if not logs:
         raise click.UsageError("Missing argument 'LOG...'; give a file, `-`, or --rest URL.")
     for log in logs:

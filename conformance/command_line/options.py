@@ -1,6 +1,7 @@
-"""Types of options that click lacks: numbers that are numbers, and outputs that can be written.
+"""Types of options that click does not have: finite numbers, writable outputs, and places.
 
-An output is checked before the work begins, so that an hour's work is not lost for a folder that is missing.
+The type of an output checks the path before the command begins its work, so that a command does not fail
+after an hour because a folder is missing.
 """
 
 import math
@@ -16,28 +17,31 @@ import orjson
 Command = Callable[..., Any]
 _DEFAULT = click.core.ParameterSource.DEFAULT
 LONGEST_SECONDS = 86_400.0
-"""No answer, and no budget, takes longer than a day."""
+"""The maximum of a time limit and of a time budget: one day, in s."""
 
 
 class Number(click.FloatRange):
-    """A finite number; `nan` and `inf` are none."""
+    """The type of a finite number. It does not take `nan` and `inf`."""
 
     def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; fails if it is out of the range, or no finite one."""
+        """The number of `value`. Fails if it is out of the range, or not finite."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value!r} is no finite number.", param, ctx)
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
         return number
 
 
 SECONDS = Number(0, LONGEST_SECONDS, min_open=True)
-"""More than none, and at most a day."""
+"""The type of a time in s, above 0 and at most one day."""
 INTEGER = click.IntRange(-(1 << 63), (1 << 63) - 1)
-"""Of 64 bits: a seed."""
+"""The type of a seed: a signed integer of 64 bits."""
 
 
 class Output(click.Path):
-    """A file, or with `folder` a folder, that can be written; folders above it are made when it is."""
+    """The type of a file, or with `folder` of a folder, that the command can write.
+
+    Its parent folders need not exist.
+    """
 
     def __init__(self, *, folder: bool = False) -> None:
         super().__init__(file_okay=not folder, dir_okay=folder, path_type=Path)
@@ -46,20 +50,20 @@ class Output(click.Path):
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> Path:
-        """The path; fails if it cannot be written."""
+        """The path of `value`. Fails if the command cannot write there."""
         if not os.fspath(value):
-            self.fail("expected a path, got nothing.", param, ctx)
+            self.fail("expected a path, got an empty text.", param, ctx)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if ctx is not None and param is not None and ctx.get_parameter_source(param.name or "") is _DEFAULT:
-            return path  # perhaps nothing is written there
+            return path  # the command may not write to its default path
         above = path if self._folder else path.parent
         try:
             while not above.exists() and above != above.parent:
                 above = above.parent
             if not above.is_dir():
-                self.fail(f"{str(above)!r} is no folder, so {str(path)!r} cannot be written.", param, ctx)
+                self.fail(f"{str(above)!r} is not a folder, so {str(path)!r} cannot be written.", param, ctx)
             if not os.access(above, os.W_OK | os.X_OK):
-                self.fail(f"nothing can be written in {str(above)!r}; name another place.", param, ctx)
+                self.fail(f"the folder {str(above)!r} cannot be written; name another place.", param, ctx)
             if path.exists() and not os.access(path, os.W_OK):
                 self.fail(f"{str(path)!r} cannot be written; name another place.", param, ctx)
         except (OSError, ValueError) as refused:
@@ -68,7 +72,7 @@ class Output(click.Path):
 
 
 class Place(click.ParamType[Path | str]):
-    """A folder, or the URI of a place in an object store."""
+    """The type of a folder, or of the URI of a place in an object store."""
 
     name = "place"
 
@@ -80,7 +84,7 @@ class Place(click.ParamType[Path | str]):
     def convert(
         self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
-        """The path, or the URI as it is given."""
+        """The path of `value`, or `value` itself if it is a URI. Fails if the folder cannot be used."""
         if isinstance(value, str) and "://" in value:
             return value
         return self._folder.convert(value, param, ctx)
@@ -93,7 +97,7 @@ FOLDER = Output(folder=True)
 def bundled(
     name: str, record: Command, *options: Callable[[Command], Command]
 ) -> Callable[[Command], Command]:
-    """Decorates a command with `options`, whose values it gets as one argument, `name=record(...)`."""
+    """A decorator that adds `options` to a command. The command gets their values as `name=record(...)`."""
 
     def decorated(command: Command) -> Command:
         @wraps(command)
@@ -111,15 +115,16 @@ def bundled(
 
 
 def pinned(options: tuple[str, ...]) -> dict[str, object]:
-    """`channels=2` and the like; values are JSON where they can be read so, else text, as is release 1.9.
+    """From texts such as `channels=2` to a mapping of names to values.
 
-    Raises UsageError if one is not of this form.
+    A value that is valid JSON is the JSON value. Any other value, and a decimal number such as the release
+    1.9, is the text. Raises UsageError for a text without `=`.
     """
     values: dict[str, object] = {}
     for option in options:
         name, equals, value = option.partition("=")
         if not equals:
-            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}")
+            raise click.UsageError(f"--config: expected KEY=VALUE, got {option!r}; write it as channels=2")
         try:
             read = orjson.loads(value)
         except orjson.JSONDecodeError:

@@ -1,4 +1,4 @@
-"""What a terminal shows while a command runs; without a terminal, a job prints one line every 5 seconds."""
+"""The progress of a command on the terminal. Without a terminal, a job prints one line every 5 seconds."""
 
 import sys
 import threading
@@ -30,7 +30,7 @@ _LOOK_SECONDS = 0.5
 
 
 class Progressing(Watch):
-    """A `Watch` on stderr: the part that runs, its current activity, and its elapsed time."""
+    """A `Watch` that shows the running part, its current activity, and its elapsed time on stderr."""
 
     def __init__(self, console: Console | None = None) -> None:
         console = console or Console(file=as_it_is(sys.stderr))
@@ -55,20 +55,20 @@ class Progressing(Watch):
         self._progress.stop()
 
     def begins(self, part: str) -> None:
-        """Show the part, and start its clock."""
+        """Show the name of the part, and start its clock."""
         self._progress.reset(self._task, description="", part=part)
 
     def show(self, what: str) -> None:
-        """Show the current activity."""
+        """Show `what` as the current activity."""
         self._progress.update(self._task, description=what)
 
     def ends(self, result: PartResult) -> None:
-        """Show the verdict until the next part begins."""
+        """Show the verdict of the part until the next part begins."""
         self._progress.update(self._task, description=result.verdict.value)
 
 
 class RunDisplay:
-    """A running job: a table of its tasks on a terminal, else a line every 5 seconds."""
+    """Shows a running job: a table of its tasks on a terminal, else a line every 5 seconds."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -87,7 +87,7 @@ class RunDisplay:
             self._live.stop()
 
     def show(self, line: str, progress: "JobProgress") -> None:
-        """Show the current state of the run; `line` summarises it."""
+        """Show the current state of the run. `line`: its summary."""
         if self._live is not None:
             self._live.update(Group(Text(line), tasks_table(progress)), refresh=True)
         elif progress.seconds >= self._next_line:
@@ -96,7 +96,7 @@ class RunDisplay:
 
 
 def tasks_table(progress: "JobProgress") -> Table:
-    """A row for each task that has reported."""
+    """A table with a row for each task that has reported measurements."""
     table = Table("task", box=box.SIMPLE)
     for title in ("records", "bytes buffered", "alignment ms", "snapshot ms", "snapshot bytes"):
         table.add_column(title, justify="right")
@@ -114,7 +114,7 @@ def tasks_table(progress: "JobProgress") -> Table:
 
 
 def summary(checkpoints: "list[CheckpointMeasures]") -> str:
-    """The medians over the checkpoints of a run, in one line."""
+    """A line with the medians over the checkpoints of a run."""
     if not checkpoints:
         return "no checkpoint was completed"
     duration = median_high(one.duration_ms for one in checkpoints)
@@ -128,7 +128,7 @@ def summary(checkpoints: "list[CheckpointMeasures]") -> str:
 
 @contextmanager
 def tasks_shown(spark: "SparkSession", what: str, console: Console | None = None) -> Iterator[None]:
-    """Show `what` and the number of finished tasks while the block runs; with Spark Connect only `what`."""
+    """A context that shows `what` and the number of finished Spark tasks; with Spark Connect only `what`."""
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield
@@ -153,7 +153,7 @@ def tasks_shown(spark: "SparkSession", what: str, console: Console | None = None
 
 
 def progress(context: "SparkContext") -> str:
-    """The number of finished tasks, and of all tasks of the active stages."""
+    """A text with the number of finished tasks and of all tasks, over the active stages."""
     tracker = context.statusTracker()
     stages = [known for one in tracker.getActiveStageIds() if (known := tracker.getStageInfo(one))]
     done, all_tasks = (

@@ -1,8 +1,9 @@
-"""Standard streams that never decide how a command ends.
+"""Standard streams that do not change the exit code of a command.
 
-A reader that goes away (`barrierspec conform ... | head -1`) takes no part in the verdict: what is printed
-from then on is dropped, the command goes on, and its exit code is its own. A stream that was closed from the
-beginning is opened on the null device, so that no file of ours gets its number and, with it, what is printed.
+If the reader of stdout closes the pipe (`barrierspec conform ... | head -1`), the streams drop all further
+output. The command continues, and its exit code is its verdict. A stream that is closed at the start is
+opened on the null device. Otherwise a file that the command opens could get the stream's number, and the
+output.
 """
 
 import io
@@ -21,12 +22,12 @@ _NUMBERS = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 
 def install() -> None:
-    """Put them in the place of the process's own; what was printed before stands before."""
+    """Replace stdout and stderr of the process by such streams, after all output so far."""
     for number in _NUMBERS.values():
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # opens the lowest free number, which is `number`
     for name in ("stdout", "stderr"):
         stream: TextIO | None = getattr(sys, name)
         setattr(sys, name, _opened(_NUMBERS[name], stream))
@@ -34,10 +35,10 @@ def install() -> None:
 
 @contextmanager
 def visible() -> Iterator[None]:
-    """Within it, what is printed has no control characters but the ends of lines and the codes of colours.
+    """A context in which all output is escaped, except line ends and the codes of colours.
 
-    It is the last protection: code that knows which part of a line comes from outside escapes that part,
-    so that it has no colours either.
+    Code that knows which part of a line comes from outside escapes this part itself, with its colours. This
+    context escapes control characters that such code has missed.
     """
     kept = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = map(_visible, kept)
@@ -48,12 +49,12 @@ def visible() -> Iterator[None]:
 
 
 def as_it_is(stream: TextIO) -> TextIO:
-    """The stream below a `visible` one, for what moves the cursor of a terminal."""
+    """The stream without the escapes of `visible`, for output that moves the cursor of a terminal."""
     return stream.below if isinstance(stream, _Visible) else stream
 
 
 def flush() -> OSError | None:
-    """Hand on what is still kept; the error if it could not be, and then it is dropped."""
+    """Write the buffered output. Returns the error if that fails; the output is dropped then."""
     failed = None
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -70,7 +71,7 @@ def _visible(stream: TextIO | None) -> TextIO:
 
 
 class _Visible:
-    """A text stream whose texts are escaped; all else, its bytes among it, is that of the one below."""
+    """A text stream that escapes its texts. All other methods are those of the stream `below`."""
 
     def __init__(self, below: TextIO) -> None:
         self.below = below
@@ -88,7 +89,7 @@ class _Visible:
 
 
 class _Unread(io.FileIO):
-    """A file whose reader may go away: from then on it is the null device."""
+    """A file that becomes the null device when its reader closes the pipe."""
 
     def write(self, content: "ReadableBuffer", /) -> int:
         try:
@@ -99,7 +100,7 @@ class _Unread(io.FileIO):
 
 
 def _opened(number: int, before: TextIO | None) -> TextIO:
-    """A text stream on that number, with the properties of the stream `before`, if there was one."""
+    """A text stream on the descriptor `number`, with the encoding and buffering of the stream `before`."""
     if before is not None:
         try:
             before.flush()
@@ -110,7 +111,7 @@ def _opened(number: int, before: TextIO | None) -> TextIO:
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=getattr(before, "encoding", None) or "utf-8",
-        errors="backslashreplace",  # what the terminal cannot show is spelled; it is no fault of ours
+        errors="backslashreplace",  # characters that the terminal cannot show become escapes, not errors
         line_buffering=bool(getattr(before, "line_buffering", False)),
     )
 

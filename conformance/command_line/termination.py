@@ -1,7 +1,7 @@
 """SIGTERM ends a command with the processes that it started, as Ctrl-C in a terminal does.
 
 CI that cancels a job, `kill` and `timeout --foreground` send SIGTERM to the command alone. Without this, TLC,
-Spark and worker processes would go on.
+Spark and worker processes would continue.
 """
 
 import os
@@ -11,15 +11,15 @@ from types import FrameType
 
 
 def install() -> None:
-    """From now on SIGTERM ends the processes that this one has started, then this one, with exit code 143.
+    """Install a handler of SIGTERM that ends the child processes and then this process, with exit code 143.
 
-    Files that a `with` or `finally` would remove are removed.
+    The handler raises SystemExit, so `with` and `finally` blocks still remove their files.
     """
     ours = os.getpid()
 
     def end(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if os.getpid() != ours:  # a fork, which must not clean up what its parent still needs
+        if os.getpid() != ours:  # a fork must not remove files that its parent still needs
             os.kill(os.getpid(), signal.SIGTERM)
             return
         import psutil

@@ -1,9 +1,9 @@
-"""Files that commands write: their folder is made if it is missing."""
+"""Writes the files of commands, and makes a missing folder."""
 
 from pathlib import Path
 
 
 def write(file: Path, content: str | bytes) -> None:
-    """Write the file; a text is encoded as UTF-8."""
+    """Write `content` into the file, a text as UTF-8. Makes the folder of the file if it is missing."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content.encode() if isinstance(content, str) else content)

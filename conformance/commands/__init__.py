@@ -1,7 +1,8 @@
-"""The commands of `barrierspec`, one module each, imported when the command is given.
+"""The commands of `barrierspec`, one module for each command.
 
-A module has the name of its command, and its `command` is a click command that returns the exit code. Engines
-(Spark, z3) are imported inside the function, so that `--help` stays quick.
+A module has the name of its command. Its attribute `command` is a click command that returns the exit code.
+The command line imports a module when a user gives its command. The function of a command imports Spark and
+z3, so that `--help` stays quick.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,11 +22,14 @@ if TYPE_CHECKING:
     from conformance.report.formats.findings import Outputs
 
 COMPONENTS = tuple(vocabulary())
-"""The names that `--component` takes."""
+"""The values of the option `--component`: the names of all components."""
 
 
 def reports(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--json`, `--junit`, `--sarif` and `--annotations`, which come together as `files`."""
+    """Add the options `--json`, `--junit`, `--sarif` and `--annotations`.
+
+    The command gets their values as one argument, `files`.
+    """
 
     @wraps(command)
     def gathered(
@@ -47,7 +51,10 @@ def reports(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def write_findings(files: "Outputs", command: str, parts: Sequence["PartResult"], again: str) -> None:
-    """Write the files that the options of `reports` name."""
+    """Write the findings of `parts` into the files that the options of `reports` name.
+
+    `again`: the command line that repeats the run.
+    """
     from conformance.report.formats import findings
 
     for file, content in findings.files(files, command, parts, again):
@@ -55,20 +62,20 @@ def write_findings(files: "Outputs", command: str, parts: Sequence["PartResult"]
 
 
 def seed(what: str, default: int = 0) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Add `--seed`, which determines `what`."""
+    """Add the option `--seed`, which determines `what`."""
     return click.option(
-        "--seed", default=default, show_default=True, type=INTEGER, help=f"Determines {what}."
+        "--seed", default=default, show_default=True, type=INTEGER, help=f"The seed that determines {what}."
     )
 
 
 def limit(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--limit`, the time limit of one answer of an adapter."""
-    text = "Seconds that one answer may take; the first of a process may take twice as long."
+    """Add the option `--limit`, the time limit of one answer of an adapter in seconds."""
+    text = "The time limit of one answer in seconds. The first answer of a process may take twice as long."
     default = ANSWER_LIMIT_SECONDS
     return click.option("--limit", default=default, show_default=True, type=SECONDS, help=text)(command)
 
 
 def page(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--html`, which comes as `html_file`."""
-    text = "Write one self-contained page: diagrams, steps, rules."
+    """Add the option `--html`, which the command gets as `html_file`."""
+    text = "Write one self-contained HTML page with diagrams, steps and rules."
     return click.option("--html", "html_file", type=FILE, help=text)(command)

@@ -106,7 +106,7 @@ def test_a_list_that_is_not_there_is_a_usage_error(tmp_path):
     )
 
     assert ran.exit_code != 0
-    assert "got none; add --fix to write it" in ran.output
+    assert "got no file; add --fix to write it" in ran.output
 
 
 def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):

@@ -176,9 +176,9 @@ def test_functions_of_whole_batches_refuse_rows():
 
 def test_columns_are_aggregated_by_columns():
     numbers = Job("numbers").source("numbers", RateInput(10))
-    with pytest.raises(ConfigError, match="'sums' aggregates columns: it takes at least one, and a stream"):
+    with pytest.raises(ConfigError, match="'sums': aggregate_columns takes at least one aggregate"):
         numbers.key_by(lambda row: row[0]).aggregate_columns("sums", {"rows": count()})
-    with pytest.raises(ConfigError, match="it takes at least one"):
+    with pytest.raises(ConfigError, match="takes at least one aggregate"):
         numbers.key_by("value").aggregate_columns("sums", {})
 
 

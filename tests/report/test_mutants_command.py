@@ -89,7 +89,7 @@ def test_a_campaign_that_was_interrupted_goes_on(monkeypatch, capsys, tmp_path):
     answered(monkeypatch, later)
     capsys.readouterr()
     assert cli.run([*chosen, "--resume"]) == 0
-    assert "1 were tried before with the same sources" in capsys.readouterr().out
+    assert "1 mutants were tested before with the same sources" in capsys.readouterr().out
     kept = score.judged(tmp_path / "mutants.json")
     assert kept == {KILLED.mutant.id: KILLED, later.mutant.id: later}
 

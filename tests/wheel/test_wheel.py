@@ -158,10 +158,10 @@ def test_a_change_is_gated_in_a_checkout(give, tmp_path, quietly):
         quietly("git", "-C", tmp_path, *who, *words)
     options = ("--base", "HEAD", "--component", "offsets")
 
-    assert "are as they are in HEAD" in give("gate", *options, where=tmp_path)
+    assert "are the same as in HEAD" in give("gate", *options, where=tmp_path)
     changed = tmp_path / "model/offsets/offsets.py"
     changed.write_text(changed.read_text("utf-8").replace("(Ignored(checkpoint),)", "()"), "utf-8")
-    assert "this is not declared" in give("gate", *options, where=tmp_path, ends_with=1)
+    assert "this change is not declared" in give("gate", *options, where=tmp_path, ends_with=1)
     assert "notify complete" in give("diff", "HEAD", "--component", "offsets", where=tmp_path, ends_with=1)
 
 

@@ -1,4 +1,4 @@
-"""`barrierspec classify`: which guarantee is kept, and if it is not, by which anomaly."""
+"""`barrierspec classify`: the strongest guarantee that a run does not refute, and the anomalies it shows."""
 
 import textwrap
 from collections.abc import Iterator
@@ -33,22 +33,27 @@ KEPT = ("exactly-once", "at-least-once", "at-most-once")
 
 @click.command()
 @click.argument("recorded", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--adapter", metavar="CMD", help="Drive its gate and its sink: a command, `model` or `impl`.")
 @click.option(
-    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Mode of the gate."
+    "--adapter",
+    metavar="CMD",
+    help="The implementation whose gate and sink run: a command, `model` or `impl`.",
 )
-@click.option("--keeps", type=click.Choice(KEPT), help="The guarantee to check; default: that of the mode.")
+@click.option(
+    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="The mode of the gate."
+)
+@click.option("--keeps", type=click.Choice(KEPT), help="The guarantee to check. By default that of the mode.")
 @seed("when the driven job fails")
 @limit
 def command(
     recorded: Path | None, adapter: str | None, mode: str, keeps: str | None, seed: int, limit: float
 ) -> int:
-    """Name the strongest guarantee that nothing refutes, and each anomaly with its first evidence.
+    """Name the strongest guarantee that a run does not refute, and each anomaly with its first evidence.
 
-    RECORDED is the account of a run that has ended, as JSON. With --adapter, the command instead drives a
-    gate at the polled level and a sink through failures and restores, in a job whose other parts are correct.
-    If the sink offers `restart`, a failure kills its process, and the command reads its output; otherwise
-    durability over a restart is not tested. Exits with 1 if the guarantee to check is refuted.
+    RECORDED is the account of a run that has ended, as JSON. With --adapter, the command instead runs the
+    adapter's gate, at the polled level, and its sink in a job with failures and restores. The other parts of
+    this job are correct. If the sink offers `restart`, a failure kills its process, and the command reads its
+    output. Otherwise the command does not test durability over a restart. Exits with 1 if the run refutes the
+    guarantee to check.
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify
@@ -57,7 +62,7 @@ def command(
     from conformance.verdict import Verdict, together
 
     if (recorded is None) == (adapter is None):
-        raise click.UsageError("give the account of a recorded run, or --adapter")
+        raise click.UsageError("give either RECORDED, the account of a run, or --adapter CMD")
     guarantee = Guarantee(keeps or mode)
     seen = RECORDED
     if recorded is not None:
@@ -83,7 +88,7 @@ def command(
 def _driven(
     adapter: str, mode: str, guarantee: "Guarantee", seed: int, limit: float
 ) -> "Iterator[tuple[Verdict, bool]]":
-    """The verdict of each component, and whether its output was read after its process was killed."""
+    """The verdict of each component, and whether the command killed its process and read its output."""
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_names import require_known_names
     from conformance.adapters.protocol import RESTART, Hello, Killable

@@ -1,4 +1,4 @@
-"""`barrierspec conform`: drive an implementation beside the model and print the verdict."""
+"""`barrierspec conform`: compare an implementation with the model step by step, and print the verdict."""
 
 import time
 from pathlib import Path
@@ -20,51 +20,58 @@ if TYPE_CHECKING:
     from conformance.report.formats.findings import Outputs
 
 BATCH = 100
-"""Events of one request to a process."""
+"""The maximum number of events in one request to a process."""
 LONG_LIFE = 100_000
-"""Checkpoints of the long life of a thorough run."""
+"""The number of checkpoints in the life of one instance, in a thorough run."""
 EXTRA_STATES = 1
-"""Complete suites detect implementations with up to this number of extra states."""
+"""The maximum number of extra states of an implementation that complete suites detect."""
 
 
 @click.command()
 @click.option("--adapter", metavar="CMD", help="The implementation: a command, or `module:attribute`.")
-@click.option("--component", "components", multiple=True, help="Only this component; may be repeated.")
+@click.option("--component", "components", multiple=True, help="Check only this component. May be repeated.")
 @click.option("--rule", "rules", multiple=True, metavar="ID",
-              help="Only cases that exercise this rule; may be repeated.")  # fmt: skip
+              help="Run only cases that exercise this rule. May be repeated.")  # fmt: skip
 @click.option(
     "--examples",
     default=100,
     show_default=True,
     type=click.IntRange(1),
-    help="Examples for each component.",
+    help="The number of examples for each component.",
 )
 @click.option("--steps", default=0, metavar="N", type=click.IntRange(0),
-              help="Add random steps until there are N, over all components.")  # fmt: skip
+              help="Add random steps until all components together have N steps.")  # fmt: skip
 @click.option("--life", metavar="N", type=click.IntRange(0, 10**9),
-              help="Checkpoints in the life of one instance; from 20,000 on, memory and time are measured.  "
+              help="The number of checkpoints in the life of one instance. From 20,000 on, the "
+                   "command measures memory and time.  "
               "[default: 20 for each example]")  # fmt: skip
 @seed("every case")
-@click.option("--seconds", type=SECONDS, help="Time budget in seconds; without it there is no limit.")
+@click.option("--seconds", type=SECONDS, help="The time budget in seconds. Without it there is no limit.")
 @click.option(
-    "--config", "options", multiple=True, metavar="KEY=VALUE", help="Only configurations with this value."
+    "--config",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Run only configurations with this value. May be repeated.",
 )
 @limit
 @click.option("--replay", "replay_file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="Replay a saved divergence: its .json, or its .tla in TLC.")  # fmt: skip
+              help="Replay a saved divergence: its .json file, or its .tla file in TLC.")  # fmt: skip
 @click.option("--out", default=Path("build/divergences"), show_default=True,
-              type=FOLDER, help="The folder in which divergences are saved.")  # fmt: skip
+              type=FOLDER, help="The folder in which the command saves divergences.")  # fmt: skip
 @click.option("--known-divergences", "known_file", type=click.Path(dir_okay=False, path_type=Path),
-              help="A file of expected divergences; one that does not occur fails the run.")  # fmt: skip
+              help="A file of expected divergences. If one of them does not occur, the run "
+                   "fails.")  # fmt: skip
 @click.option("--fail-fast", is_flag=True, help="Stop at the first component that diverges.")
 @click.option("--fix", is_flag=True,
-              help="Update the file of --known-divergences: add new, remove passing ones.")  # fmt: skip
+              help="Update the file of --known-divergences: add new divergences, remove those that "
+                   "do not occur.")  # fmt: skip
 @click.option(
     "--thorough",
     is_flag=True,
-    help="Complete suites for two extra states, not for one; a life of 100,000 checkpoints.",
+    help="Run complete suites for two extra states instead of one, and a life of 100,000 checkpoints.",
 )
-@click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
+@click.option("--no-suites", is_flag=True, help="Run no complete suites.")
 @reports
 @page
 def command(  # noqa: PLR0913 - a click command
@@ -107,9 +114,13 @@ def command(  # noqa: PLR0913 - a click command
     if adapter is None:
         raise click.UsageError("give --adapter 'CMD ...' (or `module:attribute`), or --replay FILE")
     if fix and known_file is None:
-        raise click.UsageError("--fix rewrites the list that --known-divergences names; give that too")
+        raise click.UsageError(
+            "--fix rewrites the file that --known-divergences names; give --known-divergences, too"
+        )
     if known_file is not None and not fix and not known_file.exists():
-        raise click.UsageError(f"expected a list at {known_file}, got none; add --fix to write it")
+        raise click.UsageError(
+            f"expected a list of divergences at {known_file}, got no file; add --fix to write it"
+        )
     listed = None if known_file is None else Known(read(known_file), grows=fix)
     opened = open_adapter(adapter, limit)
     ends = None if seconds is None else time.monotonic() + seconds
@@ -150,12 +161,12 @@ def _write_page(done: "Reported", opened: "Adapter", command: str, plan: "Plan",
 
 
 def _shown(replay_file: Path, html_file: Path | None) -> "Callable[[Replayed, Adapter], None] | None":
-    """Writes the page of a replay; None without `--html`."""
+    """A function that writes the page of a replay; None without `--html`."""
     if html_file is None:
         return None
     if replay_file.suffix == ".tla":
         raise click.UsageError(
-            "--html shows what an implementation does, and TLC replays a .tla; give the .json"
+            "--html shows the answers of an implementation, but TLC replays a .tla file; give the .json file"
         )
 
     def write_page(done: "Replayed", adapter: "Adapter") -> None:

@@ -1,4 +1,4 @@
-"""`barrierspec engines`: whole engines under the same faults, and the table of what they showed."""
+"""`barrierspec engines`: runs whole engines with the same faults, and prints a table of their guarantees."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--row", "names", metavar="ROW", multiple=True,
-              help="Only this row, such as spark, or flink@1.20.5; may be repeated.")  # fmt: skip
-@click.option("--faults", default=60, show_default=True, type=click.IntRange(1), help="Faults of each row.")
+              help="Run only this row, such as spark or flink@1.20.5. May be repeated.")  # fmt: skip
+@click.option("--faults", default=60, show_default=True, type=click.IntRange(1), help="Faults for each row.")
 @seed("faults and settings", 20261125)
-@click.option("--seconds", default=7_200.0, show_default=True, type=SECONDS, help="Budget.")
-@click.option("--only", metavar="NUMBER", multiple=True, type=click.IntRange(0), help="Only this round.")
+@click.option("--seconds", default=7_200.0, show_default=True, type=SECONDS, help="The time budget in s.")
+@click.option("--only", metavar="NUMBER", multiple=True, type=click.IntRange(0), help="Run only this round.")
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(1),
-              help="Run each round of --only so often.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Run only rounds that have no verdict in results.json.")
-@click.option("--page", type=FILE, help="Write the table into this page, between its marks.")
-@click.option("--no-run", is_flag=True, help="Run nothing; only print what results.json has.")
+              help="The number of times that each round of --only runs.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Run only rounds without a verdict in results.json.")
+@click.option("--page", type=FILE, help="Write the table between the two marks of this page.")
+@click.option("--no-run", is_flag=True, help="Run no round; print the results in results.json.")
 @click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,
               help="The folder in which rounds run and results.json is written.")  # fmt: skip
 def command(  # noqa: PLR0913 - a click command
@@ -41,9 +41,9 @@ def command(  # noqa: PLR0913 - a click command
 ) -> int:
     """Run the same job on whole engines, inject the same faults, and classify the committed output of each.
 
-    Flink runs from its released jars, PyFlink, Bytewax and Pathway from PyPI in environments of their own,
-    and Structured Streaming from this environment. Exits with 1 if a round refutes the guarantee that the
-    documentation of an engine claims.
+    Flink runs from its released jars. PyFlink, Bytewax and Pathway run from PyPI, in environments of their
+    own. Structured Streaming runs from this environment. Exits with 1 if a round refutes the guarantee that
+    the documentation of an engine claims.
     """
     from conformance.command_line.extras import require_extra
     from conformance.engines.campaign import Order
@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913 - a click command
 
 
 def run_and_print(order: "Order", file: Path, resume: bool = False, run: bool = True) -> "Verdict":
-    """Run the rounds, keep each in the file as it ends, and print the table. Returns its verdict."""
+    """Run the rounds, write each into `file` when it ends, and print the table; returns its verdict."""
     from conformance.adapters.flink.releases import FlinkError
     from conformance.engines.campaign import run_campaign
     from conformance.engines.processes import EngineError

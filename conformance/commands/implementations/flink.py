@@ -1,4 +1,4 @@
-"""`barrierspec flink`: the released Flink as an implementation under test."""
+"""`barrierspec flink`: commands with released Flinks as the implementation under test."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "su
 
 
 def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[str, ...]) -> tuple[str, ...]:
-    """The versions, each listed; `all` stands for the list. Raises click's BadParameter."""
+    """The given versions, or all listed versions for `all`. Raises BadParameter for a version not listed."""
     from conformance.adapters.flink.releases import UnknownReleaseError, release, releases
 
     if versions == ("all",):
@@ -39,7 +39,7 @@ def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[
 
 
 def _part(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
-    """`K/N` as two numbers, 1 <= K <= N. Raises click's BadParameter."""
+    """The numbers K and N of a text `K/N`. Raises BadParameter unless 1 <= K <= N."""
     first, _, step = text.partition("/")
     if first.isdecimal() and step.isdecimal() and 1 <= int(first) <= int(step):
         return int(first), int(step)
@@ -56,7 +56,10 @@ def command() -> None:
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 def fetch(versions: tuple[str, ...]) -> int:
-    """Fetch releases into the cache and compile the Java harness for them."""
+    """Fetch the jars of releases into the cache, and compile the Java harness for them.
+
+    VERSION is the version of a release, or `all`.
+    """
     from conformance.adapters.flink.compile import compiled
     from conformance.adapters.flink.fetch import fetch as fetch_jar
     from conformance.adapters.flink.releases import FlinkError, release
@@ -77,7 +80,7 @@ def fetch(versions: tuple[str, ...]) -> int:
 @command.command()
 @click.argument("version")
 def serve(version: str) -> int:
-    """Answer frames of the adapter protocol with a released Flink."""
+    """Answer requests of the adapter protocol on stdin with the code of a released Flink."""
     import subprocess
 
     from conformance.adapters.flink.adapter import command as command_of
@@ -92,20 +95,24 @@ def serve(version: str) -> int:
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
 @click.option(
-    "--mode", type=click.Choice(MODES), help="Mode of all rounds; default: all but at-least-once, drawn."
+    "--mode",
+    type=click.Choice(MODES),
+    help="The mode of all rounds. By default drawn at random, but not at-least-once.",
 )
 @click.option(
-    "--backend", type=click.Choice(("heap", "rocksdb")), help="State backend of all rounds; default: drawn."
+    "--backend", type=click.Choice(("heap", "rocksdb")), help="The state backend. By default drawn at random."
 )
 @click.option("--sink", type=click.Choice(("files", "long-files", "two-phase", "postgres", "early")),
-              help="Short or long files; two-phase commit in files or rows; a defect.")  # fmt: skip
+              help="The sink: short files, long files, two-phase commit in files or in rows, or a "
+                   "defect.")  # fmt: skip
 @click.option("--source", type=click.Choice(("lanes", "forgetful")), default="lanes", show_default=True,
-              help="A source with offsets in its state, or one that does not restore them.")  # fmt: skip
+              help="The source: with offsets in its state, or a source that does not restore its "
+                   "offsets.")  # fmt: skip
 @click.option(
-    "--faults", default=4, show_default=True, type=click.IntRange(1), help="Faults of each release."
+    "--faults", default=4, show_default=True, type=click.IntRange(1), help="Faults for each release."
 )
 @seed("faults and settings", 20261125)
-@click.option("--seconds", default=3_600.0, show_default=True, type=SECONDS, help="Budget.")
+@click.option("--seconds", default=3_600.0, show_default=True, type=SECONDS, help="The time budget in s.")
 @click.option("--build", default=Path("build/engines"), show_default=True, type=FOLDER,
               help="The folder in which rounds run and flink.json is written.")  # fmt: skip
 def run(  # noqa: PLR0913 - a click command
@@ -119,9 +126,9 @@ def run(  # noqa: PLR0913 - a click command
     seconds: float,
     build: Path,
 ) -> int:
-    """Run a job on clusters of released Flinks while faults occur, and classify its committed output.
+    """Run a job on clusters of released Flinks with faults, and classify its committed output.
 
-    Exits with 1 if a round refutes exactly-once, or at-least-once in that mode.
+    Exits with 1 if a round refutes exactly-once, or refutes at-least-once with --mode at-least-once.
     """
     from conformance.commands.implementations.engines import run_and_print
     from conformance.engines.campaign import Order
@@ -137,16 +144,20 @@ def run(  # noqa: PLR0913 - a click command
 
 @command.command()
 @click.argument("versions", nargs=-1, required=True, metavar="VERSION...", callback=_listed)
-@click.option("--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this; may be repeated.")
-@click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this.")
+@click.option(
+    "--mode", "modes", multiple=True, type=click.Choice(MODES), help="Only this mode. May be repeated."
+)
+@click.option("--level", "levels", multiple=True, type=click.Choice(LEVELS), help="Only this level.")
 @click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), default=("gate",),
-              show_default=True, help="Only this component of the release; may be repeated.")  # fmt: skip
+              show_default=True, help="Only this component. May be repeated.")  # fmt: skip
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @seed("every sequence")
-@click.option("--quick", is_flag=True, help="Fewer sequences, smaller tours, no directed cases.")
+@click.option("--quick", is_flag=True, help="Run fewer sequences, smaller tours and no directed cases.")
 @click.option(
-    "--remove", is_flag=True, help="Drive releases in turn, and delete each jar that this run has fetched."
+    "--remove",
+    is_flag=True,
+    help="Check one release after the other, and delete each jar that this run fetches.",
 )
 def conform(  # noqa: PLR0913 - a click command
     versions: tuple[str, ...],
@@ -158,9 +169,9 @@ def conform(  # noqa: PLR0913 - a click command
     quick: bool,
     remove: bool,
 ) -> int:
-    """Compare releases with the model: tours of the small models, directed cases, random sequences.
+    """Compare releases with the model in tours of the small models, directed cases and random sequences.
 
-    `all` drives every release of the list.
+    VERSION is the version of a release, or `all` for every listed release.
     """
     from conformance.adapters.flink.releases import release
     from conformance.parts.released import Order, removed_again
@@ -188,13 +199,11 @@ def conform(  # noqa: PLR0913 - a click command
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @seed("every sequence")
 @click.option("--part", default="1/1", show_default=True, metavar="K/N", callback=_part,
-              help="Every Nth release, from the Kth on.")  # fmt: skip
-@click.option("--processes", type=click.IntRange(1), help="Components at once; default: one for each core.")
-@click.option(
-    "--resume", is_flag=True, help="Keep the cells that earlier runs with these bounds have driven."
-)
-@click.option("--publish", is_flag=True, help="Write the page of the documentation from all cells.")
-@click.option("--build", default=Path("build"), show_default=True, type=FOLDER, help="Folder of the report.")
+              help="Check every Nth release, from the Kth on.")  # fmt: skip
+@click.option("--processes", type=click.IntRange(1), help="Processes; default: one for each core.")
+@click.option("--resume", is_flag=True, help="Keep the results of earlier runs with the same bounds.")
+@click.option("--publish", is_flag=True, help="Write the page of the documentation from all results.")
+@click.option("--build", default=Path("build"), show_default=True, type=FOLDER, help="The report's folder.")
 def matrix(  # noqa: PLR0913 - a click command
     versions: tuple[str, ...],
     sequences: int,
@@ -205,10 +214,11 @@ def matrix(  # noqa: PLR0913 - a click command
     publish: bool,
     build: Path,
 ) -> int:
-    """Compare releases, by default all: the gate in each mode at each level, and each other component.
+    """Compare releases with the model: the gate in each mode at each level, and each other component.
 
-    Fetches, drives and deletes one jar after the other. Each cell is stored as soon as it is driven; a run
-    that was stopped goes on with --resume. Prints a table of driven sequences / new divergences at the end.
+    Without VERSION, the command compares all releases. It fetches, checks and deletes one jar after the
+    other. It stores each result at once, and --resume continues an interrupted run. At the end it prints a
+    table with the number of sequences and of new divergences in each cell.
     """
     from conformance.adapters.flink.releases import FlinkError, releases
     from conformance.parts.released import PUBLISHED, Order, conform_matrix
@@ -253,9 +263,9 @@ def matrix(  # noqa: PLR0913 - a click command
 
 @command.command(name="side-by-side")
 @click.option("--out", default=Path("docs/reference/generations.md"), show_default=True,
-              type=FILE, help="The page.")  # fmt: skip
+              type=FILE, help="The page that the command writes.")  # fmt: skip
 def side_by_side(out: Path) -> int:
-    """Write the page that shows one sequence in every generation, as the model and the releases ran it."""
+    """Write the page that shows the same sequence in every generation, in the model and in the releases."""
     from conformance.adapters.flink.adapter import flink_adapter
     from conformance.adapters.flink.releases import FlinkError, last_of_each
     from conformance.parts.released import removed_again
@@ -284,7 +294,10 @@ def _conformed(
     order: "Order",
     components: "Sequence[str]",
 ) -> "tuple[list[Conformed], Verdict]":
-    """Examine each, print its result, and return the verdict of all that were not skipped."""
+    """Compare the releases and print each result.
+
+    Returns the results, and the verdict of the results that were not skipped.
+    """
     from conformance.adapters.flink.releases import FlinkError
     from conformance.parts.released import conform_releases
     from conformance.report import released

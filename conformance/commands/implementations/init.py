@@ -1,4 +1,4 @@
-"""`barrierspec init`: an adapter, a workflow, hooks and a list of known divergences for a repository."""
+"""`barrierspec init`: writes an adapter, a workflow, hooks and a list of known divergences."""
 
 from pathlib import Path
 
@@ -10,15 +10,17 @@ from conformance.skeletons import languages
 
 @click.command()
 @click.argument("folder", default=Path(), type=FOLDER)
-@click.option("--language", required=True, type=click.Choice([*languages()]), help="Language of the adapter.")
+@click.option("--language", required=True, type=click.Choice([*languages()]), help="The language.")
 @click.option("--from", "requirement", metavar="REQUIREMENT",
-              help="What CI and hooks install, as pip names it; default: this version.")  # fmt: skip
-@click.option("--keep", is_flag=True, help="Leave files that exist as they are, and write the others.")
+              help="The requirement, in pip's syntax, that CI and hooks install. By default this "
+                   "version.")  # fmt: skip
+@click.option("--keep", is_flag=True, help="Keep existing files unchanged, and write the others.")
 def command(folder: Path, language: str, requirement: str | None, keep: bool) -> int:
-    """Write an adapter with an example that conforms, a GitHub workflow, pre-commit hooks and an empty list.
+    """Write an adapter with an example that conforms, and the files that run it in CI.
 
-    FOLDER is the root of a git repository; default: the current folder. Exits with 64, and writes nothing, if
-    a file exists.
+    These files are a GitHub workflow, pre-commit hooks and an empty list of known divergences. FOLDER is the
+    root of a git repository, by default the current folder. If one of the files exists, the command writes
+    nothing and exits with 64, unless --keep is given.
     """
     from conformance import escape
     from conformance.skeletons import skeleton, write_skeleton

@@ -1,4 +1,4 @@
-"""`barrierspec learn`: the finite machine that an implementation is, beside the model's."""
+"""`barrierspec learn`: infers the finite machine of an implementation, and compares it with the model's."""
 
 import shlex
 import time
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
     from conformance.learn.session import Outcome
 
 SHOWN = 10
-"""Differences that are printed."""
+"""The maximum number of differences that the command prints."""
 
 
 @click.command()
 @click.option(
     "--adapter", required=True, metavar="CMD", help="The implementation: a command, or `model` or `impl`."
 )
-@click.option("--component", default="gate", show_default=True, help="The component that is learned.")
-@click.option("--config", "options", multiple=True, metavar="KEY=VALUE", help="A value of the configuration.")
+@click.option("--component", default="gate", show_default=True, help="The component to learn.")
+@click.option("--config", "options", multiple=True, metavar="KEY=VALUE", help="A configuration value.")
 @click.option("--extra", default=1, show_default=True, type=click.IntRange(0, 3),
-              help="Right if the implementation has at most N extra states.")  # fmt: skip
-@click.option("--seconds", type=SECONDS, help="Budget; left out: none.")
+              help="The result holds if the implementation has at most this number of extra "
+                   "states.")  # fmt: skip
+@click.option("--seconds", type=SECONDS, help="The time budget in seconds. Without it there is no limit.")
 @click.option("--tlc/--no-tlc", default=True, help="Check the rules on the learned machine with TLC.")
 @click.option(
     "--out", default=Path("build/learned"), show_default=True, type=FOLDER, help="The folder of the files."
@@ -43,9 +44,9 @@ def command(  # noqa: PLR0913 - a click command
 ) -> int:
     """Infer a finite machine from an implementation's answers, and show where it differs from the model.
 
-    Writes the machine as a picture, as JSON and, for gates of mode exactly-once at the level handler, as a
-    TLA+ module on which TLC checks the rules. Exits with 1 if the machine differs from the model's, and with
-    2 if the implementation is no finite machine.
+    Writes the machine as a picture and as JSON. For a gate of mode exactly-once at the level `handler`, also
+    writes the machine as a TLA+ module, on which TLC checks the rules. Exits with 1 if the machine differs
+    from the model's, and with 2 if the answers are not those of a finite machine.
     """
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_names import require_known_names

@@ -1,4 +1,4 @@
-"""`barrierspec matrix`: several implementations beside the model, whole jobs with faults, one page."""
+"""`barrierspec matrix`: compares several implementations with the model, runs whole jobs, writes one page."""
 
 import tomllib
 from pathlib import Path
@@ -16,20 +16,25 @@ from conformance.commands import limit, seed
     default=30,
     show_default=True,
     type=click.IntRange(1),
-    help="Examples for each component.",
+    help="The number of examples for each component.",
 )
 @seed("every case")
 @limit
 @click.option("--out", default=Path("build/report/matrix.md"), show_default=True,
-              type=FILE, help="The page.")  # fmt: skip
+              type=FILE, help="The page that the command writes.")  # fmt: skip
 def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> int:
-    """Examine the implementations in FILE, in every component that they offer, and its jobs under faults.
+    """Compare the implementations in FILE with the model, and run the jobs in FILE with faults.
 
-    FILE has a table [[implementation]] for each, with `name` and `adapter` (a command, or `model` or `impl`)
-    or `release` (of Flink, `2.2.1`), and a table [[pipeline]] for each whole job, with `name`, `runs`
-    (`runtime`, `runtime at-least-once`, `structured-streaming`, `structured-streaming appending`) and the
-    guarantee that it `keeps` (`exactly-once` if left out): the job runs once on Spark with faults, and its
-    committed output is classified. Exits with 1 if one diverges, with 2 if one could not be judged.
+    FILE has a table [[implementation]] for each implementation. Its keys are `name`, and either `adapter` (a
+    command, `model` or `impl`) or `release` (a release of Flink, such as `2.2.1`). The command checks every
+    component that the implementation offers.
+
+    FILE has a table [[pipeline]] for each whole job. Its keys are `name`, `runs` (`runtime`, `runtime
+    at-least-once`, `structured-streaming` or `structured-streaming appending`) and `keeps`, the guarantee to
+    check (by default `exactly-once`). The job runs once on Spark with faults, and the command classifies its
+    committed output.
+
+    Exits with 1 if an implementation or a job diverges, and with 2 if one is undetermined.
     """
     from conformance.drive.implementations import implementations
     from conformance.drive.plan import Plan

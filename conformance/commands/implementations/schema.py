@@ -7,7 +7,10 @@ import orjson
 @click.command()
 @click.argument("name", required=False)
 def command(name: str | None) -> int:
-    """Print one JSON Schema, of the adapter protocol or of a report, or the names of all."""
+    """Print a JSON Schema of the adapter protocol or of a report.
+
+    NAME is the name of the schema. Without NAME, print the names of all schemas.
+    """
     from conformance.adapters.validation import NAMES, schema
     from conformance.report.formats import documents
 

@@ -1,4 +1,4 @@
-"""`barrierspec serve`: the model or the bundled implementation on stdin and stdout."""
+"""`barrierspec serve`: serves the model or the bundled implementation on stdin and stdout."""
 
 import sys
 
@@ -10,7 +10,7 @@ from conformance.adapters.choose import OURS
 @click.command()
 @click.argument("what", type=click.Choice(OURS))
 def command(what: str) -> None:
-    """Answer frames of the adapter protocol until `bye` or the end of the input."""
+    """Answer requests of the adapter protocol on stdin until `bye` or the end of the input."""
     from conformance.adapters.choose import ours
     from conformance.adapters.serve import serve
 

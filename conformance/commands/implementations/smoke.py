@@ -1,4 +1,4 @@
-"""`barrierspec smoke`: does an adapter speak the protocol?"""
+"""`barrierspec smoke`: checks whether an adapter speaks the adapter protocol."""
 
 import shlex
 import time
@@ -15,10 +15,10 @@ from conformance.commands import limit, seed
 @seed("the runs")
 @limit
 def command(adapter: str, seed: int, limit: float) -> int:
-    """Check an adapter itself: what it offers, how it answers, what it refuses, how it ends.
+    """Check whether an adapter speaks the protocol: its offer, its answers, its errors and its end.
 
-    One check compares every component with the model in 100 short random cases; `conform` checks more. Exits
-    with 1 if a check fails.
+    One check compares every component with the model in 100 short random cases. `conform` compares them in
+    more cases. Exits with 1 if a check fails.
     """
     from itertools import groupby
 

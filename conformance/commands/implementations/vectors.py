@@ -10,26 +10,28 @@ from conformance.command_line.options import FOLDER
 from conformance.commands import COMPONENTS, limit, seed
 
 SHOWN = 5
-"""Differences that are shown."""
+"""The maximum number of differences that the command prints."""
 
 
 @click.group()
 def command() -> None:
-    """Write runs of the model with every effect and state as JSON lines, and play them."""
+    """Write runs of the model with every effect and state as JSON lines, and compare adapters with them."""
 
 
 @command.command()
 @click.argument("folder", type=FOLDER)
 @click.option(
-    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
+    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this component."
 )
-@click.option("--walks", default=50, show_default=True, type=click.IntRange(0), help="Random runs of each.")
-@seed("the random runs")
-@click.option("--whole", is_flag=True, help="Tours of all closed models, including the large ones.")
-@click.option("--no-paths", is_flag=True, help="Without directed cases, which need z3.")
+@click.option(
+    "--walks", default=50, show_default=True, type=click.IntRange(0), help="Walks for each component."
+)
+@seed("the walks")
+@click.option("--whole", is_flag=True, help="Include the tours of the large closed models.")
+@click.option("--no-paths", is_flag=True, help="Leave out directed cases, which need z3.")
 @click.option("--transcripts", "folder_of_transcripts",
               type=click.Path(exists=True, file_okay=False, path_type=Path),
-              help="Also the golden transcripts in this folder: tests/transcripts.")  # fmt: skip
+              help="Include the golden transcripts in this folder, such as tests/transcripts.")  # fmt: skip
 @click.option(
     "--itf", is_flag=True, help="Also write each scenario and directed case in the Informal Trace Format."
 )
@@ -43,7 +45,7 @@ def write(  # noqa: PLR0913 - a click command
     folder_of_transcripts: Path | None,
     itf: bool,
 ) -> int:
-    """Write the vectors into FOLDER: named scenarios, directed cases, tours, random runs."""
+    """Write the vectors into FOLDER: named scenarios, directed cases, tours and walks."""
     from conformance.vectors import files
     from conformance.vectors.make import vectors_of
     from conformance.vectors.transcripts import read_all
@@ -66,10 +68,11 @@ def write(  # noqa: PLR0913 - a click command
 @command.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--adapter", default="model", show_default=True, metavar="CMD",
-              help="A command, `impl`, or `model`, to see how the model has changed.")  # fmt: skip
+              help="The implementation: a command, `impl`, or `model` to find changes of the "
+                   "model.")  # fmt: skip
 @limit
 def verify(folder: Path, adapter: str, limit: float) -> int:
-    """Play the vectors in FOLDER, and print every step whose answer differs."""
+    """Send the events of the vectors in FOLDER to an adapter, and print the answers that differ."""
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.protocol import Hello, Unsupported
     from conformance.vectors import files
@@ -82,7 +85,9 @@ def verify(folder: Path, adapter: str, limit: float) -> int:
     try:
         hello = implementation.hello()
         if not isinstance(hello, Hello):
-            raise click.UsageError(f"--adapter: {hello.describe()}; run `barrierspec smoke`")
+            raise click.UsageError(
+                f"--adapter: expected an answer to hello, got {hello.describe()}; run `barrierspec smoke`"
+            )
         for component in files.components_in(folder):
             for vector in files.read(folder, component):
                 played += 1

@@ -15,28 +15,30 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs of each rate.")
-@click.option("--only", metavar="TEXT", default="", help="Only measurements with this text in their name.")
-@click.option("--quick", is_flag=True, help="Small sizes: to see that it works, not how fast.")
+@click.option("--repeat", default=5, show_default=True, type=click.IntRange(1), help="Runs for each rate.")
+@click.option("--only", metavar="TEXT", default="", help="Run only measurements whose name has this text.")
+@click.option("--quick", is_flag=True, help="Use small sizes, to test the measurements themselves.")
 @click.option(
     "--minutes",
     metavar="N",
     type=click.FloatRange(0),
-    help="How long the comparison with Flink may begin new turns; 40 if left out.",
+    help="The time in minutes in which the comparison with Flink may begin new turns. By default 40.",
 )
-@click.option("--publish", is_flag=True, help="Measure nothing; update the documentation from the reports.")
+@click.option("--publish", is_flag=True, help="Update the documentation from the reports. Measure nothing.")
 @click.option("--build", default=Path("build"), show_default=True,
-              type=FOLDER, help="Folder of the reports.")  # fmt: skip
+              type=FOLDER, help="The folder of the reports.")  # fmt: skip
 def command(repeat: int, only: str, quick: bool, minutes: float | None, publish: bool, build: Path) -> int:
     """Measure the suite's rates (lock-step, the explorer, TLC) and the runtime on Spark.
 
-    The measurements of the runtime are throughput compared with Structured Streaming, and with Flink
-    (`flink`; it installs PyFlink in the cache folder, and continues after an interruption), the cost of
-    checkpoints, backpressure, recovery, incremental checkpoints and memory. Further measurements compare our
-    engines with TLC, SPIN and minicheck, explore one very large model, and validate traces of many jobs. A
-    full run takes more than an hour. The command prints medians, the machine, and the target of each figure.
-    It exits with 0 even if a target is missed. Every sample is written below report/bench/. `--publish` reads
-    these reports and writes the table of the README, docs/run/performance.md and its plots.
+    The measurements of the runtime are: throughput compared with Structured Streaming and with Flink, the
+    cost of checkpoints, backpressure, recovery, incremental checkpoints, and memory. The measurement `flink`
+    installs PyFlink in the cache folder, and continues after an interruption. Other measurements compare our
+    engines with TLC, SPIN and minicheck, explore one very large model, and validate traces of many jobs.
+
+    A full run takes more than an hour. The command prints medians, the machine, and the target of each
+    figure. It exits with 0 even if a figure misses its target. It writes every sample into a file below
+    report/bench/. --publish reads these files and writes the table of the README, docs/run/performance.md and
+    its plots.
     """
     require_package("conformance.bench")
     from conformance.bench import MEASURED
@@ -52,7 +54,9 @@ def command(repeat: int, only: str, quick: bool, minutes: float | None, publish:
     chosen = [known for known in benchmarks() if only in known.name]
     runtime = [name for name in MEASURED if only in name]
     if not chosen and not runtime:
-        raise click.UsageError(f"--only: no measurement has {only!r} in its name")
+        raise click.UsageError(
+            f"--only: no measurement has {only!r} in its name; leave --only out to run all"
+        )
     if chosen:
         from conformance.bench.rates import measure as rates
 
@@ -68,7 +72,7 @@ def command(repeat: int, only: str, quick: bool, minutes: float | None, publish:
 
 
 def _show(measure: "partial[Report]", build: Path, again: str) -> None:
-    """Measure, print the figures and write the report. A terminal shows `again` meanwhile."""
+    """Measure, print the figures and write the report. A terminal shows `again` during the measurement."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -14,8 +14,9 @@ from conformance.command_line.options import SECONDS
 def command(output: Path, seconds: float) -> int:
     """Cancel the job whose output folder is OUTPUT, without a savepoint, and wait for its end.
 
-    The option `externalized_checkpoint_retention` of the job decides whether its checkpoints stay; it can
-    resume from these. Exits with 2 if the job ends in another way, and with 64 if no job answers.
+    The setting `externalized_checkpoint_retention` of the job decides whether its checkpoints stay. A job can
+    resume from checkpoints that stay. Exits with 2 if the job ends in another way, and with 64 if no job
+    answers.
     """
     require_extra("spark")
     from conformance.verdict import Exit, Verdict

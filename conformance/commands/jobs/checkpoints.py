@@ -1,4 +1,4 @@
-"""`barrierspec checkpoints`: the checkpoints and savepoints of a job, verified to the last byte."""
+"""`barrierspec checkpoints`: lists the checkpoints and savepoints of a job, and verifies all their files."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", type=Place(exists=True))
-@click.option("--tasks", is_flag=True, help="The state of every task too.")
-@click.option("--plot", type=FILE, help="Draw an SVG of the run.")
+@click.option("--tasks", is_flag=True, help="List the state of each task, too.")
+@click.option("--plot", type=FILE, help="Draw the checkpoints of the run as SVG into this file.")
 def command(folder: Path | str, tasks: bool, plot: Path | None) -> int:
     """List checkpoints and savepoints: ids, sizes, offsets, and whether their files are unaltered.
 
-    FOLDER is a job's output, its checkpoint folder, a folder of savepoints or a savepoint; or the URI of one
-    of the last three in an object store. The command reads every file and verifies its checksum. Column `new`
-    counts the bytes that no older checkpoint of the list has: with state in RocksDB checkpoints share files,
-    savepoints never do. Exits with 1 if a file was altered.
+    FOLDER is the output folder of a job, a checkpoint folder, a folder of savepoints, or one savepoint. All
+    but the output folder may be a URI in an object store. The command reads every file and verifies its
+    checksum. The column `new` counts the bytes that no older checkpoint of the list has. Checkpoints with
+    state in RocksDB share files. Savepoints share no files. Exits with 1 if a file was altered.
     """
     require_extra("spark")
     from impl.state import StateError
@@ -61,14 +61,14 @@ def _list(console: Console, folder: Path | str, tasks: bool, plot: Path | None) 
         return Exit.DIVERGES if _list_savepoints(console, folder, tasks) else Exit.CONFORMS
     if location_of(folder).size("_metadata") is None:
         raise click.UsageError(
-            f"{folder} is no checkpoint folder: a job's has an entry 'attempts', and a savepoint a file "
-            "'_metadata'"
+            f"{folder}: expected a checkpoint folder with an entry 'attempts', or a savepoint with a file "
+            "'_metadata', got neither; name the output folder of a job"
         )
     return Exit.DIVERGES if _list_savepoints(console, folder, tasks, only=True) else Exit.CONFORMS
 
 
 def _list_checkpoints(console: Console, folder: Path | str, tasks: bool) -> int:
-    """The completed checkpoints; answers how many were altered."""
+    """List the completed checkpoints; returns the number of altered checkpoints."""
     from impl.state import CheckpointStorage, StateError
 
     storage = CheckpointStorage(folder)
@@ -107,7 +107,10 @@ def _list_checkpoints(console: Console, folder: Path | str, tasks: bool) -> int:
 
 
 def _list_savepoints(console: Console, folder: Path | str, tasks: bool, *, only: bool = False) -> int:
-    """The savepoints in a folder, or the one that it is; answers how many were altered."""
+    """List the savepoints in a folder; returns the number of altered savepoints.
+
+    `only`: whether the folder is itself a savepoint.
+    """
     from impl.state import SavepointFolder, StateError, savepoints_in
 
     found = (SavepointFolder(folder),) if only else savepoints_in(folder)
@@ -147,22 +150,24 @@ def _list_savepoints(console: Console, folder: Path | str, tasks: bool, *, only:
 
 
 def _draw(output: Path | None, target: Path) -> None:
-    """Every checkpoint that the run has completed, those among them that were replaced since."""
+    """Draw every checkpoint that the run has completed, also a checkpoint that no longer exists."""
     from conformance.report import plots
     from impl.metrics import FILE, read_metrics
 
     if output is None:
-        raise click.UsageError("--plot takes the output folder of the job, which has its metrics")
+        raise click.UsageError("--plot needs a job's output folder, which has the metrics; name that folder")
     measured = output / FILE
     if not measured.is_file():
-        raise click.UsageError(f"{measured} is missing: a run writes it into its output folder")
+        raise click.UsageError(
+            f"{measured} is missing: a run writes it into its output folder; leave --plot out"
+        )
     try:
         checkpoints = read_metrics(measured)
     except (ValueError, KeyError, TypeError, AttributeError) as odd:
-        why = f"expected the measures of a run, a line of JSON a checkpoint, got {odd!r:.200}"
+        why = f"expected one line of JSON for each checkpoint, got {odd!r:.200}"
         raise click.UsageError(f"{measured}: {why}; leave --plot out") from odd
     if not checkpoints:
-        raise click.UsageError(f"{measured} has no completed checkpoint")
+        raise click.UsageError(f"{measured} has no completed checkpoint; leave --plot out")
     drawn = plots.checkpoints(checkpoints, f"{len(checkpoints)} checkpoints of {output.name}")
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(drawn)
@@ -170,7 +175,7 @@ def _draw(output: Path | None, target: Path) -> None:
 
 
 def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
-    """The tasks of the newest whole checkpoint or savepoint."""
+    """Print the state of each task in a checkpoint or savepoint."""
     listed = Table("task", "bytes", "offset", box=box.SIMPLE)
     listed.add_column("file", overflow="fold")
     listed.add_column("checksum", overflow="fold")
@@ -183,7 +188,7 @@ def _list_tasks(console: Console, completed: "CompletedCheckpoint") -> None:
 
 
 def _print_restore(storage: "CheckpointStorage") -> int:
-    """Prints the checkpoint from which a run continues; returns the number of files that prevent it."""
+    """Print the checkpoint from which a resumed run starts; returns 1 if a resumed run is refused, else 0."""
     from impl.state import StateError
 
     try:

@@ -1,11 +1,14 @@
-"""`barrierspec doctor`: is everything there that the suite needs?"""
+"""`barrierspec doctor`: checks whether this machine has everything that the suite needs."""
 
 import click
 
 
 @click.command()
 def command() -> int:
-    """Check Python, Java, TLC, Spark, task slots and memory; print the fix for each failure."""
+    """Check Python, Java, TLC, Spark, task slots and memory, and print the fix for each failure.
+
+    Exits with 1 if a check fails.
+    """
     from rich.console import Console
     from rich.table import Table
 

@@ -1,4 +1,4 @@
-"""`barrierspec run`: the flights job on Spark, with a fault if an option names one; checks the output."""
+"""`barrierspec run`: runs the flights job on Spark, with a fault if an option names one, and checks it."""
 
 import shutil
 from pathlib import Path
@@ -18,9 +18,9 @@ KILLED_DRIVER = "killed-driver"
 SCENARIOS = ("undisturbed", "killed-while-aligning", "killed-before-notification", KILLED_DRIVER)
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 PATIENCE_MS = 100
-"""How long a checkpoint of mode alternating aligns."""
+"""The time in ms that a checkpoint of mode alternating aligns before its barriers overtake."""
 MARK = ".barrierspec-run"
-"""Stands in a folder that an earlier run made; only such a one is emptied."""
+"""The name of a file in each folder that a run has made. The command empties only such a folder."""
 
 
 @click.command()
@@ -29,18 +29,26 @@ MARK = ".barrierspec-run"
     default=Path("build/run"),
     show_default=True,
     type=FOLDER,
-    help="A new folder, or one of an earlier run: output, checkpoints, event log.",
+    help="The output folder, which is new or of an earlier run.",
 )
-@click.option("--scenario", default=SCENARIOS[0], show_default=True, type=click.Choice(SCENARIOS))
+@click.option(
+    "--scenario",
+    default=SCENARIOS[0],
+    show_default=True,
+    type=click.Choice(SCENARIOS),
+    help="The injected fault; `undisturbed`: none.",
+)
 @click.option(
     "--seed",
     default=20261121,
     show_default=True,
     type=INTEGER,
-    help="Determines the task in which the fault is injected.",
+    help="The seed that determines the task in which the fault is injected.",
 )
-@click.option("--rate", type=Number(0, min_open=True), help="Flights per second; default: 20 s in all.")
-@click.option("--rows", type=click.IntRange(1), help="Only the first flights, this many.")
+@click.option(
+    "--rate", type=Number(0, min_open=True), help="Flights per second. By default a run takes 20 s."
+)
+@click.option("--rows", type=click.IntRange(1), help="Count only this number of flights, the first ones.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
 @click.option(
     "--supervise",
@@ -53,20 +61,22 @@ MARK = ".barrierspec-run"
     help="Start from this savepoint of an earlier run into the same folder.",
 )
 @click.option(
-    "--claim", is_flag=True, help="The run owns that savepoint, and deletes it when it is subsumed."
+    "--claim",
+    is_flag=True,
+    help="Make the run own the savepoint: it deletes the savepoint when it is subsumed.",
 )
 @click.option(
     "--checkpoints",
     type=Place(),
-    help="Keep checkpoints in this folder, or in an object store: s3://BUCKET/PREFIX.",
+    help="The place of the checkpoints: a folder, or a URI such as s3://BUCKET/PREFIX.",
 )
 @click.option(
     "--rest-port",
     type=click.IntRange(0, 65_535),
-    help="Serve a web page of the running job at this port of localhost; 0: a free one, in OUT/rest.url.",
+    help="Serve the job's web page at this port of localhost. 0: a free port; OUT/rest.url has the address.",
 )
 @click.option(
-    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="Mode of the checkpoints."
+    "--mode", default=MODES[0], show_default=True, type=click.Choice(MODES), help="The checkpointing mode."
 )
 def command(  # noqa: PLR0913 - a click command
     out: Path,
@@ -82,11 +92,11 @@ def command(  # noqa: PLR0913 - a click command
     rest_port: int | None,
     mode: str,
 ) -> int:
-    """Count every flight exactly once, on Spark, while workers are being killed.
+    """Count every flight exactly once on Spark, with the fault of --scenario, and check the output.
 
-    In mode at-least-once a flight may be counted twice after a failure; the command finds that and exits
-    with 1. It exits with 2 if the job fails or is superseded by a resume, since its output is not checked
-    then, and with 64 if the job cannot start with these options, or another job writes into the same folder.
+    In mode at-least-once the job may count a flight twice after a failure. The command then exits with 1. It
+    exits with 2, without a check of the output, if the job fails or if a resumed job replaces it. It exits
+    with 64 if the job cannot start with these options, or if another job writes into the same folder.
     """
     require_extra("spark")
     from conformance.command_line.progress import RunDisplay, summary
@@ -160,7 +170,7 @@ def command(  # noqa: PLR0913 - a click command
 
 
 def checkpoints_of(mode: str) -> "CheckpointConfig":
-    """The configuration of a job whose checkpoints have this mode."""
+    """The checkpoint configuration for a value of --mode."""
     from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, CheckpointConfig
 
     kept = AT_LEAST_ONCE if mode == "at-least-once" else EXACTLY_ONCE
@@ -172,23 +182,29 @@ def checkpoints_of(mode: str) -> "CheckpointConfig":
 
 
 def _require_usable(out: Path, *, goes_on: bool) -> None:
-    """Raise click's UsageError for a folder that no run has made, before anything is written into it."""
+    """Raise UsageError if `out` has files that no run has made.
+
+    `goes_on`: whether the run starts from a savepoint. Then `out` must be the folder of an earlier run.
+    """
     if goes_on and not (out / MARK).exists():
         raise click.UsageError(
             f"{out} is no folder of an earlier run. The run that took the savepoint has uncommitted output "
-            "in its own folder; name that folder with --out"
+            "in its own output folder; name that folder with --out"
         )
     if out.exists() and any(out.iterdir()) and not (out / MARK).exists():
-        raise click.UsageError(f"{out} holds files that no run has made; give a new folder with --out")
+        raise click.UsageError(f"{out} has files that no run has made; name a new folder with --out")
 
 
 def emptied(out: Path) -> None:
-    """A fresh folder, whose lock stays; one that no run made is left alone. Raises click's UsageError."""
+    """Make `out` an empty folder with a mark; its lock stays.
+
+    Raises UsageError, and removes nothing, if `out` has files that no run has made.
+    """
     from impl.output_lock import LOCK
 
     others = [path for path in out.iterdir() if path.name != LOCK] if out.exists() else []
     if others and not (out / MARK).exists():
-        raise click.UsageError(f"{out} holds files that no run has made; give a new folder with --out")
+        raise click.UsageError(f"{out} has files that no run has made; name a new folder with --out")
     for path in others:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

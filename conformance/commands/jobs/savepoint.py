@@ -1,4 +1,4 @@
-"""`barrierspec savepoint`: take a savepoint of a job that runs in another process, or stop it with one."""
+"""`barrierspec savepoint`: takes a savepoint of a job in another process, and may stop the job with it."""
 
 from pathlib import Path
 
@@ -10,7 +10,9 @@ from conformance.command_line.options import SECONDS, Place
 
 @click.command()
 @click.argument("output", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--stop", is_flag=True, help="The job ends with it; everything before it is committed.")
+@click.option(
+    "--stop", is_flag=True, help="End the job with the savepoint. All records before it are committed."
+)
 @click.option("--drain", is_flag=True, help="With --stop: every function first receives the end of its data.")
 @click.option("--to", type=Place(), help="The folder or URI in which the savepoint is created.")
 @click.option(
@@ -21,12 +23,12 @@ from conformance.command_line.options import SECONDS, Place
     help="The time limit in seconds.",
 )
 def command(output: Path, stop: bool, drain: bool, to: Path | str | None, seconds: float) -> int:
-    """Take a savepoint of the job whose output folder is OUTPUT, and print where it is.
+    """Take a savepoint of the job whose output folder is OUTPUT, and print the savepoint's folder.
 
-    The job may run on another host that sees the same folder. It takes the savepoint when all its tasks run,
-    also after a restart, and continues, or ends with --stop. `barrierspec run --from-savepoint` starts from
-    it, and so does `from_savepoint` of a job of your own. Exits with 2 if the job answers that it took none,
-    and with 64 if no job answers.
+    The job may run on another host that has access to the same folder. The job takes the savepoint when all
+    its tasks run, also after a restart. Then the job continues; with --stop it ends. To start from the
+    savepoint, use `barrierspec run --from-savepoint`, or the option `from_savepoint` of your own job. Exits
+    with 2 if the job answers that the savepoint failed, and with 64 if no job answers.
     """
     require_extra("spark")
     from conformance.verdict import Exit, Verdict

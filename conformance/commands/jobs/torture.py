@@ -1,4 +1,4 @@
-"""`barrierspec torture`: injects hundreds of faults into a job, and checks output, state and left-overs."""
+"""`barrierspec torture`: injects hundreds of faults into a job; checks output, state and resource leaks."""
 
 from pathlib import Path
 
@@ -14,21 +14,25 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
 @click.command()
-@click.option("--faults", type=click.IntRange(1), help="Number of faults; default: 300, for spark 16.")
+@click.option("--faults", type=click.IntRange(1), help="The number of faults. By default 300, for spark 16.")
 @seed("rounds, faults and tasks", 20261121)
 @click.option(
-    "--mode", type=click.Choice(MODES), help="Mode of all rounds; default: the first three in turn."
+    "--mode", type=click.Choice(MODES), help="The mode of all rounds. By default the first three in turn."
 )
 @click.option("--implementation", default="bundled", type=click.Choice(("bundled", "spark")),
-              help="The bundled runtime, or Structured Streaming.")  # fmt: skip
+              help="The runtime under test: the bundled runtime, or Structured Streaming.")  # fmt: skip
 @click.option("--sink", default="idempotent", type=click.Choice(("idempotent", "appending")),
-              help="For spark: a repeated micro-batch replaces its output or adds to it.")  # fmt: skip
+              help="For spark: a repeated micro-batch replaces its output, or appends it again.")  # fmt: skip
 @click.option("--storage", default="folders", type=click.Choice(("folders", "s3")),
-              help="For checkpoints and output; s3: a moto server, some requests fail.")  # fmt: skip
+              help="The place of checkpoints and output; s3: a moto server that fails some "
+                   "requests.")  # fmt: skip
 @click.option("--source", default="generated", type=click.Choice(("generated", "kafka")),
-              help="Source of records; kafka: a broker that is frozen, disconnected and killed.")  # fmt: skip
-@click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="Budget.")
-@click.option("--only", metavar="ROUND", multiple=True, help="Only round-12, driver-0, ...; may be repeated.")
+              help="The source; kafka: a broker that the campaign freezes, disconnects and "
+                   "kills.")  # fmt: skip
+@click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="The time budget in s.")
+@click.option(
+    "--only", metavar="ROUND", multiple=True, help="Run only this round, such as round-12 or driver-0."
+)
 @click.option(
     "--build",
     default=Path("build/torture"),
@@ -48,11 +52,12 @@ def command(  # noqa: PLR0913 - a click command
     only: tuple[str, ...],
     build: Path,
 ) -> int:
-    """Run a job repeatedly while faults are injected, and check that no record is lost or duplicated.
+    """Run a job repeatedly with injected faults, and check that no record is lost or duplicated.
 
-    After each round the command compares the committed output and the final state row for row with a batch
-    computation, and replays the event log through the model. No file, thread, socket or process may remain.
-    In mode at-least-once records are duplicated: the command names them and exits with 1.
+    After each round the command compares the committed output and the final state, row by row, with a batch
+    computation. It replays the event log through the model. It checks that no file, thread, socket or process
+    remains. In mode at-least-once records may be duplicated. The command then names these records and exits
+    with 1.
     """
     require_extra("spark")
     from conformance.torture.brokers.broker import BrokerNotFoundError
@@ -64,11 +69,16 @@ def command(  # noqa: PLR0913 - a click command
 
     streaming = implementation == "spark"
     if streaming and mode:
-        raise click.UsageError("--mode is for the bundled runtime; with --implementation spark, use --sink")
+        raise click.UsageError("--mode is for the bundled runtime; use --sink with --implementation spark")
     if storage == "s3" and (streaming or any(one.startswith("server") for one in only)):
-        raise click.UsageError("--storage s3 is for the bundled runtime, and not for rounds of a server")
+        raise click.UsageError(
+            "--storage s3 is for the bundled runtime, and not for rounds of a server; leave it out"
+        )
     if source == "kafka" and (streaming or any(one.startswith(("server", "frozen")) for one in only)):
-        raise click.UsageError("--source kafka is for the bundled runtime: rounds round, driver, executor")
+        raise click.UsageError(
+            "--source kafka is for the bundled runtime, and for its rounds round, "
+            "driver and executor; leave it out"
+        )
     planned = len(only) or faults or (16 if streaming else 300)
     campaign = Campaign(
         seed,

@@ -1,4 +1,4 @@
-"""`barrierspec trace`: replay what real runs left behind through the model."""
+"""`barrierspec trace`: validates the logs of real runs by replaying them through the model."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from conformance.report.formats.findings import Outputs
 
 PACKAGES = ("impl", "model", "conformance")
-"""Packages that are sent to Spark executors on other machines."""
+"""The packages that Spark executors on other machines get."""
 
 
 class _RunsUnlessNamed(click.Group):
-    """A command group whose default subcommand is `runs`: `trace FOLDER` is `trace runs FOLDER`."""
+    """A command group with the default subcommand `runs`: `trace FOLDER` means `trace runs FOLDER`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put `runs` before arguments that name no subcommand."""
+        """Parse the arguments, with `runs` before them if the first argument names no subcommand."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["runs", *args]
         return super().parse_args(ctx, args)
@@ -42,20 +42,25 @@ class _RunsUnlessNamed(click.Group):
 
 @click.group(cls=_RunsUnlessNamed, name="trace")
 def command() -> None:
-    """Replay recorded runs through the model: our own event logs (`runs`), or a Flink job's log (`flink`)."""
+    """Replay recorded runs through the model: event logs of our runtime (`runs`), or Flink logs (`flink`)."""
 
 
 @command.command()
 @click.argument(
     "logs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False, path_type=Path)
 )
-@click.option("--spark", "master", metavar="MASTER", help="Validate on Spark, many logs at once: local[2].")
+@click.option(
+    "--spark",
+    "master",
+    metavar="MASTER",
+    help="Validate many logs in parallel on this Spark master: local[2].",
+)
 @click.option(
     "--parts",
     default=1,
     show_default=True,
     type=click.IntRange(1),
-    help="Cut each log at completed checkpoints into at most so many parts, validated side by side.",
+    help="The maximum number of parts of each log. Parts end at completed checkpoints; they run in parallel.",
 )
 @follows_runs
 @reports
@@ -68,14 +73,14 @@ def runs(
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
-    """Validate event-log folders: is each a run of the protocol, and which situations do they show in total?
+    """Check that each event log is a run of the protocol, and count the situations in all logs.
 
-    A folder stands for all event logs below it. On Spark one process validates each log, as without Spark:
-    the verdicts are the same. With --parts one large log is validated by several processes, or several tasks
-    of Spark: the result is the same.
+    A folder means all event logs in it and below it. Without --parts, one process validates each log, with
+    and without Spark. With --parts, several processes or several Spark tasks validate one log. The verdicts
+    are the same in all these cases.
 
-    With --follow the command validates the log of a running job while it is written. It ends with the first
-    alarm, because the state after it is not known.
+    With --follow, the command validates the log of a running job while the job writes it. The command ends
+    with the first alarm, because the state after an alarm is not known.
     """
     if following.is_given:
         return followed_run(following, logs)
@@ -150,21 +155,21 @@ def _settings(**options: int) -> "Settings":
 @bundled(
     "corrupted", lambda corruptions, seed: seed if corruptions else None,
     click.option("--corruptions", is_flag=True,
-                 help="Corrupt each log in every known way; all must be rejected."),
+                 help="Corrupt each log in every known way, and check that the model rejects each result."),
     click.option("--seed", default=20261121, show_default=True, type=INTEGER,
-                 help="Determines the places that are corrupted."),
+                 help="The seed that determines the corrupted places."),
 )  # fmt: skip
 @bundled(
     "settings", _settings,
     click.option("--max-concurrent", default=1, show_default=True, type=click.IntRange(1),
-                 help="Checkpoints that may be pending at once in that job."),
+                 help="The maximum number of pending checkpoints of the job."),
     click.option("--retain", default=1, show_default=True, type=click.IntRange(1),
-                 help="Completed checkpoints that the job retains."),
+                 help="The number of completed checkpoints that the job retains."),
     click.option("--max-lines", "most_lines", default=2_000_000, show_default=True, type=click.IntRange(1),
-                 help="The number of protocol lines that are kept, about 1 kB of memory each."),
+                 help="The maximum number of protocol lines in memory, about 1 kB each."),
 )  # fmt: skip
 @click.option("--require", "required", metavar="SITUATION", multiple=True,
-              help="A situation that the log must witness, in addition to the usual ones.")  # fmt: skip
+              help="A situation that the log must show, in addition to the usual situations.")  # fmt: skip
 @reports
 @page
 def flink(
@@ -176,13 +181,15 @@ def flink(
     files: "Outputs",
     html_file: Path | None,
 ) -> int:
-    """Validate logs of real Flink jobs, 1.13 or newer, at DEBUG: files, gzipped or not, or `-` for stdin.
+    """Validate logs of real Flink jobs, of release 1.13 or newer, at log level DEBUG.
 
-    Exit codes: 0 every log is accepted (and every corruption rejected), 1 one is not, 2 a log does not
-    witness enough, cannot be judged, or has lines of the protocol that cannot be read, 64 a log cannot be
-    read at all.
+    LOG is a file, gzipped or not, or `-` for stdin. Exits with 0 if every log is accepted, and every
+    corruption rejected. Exits with 1 if a log is rejected or a corruption accepted. Exits with 2 if a log
+    shows too few situations, cannot be judged, or has unreadable lines of the protocol. Exits with 64 if a
+    log cannot be read at all.
 
-    With --follow and --rest a running job is watched; INFO is enough then, and a LOG need not exist yet.
+    With --follow or --rest, the command watches a running job. Log level INFO is then enough, and a LOG need
+    not exist at the start.
     """
     from conformance.observe.flink import (
         REQUIRED,

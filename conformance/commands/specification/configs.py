@@ -1,4 +1,4 @@
-"""`barrierspec configs`: the configuration files of the models, for other tools than ours."""
+"""`barrierspec configs`: writes the configuration files of the models, for TLC and other tools."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ import click
 @click.command()
 @click.argument("names", nargs=-1, metavar="[MODEL]...")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Folder of the files.")  # fmt: skip
+              help="The folder of the files.")  # fmt: skip
 def command(names: tuple[str, ...], out: Path) -> int:
-    """Write the configuration file of each MODEL (left out: of all) as `MODEL.cfg`.
+    """Write the configuration file `MODEL.cfg` of each MODEL, by default of all models.
 
     TLC, the TLA+ Toolbox and editors read such a file beside the module of the model.
     """
@@ -22,7 +22,7 @@ def command(names: tuple[str, ...], out: Path) -> int:
     unknown = [name for name in names if name not in models]
     if unknown:
         raise click.UsageError(
-            f"expected models of spec/manifests, got {', '.join(unknown)}; leave the names out to see all"
+            f"expected models of spec/manifests, got {', '.join(unknown)}; leave the names out to write all"
         )
     out.mkdir(parents=True, exist_ok=True)
     for name in names or models:

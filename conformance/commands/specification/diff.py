@@ -1,4 +1,4 @@
-"""`barrierspec diff`: differences in behaviour of two revisions, generations or implementations."""
+"""`barrierspec diff`: prints how the behaviour of two revisions, generations or implementations differs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 @click.argument("old", required=False)
 @click.argument("new", required=False)
 @click.option("--adapter", "adapters", multiple=True, metavar="CMD",
-              help="Twice, in place of OLD and NEW: two implementations, as in `conform`.")  # fmt: skip
+              help="An implementation, as in `conform`. Give it twice, in place of OLD and NEW.")  # fmt: skip
 @click.option(
-    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
+    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this component."
 )
 @click.option("--examples", default=30, show_default=True, type=click.IntRange(1),
-              help="Examples for each component of two implementations.")  # fmt: skip
+              help="For two implementations: the number of examples for each component.")  # fmt: skip
 @click.option("--config", "options", multiple=True, metavar="KEY=VALUE",
-              help="For two implementations: only configurations with this value.")  # fmt: skip
+              help="For two implementations: run only configurations with this value.")  # fmt: skip
 @click.option("--life", metavar="N", type=click.IntRange(0, 2_000),
-              help="Checkpoints of one life of two implementations.  [default: 20 an example]")  # fmt: skip
-@click.option("--thorough", is_flag=True, help="Complete suites for two extra states, not for one.")
-@click.option("--no-suites", is_flag=True, help="Do not play complete suites.")
+              help="For two implementations: checkpoints in one life.  [default: 20 for each "
+                   "example]")  # fmt: skip
+@click.option("--thorough", is_flag=True, help="Run complete suites for two extra states, not one.")
+@click.option("--no-suites", is_flag=True, help="Run no complete suites.")
 @seed("every case of two implementations")
 @limit
 @reports
@@ -48,12 +49,13 @@ def command(  # noqa: PLR0913 - a click command
     limit: float,
     files: "Outputs",
 ) -> int:
-    """Compare two git revisions (NEW left out: the working tree), two generations, or two implementations.
+    """Compare the behaviour of two git revisions, two generations, or two implementations.
 
-    A generation may be a proposed one, which no released jar has: `proposed-FLIP-600` of the coordinator.
-    Prints behaviours gained, lost and changed with the shortest run of each; for two implementations also
-    the answer of the model. Exits with 0 if nothing differs, with 1 if something does, and with 2 if nothing
-    can be concluded about two implementations.
+    OLD and NEW are revisions or generations. Without NEW, the command compares OLD with the working tree. A
+    generation may be a proposed generation, such as `proposed-FLIP-600` of the coordinator. Prints new,
+    removed and changed behaviours with the shortest run of each. For two implementations, also prints the
+    answer of the model. Exits with 0 if nothing differs, and with 1 if a behaviour differs. Exits with 2 if
+    the comparison of two implementations is undetermined.
     """
     from conformance import escape
     from conformance.change.adapters import UncomparedError

@@ -1,4 +1,4 @@
-"""`barrierspec explain`: one rule, what it says, where it comes from and where it stands."""
+"""`barrierspec explain`: prints a rule, its source, and the places that state or test it."""
 
 import textwrap
 
@@ -10,7 +10,7 @@ KINDS = {
     "invariant": "invariant: it holds of every state or step, and no step fires it",
     "temporal": "temporal: only TLC checks it, under weak fairness",
 }
-"""The kinds of rule that are worth a line, and the line."""
+"""From each kind of rule that the command prints to the text that it prints."""
 
 
 @click.command()
@@ -19,13 +19,14 @@ KINDS = {
 def command(rule_id: str, part: str | None) -> int:
     """Print a rule, its source, and where specification, model and tests state it.
 
-    With `theorem` as ID: each clause of the proof of exactly-once. PART names a clause, or a broken variant
-    (`process/the channel is not blocked`), and shows the runs that break it.
+    With `theorem` as ID, print each clause of the proof of exactly-once. With PART, the name of a clause or
+    of a broken variant such as `process/the channel is not blocked`, also print the runs that break the
+    clause.
     """
     if rule_id.lower() == "theorem":
         return explain_theorem(part)
     if part is not None:
-        raise click.UsageError("only 'theorem' has parts")
+        raise click.UsageError("only 'theorem' has parts; leave PART out")
     from conformance.report.formats.columns import wrapped
     from conformance.rules.places import places
 
@@ -53,9 +54,9 @@ def command(rule_id: str, part: str | None) -> int:
 
 
 def explain_theorem(part: str | None) -> int:
-    """The clauses of exactly-once, or one of them or one variant with its runs.
+    """Print the clauses of exactly-once, or one part with the runs that break it; returns the exit code.
 
-    Raises BadParameter if the part is neither.
+    `part`: the name of a clause or of a variant; None: all clauses. Raises BadParameter if it names neither.
     """
     from conformance.report.theorem import clause_lines, variant_lines
     from model.theorem.exactly_once import EXACTLY_ONCE

@@ -1,4 +1,4 @@
-"""`barrierspec explore`: every state of a closed model, every property; in Python, compiled, or on Spark."""
+"""`barrierspec explore`: explores a closed model and checks its properties, in Python or on Spark."""
 
 import hashlib
 from collections.abc import Callable
@@ -25,12 +25,12 @@ NAMES = (
     "dataflow-overtaking",
     "dataflow-beside",
 )
-"""As `conformance.explore.models` has them, which takes long to import."""
+"""The names of the models of `conformance.explore.models`. That module takes long to import."""
 SMALL = click.IntRange(1, 64)
 
 
 class Effort(NamedTuple):
-    """The machine's part in a search: cores, expected states, maximum number of states."""
+    """The resources of a search: number of cores, expected number of states, maximum number of states."""
 
     cores: int
     expected: int
@@ -38,7 +38,7 @@ class Effort(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A search on Spark: its master, number of partitions and folder."""
+    """The settings of a search on Spark: the master, the number of partitions, and the folder."""
 
     master: str
     partitions: int
@@ -64,44 +64,44 @@ def _read_as(**options: bool) -> "Reading":
 )
 @bundled(
     "size", _sized,
-    click.option("--channels", type=SMALL, default=2, show_default=True, help="Channels of a gate."),
-    click.option("--tasks", type=SMALL, default=2, show_default=True, help="Tasks of a coordinator."),
+    click.option("--channels", type=SMALL, default=2, show_default=True, help="The channels of a gate."),
+    click.option("--tasks", type=SMALL, default=2, show_default=True, help="A coordinator's tasks."),
     click.option("--ids", type=click.IntRange(1), default=3, show_default=True,
                  help="The highest checkpoint id."),
-    click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints."),
-    click.option("--retain", type=SMALL, default=1, show_default=True, help="Retained checkpoints."),
+    click.option("--at-once", type=SMALL, default=1, show_default=True, help="Pending checkpoints at most."),
+    click.option("--retain", type=SMALL, default=1, show_default=True, help="Retained checkpoints at most."),
     click.option("--handler", is_flag=True,
-                 help="A gate that barriers reach at once, not when it is polled."),
-    click.option("--ends-abort", is_flag=True, help="A gate without checkpoints after tasks finish."),
-    click.option("--injects", is_flag=True, help="A gate whose task may be triggered directly."),
-    click.option("--profile", default="flink-1.14", show_default=True, help="The generation of a gate."),
+                 help="Explore a gate at the level `handler` instead of `polled`."),
+    click.option("--ends-abort", is_flag=True, help="Explore a gate without checkpoints after tasks finish."),
+    click.option("--injects", is_flag=True, help="Explore a gate with injection."),
+    click.option("--profile", default="flink-1.14", show_default=True, help="A gate's generation."),
 )  # fmt: skip
 @bundled(
     "reading", _read_as,
     click.option("--labelled", is_flag=True,
-                 help="Count states together with the last effects, as TLC does."),
+                 help="Count each state together with its last effects, as TLC does."),
     click.option("--symmetric", is_flag=True,
-                 help="Do not distinguish a gate's channels, a coordinator's later tasks."),
+                 help="Do not distinguish the channels of a gate, or the later tasks of a coordinator."),
     click.option("--every-id", is_flag=True,
-                 help="Distinguish ids of a gate by their order alone: no bound on ids."),
+                 help="Distinguish the ids of a gate only by their order, so that ids have no bound."),
 )  # fmt: skip
 @bundled(
     "effort", Effort,
-    click.option("--cores", type=click.IntRange(1), default=1, show_default=True),
+    click.option("--cores", type=click.IntRange(1), default=1, show_default=True, help="Cores."),
     click.option("--expected", type=click.IntRange(0), default=0,
                  help="Reserve memory for this many states."),
     click.option("--limit", type=click.IntRange(1), default=1_000_000_000, show_default=True,
-                 help="Maximum number of states."),
+                 help="The maximum number of states."),
 )  # fmt: skip
 @bundled(
     "cluster", Cluster,
     click.option("--master", default="local[*]", show_default=True, help="The Spark master."),
     click.option("--partitions", type=click.IntRange(1, 100_000), default=8, show_default=True,
-                 help="On Spark: more partitions need less memory each."),
+                 help="On Spark: the number of partitions. More partitions need less memory each."),
     click.option("--folder", default=Path("build/explore"), show_default=True, type=FOLDER,
-                 help="On Spark: the folder of searches; an interrupted one continues."),
+                 help="On Spark: the folder of searches. An interrupted search continues."),
 )  # fmt: skip
-@click.option("--json", "json_file", type=FILE, help="Write a report.")
+@click.option("--json", "json_file", type=FILE, help="Write a report as JSON.")
 def command(
     model: str,
     engine: str,
@@ -113,10 +113,11 @@ def command(
 ) -> int:
     """Visit every reachable state of a closed model, and check every property in each state and step.
 
-    Engine `python` executes the model. Engine `compiled` first compiles the paths of the model into a kernel;
-    for a composed dataflow or a large coordinator it stores the answers of the model in tables. Engine
-    `spark` runs this kernel with numpy on Spark and keeps the states in files, for models too large for
-    one machine. All find the same states. Exits with 1 and the shortest run if a property does not hold.
+    The engine `python` executes the model. The engine `compiled` first compiles the paths of the model into a
+    kernel. For a composed dataflow or a large coordinator, it stores the answers of the model in tables
+    instead. The engine `spark` runs the kernel with numpy on Spark and keeps the states in files, for models
+    that are too large for one machine. All engines find the same states. If a property does not hold, the
+    command prints the shortest run and exits with 1.
     """
     import orjson
 
@@ -131,24 +132,26 @@ def command(
     from model.gate.profiles import PROFILES
 
     if size.profile not in PROFILES:
-        raise click.UsageError(f"--profile: {size.profile} is none of {', '.join(PROFILES)}")
+        raise click.UsageError(f"--profile: expected one of {', '.join(PROFILES)}, got {size.profile}")
     chosen = MODELS[model](size)
     if chosen.bounds is None and engine == "spark":
         raise click.UsageError(
-            f"{chosen.closed.name} has no kernel, which Spark needs: --engine compiled or python"
+            f"{chosen.closed.name} has no kernel, which Spark needs; use --engine compiled or python"
         )
     if chosen.bounds is None and reading.labelled:
-        raise click.UsageError(f"{chosen.closed.name} has no kernel, which counts that: leave --labelled out")
+        raise click.UsageError(f"{chosen.closed.name} has no kernel, which --labelled needs; leave it out")
     if (reading.symmetric or reading.every_id) and (chosen.bounds is None or engine == "python"):
         raise click.UsageError(
-            "--symmetric and --every-id are proved of kernels, and there is none of this: take a gate, or a "
-            f"coordinator with --ids {KERNEL_IDS}, and --engine compiled or spark"
+            "--symmetric and --every-id need a kernel, which this model or engine does not have; use a gate, "
+            f"or a coordinator with --ids {KERNEL_IDS}, and --engine compiled or spark"
         )
     if reading.every_id and not chosen.ids:
-        raise click.UsageError(f"{model} has ids that count up: leave --every-id out")
+        raise click.UsageError(
+            f"--every-id does not apply, because the ids of {model} count up; leave it out"
+        )
     with Progressing() as watch:
         watch.begins(model)
-        watch.show("the first time a kernel takes a while to compile")
+        watch.show("a kernel takes some time to compile when it is first used")
         try:
             if engine == "python":
                 found = local.in_python(chosen, effort.limit)
@@ -182,7 +185,7 @@ def command(
 
 
 def _name_of(model: str, *searched: object) -> str:
-    """The folder of a search: of one model, size and way to count."""
+    """The folder name of a search, which is unique for the model, its size and the options that count."""
     return f"{model}-{hashlib.sha256(repr(searched).encode()).hexdigest()[:8]}"
 
 
@@ -210,7 +213,7 @@ def _on_spark(
 
 
 def _answers(found: "Explored") -> list[str]:
-    """What the model itself had to do with a search by its answers."""
+    """The line with the number and the time of the model's answers; none for a search without a table."""
     if not found.answers:
         return []
     both = found.states / (found.search_seconds + found.model_seconds)
@@ -221,7 +224,7 @@ def _answers(found: "Explored") -> list[str]:
 
 
 def described(found: "Explored") -> str:
-    """The results of a search, in a few lines."""
+    """The text that the command prints for a search."""
     labelled = f"{found.labelled:,} with the last effects, " if found.labelled else ""
     properties = f"{found.properties} properties, {len(found.interpreted)} of them in Python"
     lines = [

@@ -1,4 +1,4 @@
-"""`barrierspec gate`: a change of behaviour must be declared."""
+"""`barrierspec gate`: fails if the model's behaviour has changed and the change is not declared."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,17 +20,19 @@ WATCHED = ("model", "spec/rules.toml")
 
 @click.command()
 @click.option("--base", required=True, metavar="REV", help="The revision to compare the working tree with.")
-@click.option("--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this.")
+@click.option(
+    "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
+)
 @reports
 def command(
     base: str,
     components: tuple[str, ...],
     files: "Outputs",
 ) -> int:
-    """Fail if the behaviour of the reference model differs from revision REV and the change is not declared.
+    """Fail if the model's behaviour differs from revision REV and the change is not declared.
 
-    A change of behaviour is declared by another version of spec/rules.toml and a new text of
-    CHANGELOG.md. Exits with 0 if nothing has changed or every change is declared, else with 1.
+    A new version in spec/rules.toml and a new text in CHANGELOG.md declare a change. Exits with 0 if the
+    behaviour has not changed or every change is declared, else with 1.
     """
     from conformance.change import repository as repositories
     from conformance.change.behaviour import Meaning, meaning_of
@@ -44,7 +46,7 @@ def command(
     again = escape.shell(["barrierspec", "gate", "--base", base, *chosen])
     repository = repositories.find(Path.cwd())
     if not repositories.differs(repository, repositories.commit(repository, base), WATCHED):
-        same = f"{' and '.join(WATCHED)} are as they are in {base}"
+        same = f"{' and '.join(WATCHED)} are the same as in {base}"
         click.echo(f"CONFORMS   {same}")
         write_findings(files, "gate", [PartResult("change", Verdict.CONFORMS, same)], again)
         return Exit.CONFORMS
@@ -65,7 +67,7 @@ def command(
         declared = "" if meaning is Meaning.COMPATIBLE else f", declared as {compared.declared.new_version}"
         click.echo(f"CONFORMS   against {base}{declared}")
         return Exit.CONFORMS
-    click.echo(f"DIVERGES   the behaviour is another than in {base}, and this is not declared")
+    click.echo(f"DIVERGES   the behaviour differs from {base}, and this change is not declared")
     for todo in compared.declared.missing():
         click.echo(f"  -> {todo}")
     return Exit.DIVERGES

@@ -1,4 +1,4 @@
-"""`barrierspec mutants`: each broken variant must be killed, and by the rule that it names."""
+"""`barrierspec mutants`: checks that each mutant is killed by the rule that it names."""
 
 import subprocess
 from pathlib import Path
@@ -12,31 +12,29 @@ LAYERS = ("spec", "model", "impl")
 
 
 @click.command()
-@click.option("--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only of this layer.")
-@click.option("--rule", "rules", multiple=True, metavar="ID", help="Only of this rule; may be repeated.")
-@click.option("--component", "components", multiple=True, metavar="NAME", help="Only of this component.")
+@click.option("--layer", "layers", multiple=True, type=click.Choice(LAYERS), help="Only this layer.")
+@click.option("--rule", "rules", multiple=True, metavar="ID", help="Only mutants of this rule.")
+@click.option("--component", "components", multiple=True, metavar="NAME", help="Only this component.")
 @bundled(
     "how", How,
     click.option("--out", default=Path("build/report/mutants.json"), show_default=True,
-                 type=FILE, help="The outcome as JSON; with --automatic as JSON Lines, in a file whose "
-                                 "name ends in .jsonl instead."),
+                 type=FILE, help="The file of the outcome, as JSON. With --automatic as JSON Lines, in "
+                                 "a file whose name ends in .jsonl."),
     click.option("--resume", is_flag=True,
-                 help="Continue the campaign in --out, if the sources are the same."),
+                 help="Continue the campaign in --out. The sources must be unchanged."),
     click.option("--judged", is_flag=True,
-                 help="Try no automatic mutant; print the score of the outcomes in --out, of all samples."),
+                 help="Test no automatic mutant; print the score of all outcomes in --out."),
     click.option("--at-once", default=2, show_default=True, type=click.IntRange(1),
-                 help="The number of mutants that are tried at the same time."),
-    click.option("--page", type=FILE, help="The outcome as a page in Markdown."),
+                 help="The number of mutants that are tested at the same time."),
+    click.option("--page", type=FILE, help="Write the outcome as a page in Markdown."),
     click.option("--first", is_flag=True,
-                 help="Run the checks of an automatic mutant in turn, up to the first that detects it."),
+                 help="Run the checks of an automatic mutant only up to the first that detects it."),
     click.option("--threshold", default=100.0, show_default=True, type=click.FloatRange(0, 100),
-                 help="Percent of the automatic mutants that must be killed or proved equivalent."),
+                 help="The minimum percentage of automatic mutants that are killed or proved equivalent."),
 )  # fmt: skip
-@click.option(
-    "--automatic", is_flag=True, help="First-order mutants of every protocol module, not the catalogue."
-)
-@click.option("--sample", type=click.IntRange(1), help="Number of automatic mutants, drawn by --seed.")
-@click.option("--seed", default=0, show_default=True, type=INTEGER, help="Draws the sample.")
+@click.option("--automatic", is_flag=True, help="Test automatic first-order mutants, not the catalogue.")
+@click.option("--sample", type=click.IntRange(1), help="The number of automatic mutants to draw.")
+@click.option("--seed", default=0, show_default=True, type=INTEGER, help="The seed of --sample.")
 def command(
     layers: tuple[str, ...],
     rules: tuple[str, ...],
@@ -46,14 +44,14 @@ def command(
     sample: int | None,
     seed: int,
 ) -> int:
-    """Test every mutant of the catalogue, or every automatic one, and print which check kills it.
+    """Test every mutant of the catalogue, or every automatic mutant, and print which check kills it.
 
-    Each result is written at once, so that --resume continues an interrupted campaign. Exits with 1 if a
-    mutant survives or is killed by another rule only, and with 2 if a mutant could not be tested.
+    The command writes each result at once, so that --resume can continue an interrupted campaign. Exits with
+    1 if a mutant survives, or if only another rule kills it. Exits with 2 if a mutant could not be tested.
     """
     if automatic:
         if rules:
-            raise click.UsageError("an automatic mutant names no rule; leave out --rule")
+            raise click.UsageError("an automatic mutant names no rule; leave --rule out")
         drawn = Chosen(layers or LAYERS, components, sample, seed)
         return judge_automatic(drawn, how._replace(out=how.out.with_suffix(".jsonl")))
     if sample is not None or how.first or how.judged or how.threshold < 100:
@@ -87,7 +85,9 @@ def command(
     catalogue = load_catalogue()
     total = sum(map(chosen, catalogue))
     if not total:
-        raise click.UsageError("no mutant of the catalogue has this layer, rule and component")
+        raise click.UsageError(
+            "no mutant of the catalogue has this layer, rule and component; leave one of them out"
+        )
     judged = dict(score.judged(how.out)) if how.resume else {}
 
     def remember(verdict: Verdict) -> None:
@@ -96,7 +96,7 @@ def command(
         score.write(known, len(catalogue), how.out)
 
     if how.resume:
-        click.echo(f"{len(judged)} were tried before with the same sources: {how.out}")
+        click.echo(f"{len(judged)} mutants were tested before with the same sources: {how.out}")
     click.echo(mutants.heading())
     console = Console(stderr=True)
     status = console.status(f"0 of {total}")
@@ -114,7 +114,7 @@ def command(
             click.echo(mutants.row(verdict))
     except (MutantFailure, TlcError, subprocess.TimeoutExpired) as error:
         status.stop()
-        click.echo(f"\nUNDETERMINED   {len(verdicts)} of {total} tried, then: {error}")
+        click.echo(f"\nUNDETERMINED   {len(verdicts)} of {total} tested, then: {error}")
         return Exit.UNDETERMINED
     finally:
         status.stop()

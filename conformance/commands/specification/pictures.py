@@ -1,4 +1,4 @@
-"""`barrierspec pictures`: state graphs of the protocol's parts, drawn from the model."""
+"""`barrierspec pictures`: draws state graphs of the protocol's components from the model."""
 
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from conformance.command_line.options import FOLDER
 
 @click.command()
 @click.option("--out", default=Path("docs/pictures"), show_default=True,
-              type=FOLDER, help="Folder of the pictures.")  # fmt: skip
+              type=FOLDER, help="The folder of the pictures.")  # fmt: skip
 def command(out: Path) -> int:
-    """Draw the small state graphs of each part, of a channel and of the composed dataflow as SVG."""
+    """Draw small state graphs of the components and of the composed dataflow as SVG."""
     require_package("conformance.pictures")
     from conformance.pictures.draw import NotInstalledError
     from conformance.pictures.pages import files

@@ -1,4 +1,4 @@
-"""`barrierspec prove`: the theorem for any dataflow, and the rules of components of any size."""
+"""`barrierspec prove`: proves exactly-once for any dataflow, and the rules of components of any size."""
 
 import time
 from collections.abc import Sequence
@@ -20,31 +20,32 @@ if TYPE_CHECKING:
 @click.option(
     "--variants",
     is_flag=True,
-    help="Also refute each broken variant by the rule that it breaks (theorem: by the clause, with a run).",
+    help="Also refute each broken variant by its rule; with `theorem` by a clause, with a run.",
 )
 @click.option(
     "--unnecessary",
     is_flag=True,
-    help="theorem only: also list the conditions and effects of actions that no clause needs.",
+    help="With `theorem`: also list the conditions and effects of actions that no clause needs.",
 )
 @click.option(
     "--obligations",
     type=click.Path(file_okay=False, path_type=Path),
-    help="theorem only: also write each obligation with the clauses that its proof used, in SMT-LIB 2.",
+    help="With `theorem`: also write each obligation and the clauses of its proof into this folder.",
 )
-@click.option("--component", "components", multiple=True, help="any-number only: this one; may be repeated.")
+@click.option("--component", "components", multiple=True, help="With `any-number`: only this one.")
 def command(
     what: str, *, variants: bool, unnecessary: bool, obligations: Path | None, components: Sequence[str]
 ) -> int:
     """Prove exactly-once for any dataflow, or the rules of components with any number of elements.
 
-    `theorem`: for any number of tasks, channels, records and checkpoints. `any-number`: for any number of
-    one kind of element, such as the channels of a gate; each line states the method and the other bounds.
-    `regional`: checkpoints that fall back for regions, FLIP-600: proposed, no released jar.
+    `theorem` proves exactly-once for any number of tasks, channels, records and checkpoints. `any-number`
+    proves the rules of a component for any number of one kind of element, such as the channels of a gate.
+    Each line states the method and the other bounds. `regional` proves a theory of checkpoints that fall back
+    for regions (FLIP-600), which is proposed and in no released jar. Exits with 1 if a proof fails.
     """
     if what == "regional":
         if variants or unnecessary or components or obligations:
-            raise InputError("regional has no options; leave them out")
+            raise InputError("regional takes no options; leave them out")
         return regional()
     if what == "any-number":
         if unnecessary or obligations:
@@ -58,7 +59,7 @@ def command(
 def theorem(*, variants: bool, unnecessary: bool, obligations: Path | None) -> int:
     """Prove each theory, and print its lemmas; returns the exit code, 0 if everything is proved.
 
-    `obligations`: the folder of the obligations in SMT-LIB 2, a file each; None: they are not written.
+    `obligations`: the folder of the obligations, with a file in SMT-LIB 2 for each; None: no files.
     """
     from model.theorem import THEORIES
     from model.theorem.prove import prove_theory
@@ -91,7 +92,7 @@ def theorem(*, variants: bool, unnecessary: bool, obligations: Path | None) -> i
 
 
 def report_of(theory: "Theory", lemmas: "Sequence[Lemma]") -> str:
-    """The report of one theory, with what it was given."""
+    """The report of one theory: its premises, its clauses and its lemmas."""
     from conformance.report.theorem import lines_of
 
     premises = {
@@ -103,7 +104,7 @@ def report_of(theory: "Theory", lemmas: "Sequence[Lemma]") -> str:
 
 
 def regional() -> int:
-    """Prove the proposed theory, and refute it without each of its conditions; returns the exit code."""
+    """Prove the proposed theory, and refute each variant without one condition; returns the exit code."""
     from model.theorem.finite.scope import refuted
     from model.theorem.prove import Obligation, prove_theory
     from model.theorem.regional import BROKEN, REGIONAL, broken
@@ -132,7 +133,11 @@ def variant_result(place: int) -> tuple[bool, str]:
 
 
 def any_number(components: Sequence[str], *, variants: bool) -> int:
-    """Prove the rules of components (empty: all); `variants`: refute mutants too. Returns the exit code."""
+    """Prove the rules of components; returns the exit code.
+
+    `components`: empty: all. `variants`: whether to refute mutants, too. Raises InputError for an unknown
+    name.
+    """
     from conformance.mutants.catalogue import load_catalogue
     from conformance.report.any_number import line_of, refutation_lines, variant_line
     from model.checker.any_number.cases import prove

@@ -1,4 +1,4 @@
-"""`barrierspec verify`: every part of the verification, one report, one verdict."""
+"""`barrierspec verify`: runs every part of the verification, and prints one report and one verdict."""
 
 import shutil
 import sys
@@ -14,13 +14,13 @@ from conformance.parts.verify import PARTS, SEED
 
 @click.command()
 @click.option("--only", "chosen", multiple=True, metavar="PART", type=click.Choice(tuple(PARTS)),
-              help=f"Only this part; may be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
+              help=f"Run only this part. May be repeated. One of: {', '.join(PARTS)}.")  # fmt: skip
 @seed("every random choice", SEED)
-@click.option("--quick", is_flag=True, help="Smaller bounds, for a quick check.")
+@click.option("--quick", is_flag=True, help="Use smaller bounds, for a quick check.")
 @click.option("--thorough", is_flag=True,
-              help="Also models and proofs that take minutes.")  # fmt: skip
+              help="Include models and proofs that take minutes.")  # fmt: skip
 @click.option("--build", default=Path("build"), show_default=True,
-              type=FOLDER, help="Folder of the reports.")  # fmt: skip
+              type=FOLDER, help="The folder of the reports.")  # fmt: skip
 def command(chosen: tuple[str, ...], seed: int, quick: bool, thorough: bool, build: Path) -> int:
     """Check specification, model and implementation against each other, and print one report.
 

@@ -142,7 +142,7 @@ def invoke(command, *words):
 def test_a_change_of_behaviour_has_to_be_declared(repository):
     unchanged = invoke(gate, "--base", "HEAD")
     assert unchanged.return_value == 0
-    assert "are as they are in HEAD" in unchanged.output
+    assert "are the same as in HEAD" in unchanged.output
 
     edit(repository / "model/offsets/offsets.py", "(Ignored(checkpoint),)", "()")
     undeclared = invoke(gate, "--base", "HEAD", "--component", "offsets")

@@ -67,5 +67,5 @@ def test_a_folder_without_checkpoints_is_not_reported_as_missing(tmp_path, capsy
     assert "no checkpoint is complete" in capsys.readouterr().out
 
     assert cli.run(["checkpoints", str(tmp_path)]) == 64
-    assert "is no checkpoint folder" in capsys.readouterr().err
+    assert "expected a checkpoint folder" in capsys.readouterr().err
     assert not (tmp_path / "attempts").exists()

@@ -27,7 +27,7 @@ def test_a_savepoint_of_another_output_is_refused(tmp_path, capsys):
 
 def test_a_claim_takes_a_savepoint(tmp_path, capsys):
     assert cli.run(["run", "--out", str(tmp_path / "run"), "--claim"]) == Exit.USAGE
-    assert "CLAIM takes from_savepoint" in capsys.readouterr().err
+    assert "CLAIM needs from_savepoint" in capsys.readouterr().err
 
 
 def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
@@ -38,7 +38,7 @@ def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
     assert cli.run(asked) == Exit.USAGE
     assert "no job runs there" in capsys.readouterr().err
     assert cli.run([*asked, "--drain"]) == Exit.USAGE
-    assert "takes stop as well" in capsys.readouterr().err
+    assert "needs stop, too" in capsys.readouterr().err
     assert list((tmp_path / "requests").iterdir()) == []
 
 

@@ -187,7 +187,7 @@ def test_the_first_alarm_ends_the_watch(recorded: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--json-lines"], "expected --follow with it"),
+        (["--json-lines"], "expected --follow with this option"),
         (["--follow", "."], "expected the folder of one event log, got 2"),
     ],
 )

@@ -299,7 +299,7 @@ def test_a_saved_divergence_has_a_page_of_its_own(late, tmp_path, capsys):
 
     (module,) = (folder / "out").glob("*/*.tla")
     assert cli.run(["conform", "--replay", str(module), "--html", str(file)]) == Exit.USAGE
-    assert "TLC replays a .tla; give the .json" in capsys.readouterr().err
+    assert "TLC replays a .tla file; give the .json file" in capsys.readouterr().err
 
 
 def test_an_implementation_that_does_not_answer_has_a_page_too(tmp_path):

@@ -78,7 +78,7 @@ def first(name="a"):
 
 
 A = first()
-PARTED = r"the stream parts at 'a', and has {} chained to it in one branch and {} in another.*use forward\(\)"
+PARTED = r"two branches behind 'a': one branch chains {} to it, the other chains {}\..*use forward\(\)"
 
 
 def parted(branch):
@@ -98,18 +98,21 @@ def plan_of(stream):
         (lambda: plan_of(first().chained()), "'out' cannot be chained"),
         (lambda: first().union(first("b")).chained().process("c", Everything()), "of one input"),
         (lambda: first().chained().connect(first("b")).process("c", Everything()), "of one input"),
-        (lambda: first().chained().process("c", Everything(), 2), "'a' of parallelism 1; leave it out"),
+        (lambda: first().chained().process("c", Everything(), 2), "'a' of parallelism 1; leave the"),
         (lambda: first().chained_by("value").process("c", Everything(), 2), "'a' of parallelism 1"),
         (lambda: first().chained().process("no name", Everything()), "a name of its own"),
         (lambda: plan_of(first().chained().process("a", Everything())), "a is there twice"),
         (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
-        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer takes"),
+        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer: expected"),
         (lambda: parted(lambda a: a.chained().process("b", Everything())), PARTED.format("nothing", "'b'")),
         (
             lambda: A.chained().process("b", ONE).union(A.chained().process("c", Everything())),
             PARTED.format("'b'", "'c'"),
         ),
-        (lambda: numbers().process("a", ONE).chained().process("b", ONE), "'b' is the object .* as well"),
+        (
+            lambda: numbers().process("a", ONE).chained().process("b", ONE),
+            "'b': expected a function object of its own",
+        ),
     ],
 )
 def test_a_chain_that_cannot_run_is_refused(chain, why):

@@ -163,12 +163,12 @@ def test_a_wrong_request_is_refused_with_the_reason(bench, tmp_path):
         SavepointRequest("there")
     with pytest.raises(SavepointFailedError, match="take bools, not 'yes' and False"):
         SavepointRequest(stop="yes")
-    with pytest.raises(ConfigError, match="give one of them"):
+    with pytest.raises(ConfigError, match="give only one of them"):
         settings_of({"resume": True, "from_savepoint": tmp_path})
     with pytest.raises(SavepointFailedError, match="no answer in"):
         request_savepoint(tmp_path, SavepointRequest(), 0.01)
     assert list((tmp_path / "requests").iterdir()) == []
-    with pytest.raises(SavepointFailedError, match="not the output of a job"):
+    with pytest.raises(SavepointFailedError, match="not the output folder of a job"):
         request_savepoint(tmp_path / "savepoints", SavepointRequest(), 0.01)
     (tmp_path / "file").touch()
     asked = bench.requests.add(SavepointRequest(tmp_path / "file"))

@@ -28,7 +28,7 @@ from impl.spark.session import spark_session
         (lambda: CheckpointConfig(checkpointing_interval_ms=0), "checkpointing_interval_ms"),
         (
             lambda: CheckpointConfig(checkpointing_interval_ms=None, checkpointing_start_delay_ms=0),
-            "takes a checkpointing_interval_ms",
+            "needs checkpointing_interval_ms",
         ),
         (lambda: CheckpointConfig(max_concurrent_checkpoints=0), "max_concurrent_checkpoints"),
         (lambda: CheckpointConfig(num_retained_checkpoints=True), "num_retained_checkpoints"),
@@ -36,8 +36,8 @@ from impl.spark.session import spark_session
         (lambda: ExecutionConfig(heartbeat_timeout_ms=100), "heartbeat_timeout_ms"),
         (lambda: FaultPlan("sometime"), "alignment-in-progress"),
         (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="explode"), "sigkill"),
-        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence counts from 1"),
-        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk does not happen at"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, occurrence=0), "occurrence takes a number"),
+        (lambda: FaultPlan(Point.ALIGNMENT_IN_PROGRESS, action="full-disk"), "full-disk cannot happen at"),
     ],
 )
 def test_a_setting_that_cannot_work_is_named(config, option):
