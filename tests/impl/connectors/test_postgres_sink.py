@@ -146,7 +146,7 @@ def test_rows_that_were_changed_meanwhile_are_not_taken_back_in_part(output, ask
     at = place()
     pre_committed(output, at, 1, 2, 3).notify_complete(1)
     ask(f"UPDATE {output.table} SET n = 9 WHERE n = 2")
-    with pytest.raises(SinkConflictError, match="expected the 3 rows committed beyond it, got 2"):
+    with pytest.raises(SinkConflictError, match="expected the 3 rows committed after it, got 2"):
         output.retract(at.lineage, None)
     assert sorted(ask(f"SELECT n FROM {output.table}")) == [(1,), (3,), (9,)]
 
