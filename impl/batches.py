@@ -1,9 +1,9 @@
-"""Rows as columns: batches of Arrow instead of lists of rows, and their keys without a loop over rows.
+"""Rows as Arrow batches instead of lists, and their keys without a loop over the rows.
 
-A `pyarrow.RecordBatch` may replace any list of rows: row i are the values of its columns at i. Keys that are
-made of columns are computed for a whole batch: codes number the distinct values of a column, and only the
-distinct keys become Python objects. They equal those that a selector finds in single rows, so that a key has
-one key group in both cases.
+A `pyarrow.RecordBatch` may replace any list of rows. Row i has the values of the columns at position i. Keys
+from columns are computed for a whole batch: codes number the distinct values of a column, and only the
+distinct keys become Python objects. These keys equal the keys that a selector computes for single rows, so a
+key has the same key group in both cases.
 """
 
 import operator
@@ -24,7 +24,7 @@ Codes = npt.NDArray[np.int64]
 
 
 class Keys(NamedTuple):
-    """The keys of a batch: row i has the key `distinct[codes[i]]`; each of `distinct` is in some row."""
+    """The keys of a batch. Row i has the key `distinct[codes[i]]`. Each key of `distinct` is in some row."""
 
     codes: Codes
     distinct: list[Hashable]
@@ -34,24 +34,27 @@ class Keys(NamedTuple):
         return list(map(self.distinct.__getitem__, self.codes.tolist()))
 
     def in_order(self) -> Codes:
-        """The rows key by key, in the order of `distinct`; those of one key in their own order."""
+        """The row numbers sorted by key, in the order of `distinct`. Rows of one key keep their order."""
         small = len(self.distinct) <= np.iinfo(np.int16).max  # numpy sorts these by their digits
         return np.argsort(self.codes.astype(np.int16) if small else self.codes, kind="stable")
 
     def ends(self) -> list[int]:
-        """In that order, by key: where its rows end and those of the next begin."""
+        """For each key, the position in `in_order` after its last row."""
         ends: list[int] = np.cumsum(np.bincount(self.codes, minlength=len(self.distinct))).tolist()
         return ends
 
 
 @dataclass(frozen=True, slots=True)
 class KeyColumns:
-    """A key selector that names columns, by name or by position: the value of one, the tuple of several."""
+    """A key selector by columns, given by name or position.
+
+    The key is the value of one column, or the tuple of the values of several columns.
+    """
 
     columns: tuple[str | int, ...]
 
     def __call__(self, row: Row) -> Hashable:
-        """The key of one row; columns have to be given by position."""
+        """The key of one row. Raises `TypeError` if a column is given by name."""
         if not all(isinstance(one, int) for one in self.columns):
             raise TypeError(
                 f"key_by{self.columns} names columns, which rows without a schema do not have: give their "
@@ -61,7 +64,7 @@ class KeyColumns:
         return key
 
     def keys_of(self, batch: pa.RecordBatch) -> Keys:
-        """The keys of a batch. Raises `KeyError` for a column that it does not have."""
+        """The keys of a batch. Raises `KeyError` if the batch does not have a column."""
         each = [_encoded(batch.column(one)) for one in self.columns]
         if len(each) == 1:
             return each[0]
@@ -76,7 +79,7 @@ class KeyColumns:
 
 
 def columns_of(selector: KeySelector) -> KeyColumns | None:
-    """The columns of a selector that is `KeyColumns` or an `operator.itemgetter`; None for any other."""
+    """The columns of a selector that is `KeyColumns` or an `operator.itemgetter`, else None."""
     if isinstance(selector, KeyColumns):
         return selector
     if isinstance(selector, operator.itemgetter):
@@ -87,7 +90,7 @@ def columns_of(selector: KeySelector) -> KeyColumns | None:
 
 
 def _encoded(column: pa.Array) -> Keys:
-    """The values of one column as codes; nulls are the key None."""
+    """The keys of one column. Nulls have the key None."""
     if not pa.types.is_dictionary(column.type):
         column = key_column(column).dictionary_encode("encode")
     values, indices = column.dictionary, column.indices
@@ -108,14 +111,14 @@ def _encoded(column: pa.Array) -> Keys:
 
 
 def _renumbered(present: Codes, codes: Codes) -> Codes:
-    """Codes into `present` in the place of those that are in it, in ascending order."""
+    """The position of each code in `present`, which has the codes in ascending order."""
     numbers = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int64)
     numbers[present] = np.arange(len(present))
     return numbers[codes]
 
 
 def rows_of(rows: Rows) -> Sequence[Row]:
-    """Rows one by one, as tuples of Python values."""
+    """The rows as tuples of Python values."""
     if not isinstance(rows, pa.RecordBatch):
         return rows
     return next(rows_in_parts(rows, [rows.num_rows]))
@@ -137,7 +140,7 @@ def rows_in_parts(batch: pa.RecordBatch, ends: Iterable[int]) -> Iterator[list[R
 
 
 def joined(pieces: Sequence[Rows]) -> Rows:
-    """The rows of all pieces: a batch if all of them are batches of one schema, else rows one by one."""
+    """The rows of all pieces, as one batch if all pieces are batches of one schema, else as single rows."""
     pieces = [rows for rows in pieces if len(rows)]
     batches = [rows for rows in pieces if isinstance(rows, pa.RecordBatch)]
     if len(batches) == len(pieces) > 0 and all(one.schema.equals(batches[0].schema) for one in batches):
@@ -146,10 +149,10 @@ def joined(pieces: Sequence[Rows]) -> Rows:
 
 
 def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
-    """Rows as a batch of that schema: values by position, whatever a batch calls its columns.
+    """A batch of `rows` with this schema. Columns correspond by position, not by name.
 
-    Raises `ValueError`s for rows that do not fit: a `ColumnValueError` for a value that its column does not
-    hold exactly.
+    Raises a `ColumnValueError` for a value that its column cannot store exactly, and another `ValueError` for
+    rows that do not fit the schema.
     """
     columns = rows.columns if isinstance(rows, pa.RecordBatch) else [*zip(*rows, strict=True)]
     arrays = [
@@ -160,7 +163,7 @@ def batch_of(rows: Rows, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def key_column(column: pa.Array) -> pa.Array:
-    """The values in a type that Arrow can group. Raises `UnsupportedKeyError` for one without keys."""
+    """The values in a type that Arrow can group. Raises `UnsupportedKeyError` if there is no such type."""
     kind = column.type
     try:
         if pa.types.is_nested(kind) or pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
@@ -168,15 +171,15 @@ def key_column(column: pa.Array) -> pa.Array:
         return exact(column)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as cause:
         raise UnsupportedKeyError(
-            f"the values of a column of {kind} are no keys: {cause}; key by other columns, or cast this "
-            "one to another type before"
+            f"the values of a column of {kind} cannot be keys: {cause}; key by other columns, or cast this "
+            "column to another type before"
         ) from cause
 
 
 def exact(column: pa.Array) -> pa.Array:
-    """The values in a type that Python has; raises `pa.ArrowInvalid` if it has none for them.
+    """The values in a type that converts to Python without loss.
 
-    Without it a time of day in nanoseconds would lose them.
+    Raises `pa.ArrowInvalid` for a time of day with nanoseconds, which Python would drop.
     """
     return column.cast(pa.time64("us")) if column.type == pa.time64("ns") else column
 
@@ -218,7 +221,10 @@ def with_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:
-    """The given rows of a batch; dictionaries keep only the values in use, and only if they save memory."""
+    """The given rows of a batch.
+
+    A dictionary column keeps only the values in use. It stays a dictionary only if this saves memory.
+    """
     part = batch.take(pa.array(rows))
     columns = [_compact(column) if pa.types.is_dictionary(column.type) else column for column in part.columns]
     return pa.RecordBatch.from_arrays(columns, names=part.schema.names)

@@ -1,9 +1,9 @@
-"""Values into a column of a declared type: exactly, or not at all.
+"""Converts values into a column of a declared type, and raises an error for a value that would change.
 
-Arrow refuses much of what a type does not hold, but it cuts the fraction off a float for a column of
-integers, the microseconds off a datetime for one of seconds, a time zone off, and makes infinity of a large
-number. The result is therefore compared with the given values, unless their types show that nothing can be
-lost. A declared float of 32 or 16 bits rounds.
+Arrow itself refuses many values that a type cannot store. But it drops the fraction of a float in a column of
+integers, the microseconds of a datetime in a column of seconds, and a time zone. It also converts a large
+number to infinity. This module therefore compares the result with the given values, unless their types
+exclude a loss. A declared float of 32 or 16 bits rounds, without an error.
 """
 
 import math
@@ -17,15 +17,15 @@ import pyarrow.compute as pc
 
 _MISSING: Final = type(None)
 _AMBIGUOUS: Final = 1 << 53
-"""From here on a float may stand for several integers."""
+"""The lowest float that may represent several integers."""
 
 
 class ColumnValueError(ValueError):
-    """A value that the type of its column does not hold; names column and value."""
+    """The type of a column cannot store a value. The message names the column and the value."""
 
 
 def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
-    """A column of these values. Raises `ColumnValueError` unless each of them comes back from it."""
+    """A column of these values. Raises `ColumnValueError` if the column would change a value."""
     try:
         made = pa.array(values, field.type)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as cause:
@@ -38,12 +38,12 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
 
 
 def cast_of(column: pa.Array, field: pa.Field) -> pa.Array:
-    """A column in the declared type. Raises `ColumnValueError` for a value that it does not hold."""
+    """A column in the declared type. Raises `ColumnValueError` if the type cannot store a value."""
     if column.type == field.type:
         return column
     both = pa.types.is_timestamp(column.type) and pa.types.is_timestamp(field.type)
     if both and (column.type.tz is None) != (field.type.tz is None):
-        raise _refused(field, column.type, "one has a time zone and the other has none")
+        raise _refused(field, column.type, "one of the two types has a time zone and the other has none")
     try:
         made = column.cast(field.type)
         if pa.types.is_boolean(field.type) or pa.types.is_date(field.type):
@@ -81,7 +81,7 @@ def _culprit(values: Sequence[Any], kind: pa.DataType) -> object:
 
 
 def _lossless(kind: pa.DataType) -> frozenset[type]:
-    """Types of values that Arrow takes exactly into a column of `kind`, or refuses."""
+    """The Python types whose values Arrow either stores exactly in a column of `kind`, or refuses."""
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return frozenset({int, bool, _MISSING})
     if pa.types.is_float64(kind):
@@ -94,7 +94,7 @@ def _lossless(kind: pa.DataType) -> frozenset[type]:
 
 
 def _whole_datetimes(values: Sequence[Any], kind: pa.DataType) -> bool:
-    """Whether these are datetimes without a time zone, for a column that has none but has microseconds."""
+    """Whether values and column are datetimes without a time zone, and the column has microseconds."""
     if not (pa.types.is_timestamp(kind) and kind.tz is None and kind.unit in ("us", "ns")):
         return False
     there = [value for value in values if value is not None]
@@ -102,7 +102,7 @@ def _whole_datetimes(values: Sequence[Any], kind: pa.DataType) -> bool:
 
 
 def _same(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401 - any value
-    """Whether `kept`, which a column of `kind` made of `value`, is still that value."""
+    """Whether `kept`, the value in a column of `kind`, equals the given `value`."""
     if value is None or kept is None:
         return value is None and kept is None
     if pa.types.is_dictionary(kind):
@@ -127,7 +127,7 @@ def _same(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401 - a
 
 def _same_struct(value: Any, kept: Mapping[str, Any], kind: pa.StructType) -> bool:  # noqa: ANN401
     if not isinstance(value, Mapping):
-        return True  # Arrow takes tuples of pairs only, and all of them
+        return True  # Arrow takes only tuples of pairs here, and keeps all pairs
     fields = {field.name: field.type for field in kind}
     return value.keys() <= fields.keys() and all(
         _same(value.get(name), kept[name], part) for name, part in fields.items()
@@ -145,7 +145,7 @@ def _same_float(value: Any, kept: float, kind: pa.DataType) -> bool:  # noqa: AN
 def _same_scalar(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401
     if pa.types.is_temporal(kind) and not isinstance(value, float):
         if isinstance(value, int):
-            return True  # so many units since 1970
+            return True  # a number of units since 1970
         if isinstance(value, datetime) and isinstance(kept, datetime):
             if (value.tzinfo is None) != (kept.tzinfo is None):
                 return False

@@ -3,13 +3,13 @@
 sources           CSV, Parquet, JSON lines, folders of Parquet files, generated rows
 kafka             topics of the Kafka protocol
 two_phase         the two-phase commit of every sink, and the contract of an external system
-parquet_sink      files that become visible by `manifests`; `frontier`: up to where they are whole
-sqlite_sink       a table of an embedded database
-postgres_sink     prepared transactions of a server; `postgres`: its connections
-staging           the pre-committed files of the first two sinks
-claims            which attempt may commit; `claim_table`: the claims of a database
-values            what a database cannot hold
-errors            the errors
+parquet_sink      Parquet files, which `manifests` make visible; `frontier`: the newest whole checkpoint
+sqlite_sink       a table of an SQLite database
+postgres_sink     a table of a PostgreSQL server, by prepared transactions; `postgres`: the connections
+staging           the pre-committed files of the Parquet and the SQLite sink
+claims            which attempt of which run may commit; `claim_table`: the claims in a database
+values            checks for values that a database cannot hold
+errors            the errors of sources and sinks
 """
 
 from impl.connectors.errors import (

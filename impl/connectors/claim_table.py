@@ -1,6 +1,6 @@
 """The claims of a database's tables: the table `barrierspec_claims`, in SQLite and in PostgreSQL.
 
-It has one row for each job and target table. `claims` describes what a claim means.
+This table has one row for each job and target table. The module `claims` defines a claim.
 """
 
 from dataclasses import dataclass
@@ -15,8 +15,9 @@ CREATE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class ClaimTable:
-    """The claims of the table `target`. `mark`: how the database writes a parameter; `where`: for messages.
+    """The claims of the table `target`.
 
+    `mark`: the text of a parameter in a query of the database. `where`: the name of the table, for messages.
     Each method runs in the transaction of `session`, a connection of the database.
     """
 
@@ -25,7 +26,7 @@ class ClaimTable:
     where: str
 
     def has_commits(self, session: Any, job: str, lineage: str | None = None) -> bool:  # noqa: ANN401
-        """Whether a job has committed into the table, in one lineage or in any."""
+        """Whether a job has committed into the table in `lineage`; None: in any lineage."""
         query = "SELECT 1 FROM barrierspec_commits WHERE job = ? AND target = ?"
         values = [job, self.target]
         if lineage is not None:
@@ -33,15 +34,16 @@ class ClaimTable:
         return self._row(session, f"{query} LIMIT 1", values) is not None
 
     def claim_of(self, session: Any, job: str) -> Claim | None:  # noqa: ANN401
-        """The newest claim of a job; None without one. Raises ConnectorError if it is not readable."""
+        """The newest claim of a job, or None. Raises ConnectorError if the claim is malformed."""
         query = "SELECT claim FROM barrierspec_claims WHERE job = ? AND target = ?"
         row = self._row(session, query, [job, self.target])
         return None if row is None else Claim.decode(row[0], self.where)
 
     def take(self, session: Any, claim: Claim) -> tuple[str, ...]:  # noqa: ANN401
-        """Claim the table; returns the lineages whose output is retracted as a whole.
+        """Claim the table; returns the lineages whose whole output the caller must retract.
 
-        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
+        Raises SupersededError if a newer attempt of the run has claimed the table, OutputClaimedError if
+        another run has.
         """
         last = self.claim_of(session, claim.job)
         used = last is not None and self.has_commits(session, claim.job, last.lineage)

@@ -1,12 +1,12 @@
 """Claims: which attempt of which run may commit into an output.
 
-Before an attempt starts its sinks, its driver claims the output. The output stores the claim where commits
-are decided: as a row in the database, or as a file that readers of Parquet output read. An older attempt
-finds that it was superseded, however long it was paused, and what it still publishes is not part of the
-output.
+Before an attempt starts its sinks, its driver claims the output. The claim is stored where commits are
+decided: in a row of the database, or in a file that the readers of Parquet output read. An older attempt
+that was paused finds the newer claim before it commits. If it still publishes files, readers leave them out.
 
 A run from the beginning cannot claim an output into which another run has committed. A run from a savepoint
-takes over the output of the savepoint's run, without what was committed after the savepoint.
+can claim the output of the savepoint's run. The commits after the savepoint are then no longer part of the
+output.
 """
 
 import json
@@ -25,9 +25,9 @@ class OutputClaimedError(ConnectorError):
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A run from whose savepoint another run has begun; its output counts up to that savepoint.
+    """A run from whose savepoint another run has begun.
 
-    `starts`: as in `Claim`.
+    Its output counts up to the savepoint `checkpoint`. `starts`: as in `Claim`.
     """
 
     lineage: str
@@ -39,7 +39,7 @@ class Ancestor:
 class Claim:
     """The attempt that owns an output.
 
-    `starts`: by attempt of the run the checkpoint from which it started; None: the beginning.
+    `starts`: from each attempt of the run to the checkpoint from which it started; None: from the beginning.
     """
 
     job: str
@@ -49,13 +49,14 @@ class Claim:
     ancestors: tuple[Ancestor, ...] = ()
     """The runs from whose savepoints this run descends, nearest first."""
     replaced: tuple[str, ...] = ()
-    """The lineages whose output is retracted as a whole."""
+    """The lineages whose whole output the driver retracts."""
 
     def after(self, last: "Claim | None", where: str, *, used: bool) -> "Claim":
-        """The claim that replaces the `last` one. `used`: whether the last run has committed anything.
+        """The claim that replaces the claim `last`, with the ancestors and replaced lineages of `last`.
 
-        Raises SupersededError if a newer attempt of this run has claimed, OutputClaimedError if another run
-        has.
+        `used`: whether the run of `last` has committed anything. Raises SupersededError if a newer attempt of
+        this run has claimed the output. Raises OutputClaimedError if another run has, and this run does not
+        begin from a savepoint of that run.
         """
         if last is None:
             return self
@@ -72,9 +73,9 @@ class Claim:
             if at and known.checkpoint < origin.checkpoint:
                 raise OutputClaimedError(
                     f"{where}: the output after checkpoint {known.checkpoint} of run {known.lineage} was "
-                    f"taken back when a run began from that savepoint, so a run cannot begin from its "
-                    f"savepoint {origin.checkpoint}; begin from savepoint {known.checkpoint}, or write "
-                    "elsewhere"
+                    f"retracted when a run began from that savepoint, so a run cannot begin from its later "
+                    f"savepoint {origin.checkpoint}; begin from savepoint {known.checkpoint}, or use "
+                    "another output"
                 )
             kept = (Ancestor(origin.lineage, origin.checkpoint, known.starts), *chain[at + 1 :])
             gone = tuple(one.lineage for one in chain[:at])
@@ -83,7 +84,7 @@ class Claim:
             raise OutputClaimedError(
                 f"{where} belongs to another run: attempt {last.attempt} of the run with lineage "
                 f"{last.lineage} has committed there, and this run has lineage {self.lineage}; resume that "
-                "run with its checkpoints, or give this one an output of its own"
+                "run with its checkpoints, or give this run an output of its own"
             )
         return replace(self, replaced=(*last.replaced, last.lineage))
 
@@ -117,7 +118,7 @@ class Claim:
 
     @classmethod
     def decode(cls, text: str | bytes, where: str) -> Self:
-        """The claim of its JSON. Raises ConnectorError if it is malformed."""
+        """The claim in a JSON text. Raises ConnectorError if the text is malformed."""
         try:
             body: dict[str, Any] = json.loads(text)
             ancestors = tuple(Ancestor(name, at, dict(starts)) for name, at, starts in body["ancestors"])

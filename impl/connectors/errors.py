@@ -2,23 +2,23 @@
 
 
 class ConnectorError(Exception):
-    """A source cannot read, or a sink cannot write."""
+    """A source cannot read, or a sink cannot write. The base class of the errors below."""
 
 
 class SourceError(ConnectorError):
-    """The source's file is missing or is not what was declared."""
+    """The source's file is missing or differs from its declaration."""
 
 
 class SourceChangedError(ConnectorError):
-    """The source is not the one of the checkpoint, so its offsets mean other rows (ONCE-01)."""
+    """The source has changed since the checkpoint, so the stored offsets mean other rows (ONCE-01)."""
 
 
 class ValueRefusedError(ConnectorError):
-    """A sink cannot hold a value, and has not pre-committed it. The message names column and value."""
+    """A sink cannot store a value, and has not pre-committed it. The message names column and value."""
 
 
 class SinkConflictError(ConnectorError):
-    """Another output was committed under this subtask and checkpoint."""
+    """The committed output differs from the output that this sink expects for the checkpoint."""
 
 
 class OutputCorruptError(ConnectorError):
@@ -26,20 +26,23 @@ class OutputCorruptError(ConnectorError):
 
 
 class ServerLostError(ConnectorError):
-    """The database server does not answer, or is busy with the transaction; its last action is unknown."""
+    """The database server does not answer, or another session uses the transaction.
+
+    Whether the server has carried out the last request is unknown.
+    """
 
 
 class DatabaseLockedError(ConnectorError):
-    """Another process holds the write lock of an SQLite database for too long."""
+    """Another process has held the write lock of an SQLite database for more than 60 s."""
 
 
 class PreparedTransactionsDisabledError(ConnectorError):
-    """The PostgreSQL server has `max_prepared_transactions` 0, so it cannot pre-commit."""
+    """The PostgreSQL server has `max_prepared_transactions` 0, so the sink cannot pre-commit."""
 
 
 class TransactionLostError(ConnectorError):
-    """A pre-committed transaction neither exists nor is committed; it was rolled back (SINK-08)."""
+    """A pre-committed transaction was rolled back: it neither exists nor is committed (SINK-08)."""
 
 
 class OffsetsLostError(SourceError):
-    """The broker no longer has the records at the source's position. No restart brings them back."""
+    """The broker no longer has the records at the source's position, so a restart cannot read them."""

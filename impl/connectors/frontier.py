@@ -1,12 +1,12 @@
-"""The newest checkpoint whose committed Parquet output is whole: every subtask has committed its part.
+"""The newest whole checkpoint of Parquet output: every subtask has committed its part of it.
 
-    progress/2-<lineage>.sink-0.json      the checkpoint up to which sink-0 has committed all, in attempt 2
+    progress/2-<lineage>.sink-0.json      the checkpoint up to which sink-0, in attempt 2, has committed all
     schema.arrow                          the schema of the rows
 
-Each sink subtask publishes its own manifests, so the manifests of a checkpoint may be there in part, and a
-subtask without rows may have none. A checkpoint is whole when every subtask of one attempt has recorded that
-it is past it. This holds because a subtask commits in the order of checkpoints (SINK-03), and a restore
-commits what earlier attempts have left up to its checkpoint (SINK-06).
+Each sink subtask publishes its own manifests. So only some manifests of a checkpoint may exist at a time, and
+a subtask without rows may have no manifest. A checkpoint is whole when every subtask of one attempt has
+recorded this or a later checkpoint. This is correct because a subtask commits in the order of checkpoints
+(SINK-03), and a restore commits the pre-committed output of earlier attempts up to its checkpoint (SINK-06).
 """
 
 import json
@@ -29,8 +29,8 @@ _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
 def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> None:
     """Record that a subtask has committed everything pre-committed up to `checkpoint`.
 
-    The name is not synced, because the restore after a crash records it again. Raises StorageError if the
-    storage refuses.
+    The name of the file is not synced, because the restore after a crash records the progress again. Raises
+    StorageError if the storage reports an error.
     """
     of = f"{place.lineage}." if place.lineage else ""
     location.make_folder("progress")
@@ -39,9 +39,9 @@ def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> No
 
 
 def frontier(directory: Where) -> int | None:
-    """The newest checkpoint whose output is whole, as is that of all before it; None: none is.
+    """The newest checkpoint up to which the output of all checkpoints is whole; None without one.
 
-    The progress of a run that does not own the output any more does not count.
+    The progress of a run that no longer owns the output does not count.
     """
     location = location_of(directory)
     claim = newest_claim(location)
@@ -62,7 +62,10 @@ def frontier(directory: Where) -> int | None:
 
 
 def whole_output(directory: Where, after: int = -1, up_to: int | None = None) -> tuple[Manifest, ...]:
-    """The manifests of the whole checkpoints above `after` and up to `up_to`, in order."""
+    """The manifests of the whole checkpoints above `after` and up to `up_to`, in order.
+
+    `up_to`: None: up to the newest whole checkpoint.
+    """
     reached = frontier(directory)
     if reached is None:
         return ()
@@ -71,20 +74,20 @@ def whole_output(directory: Where, after: int = -1, up_to: int | None = None) ->
 
 
 def retracted(directory: Where, up_to: int) -> int:
-    """Number of manifests of checkpoints up to `up_to` that were retracted."""
+    """The number of retracted manifests of checkpoints up to `up_to`."""
     names = location_of(directory).sizes("retracted")
     ids = [int(match.group(1)) for match in map(_RETRACTED.fullmatch, names) if match]
     return sum(one <= up_to for one in ids)
 
 
 def record_schema(location: Location, schema: pa.Schema) -> None:
-    """Record the schema of the rows, for readers before the first commit."""
+    """Record the schema of the rows, which readers need before the first commit."""
     location.make_folder()
     location.replace(SCHEMA, schema.serialize().to_pybytes())
 
 
 def schema_of(directory: Where) -> pa.Schema:
-    """The schema of the rows. Raises OutputCorruptError if no sink has written there."""
+    """The schema of the rows. Raises OutputCorruptError if no sink has written into `directory`."""
     location = location_of(directory)
     if location.size(SCHEMA) is not None:
         return pa.ipc.read_schema(pa.BufferReader(location.read(SCHEMA)))

@@ -5,10 +5,11 @@
     manifests/<lineage>-2-sink-0-12.json          what sink-0, in attempt 2, committed for checkpoint 12
     claims/5.json                                 the newest claim (`claims`)
 
-A manifest is published as a whole, under a name that must not exist, and is never changed. Readers read
-manifests only, so the files that a dead attempt leaves in `data` are invisible (ONCE-05, ONCE-06); `sweep`
-removes them. The newest claim records from where each attempt started, and so excludes what a dead attempt
-publishes too late. Output that was committed without a claim has neither lineage nor attempt in its names.
+A sink publishes a manifest as a whole, under a new name, and never changes it. Readers find data files only
+by manifests, so files that an ended attempt leaves in `data` are invisible (ONCE-05, ONCE-06). `sweep`
+removes these files. The newest claim records the checkpoint from which each attempt started. Readers
+therefore leave out a manifest that an older attempt publishes too late. Output that was committed without a
+claim has neither lineage nor attempt in its names.
 """
 
 import hashlib
@@ -33,11 +34,11 @@ _DATA: Final = re.compile(r"\.?(\d+)-(?:([0-9a-f]{16})-)?[A-Za-z0-9_-]+-\d+\.par
 _TEMPORARY: Final = re.compile(
     r"\.(?:(?:[A-Za-z0-9_-]+-)?\d+\.json\.)?(\d+)-[A-Za-z0-9_.-]+?(?:\.json)?\.tmp"
 )
-"""A temporary file that a killed process has left of a manifest, a progress or a claim."""
+"""The name of a temporary file of a manifest, a progress or a claim. A killed process may leave it."""
 _TEMPORARIES: Final = ("manifests", "progress", "claims")
 SCHEMA: Final = "schema.arrow"
 _READERS: Final = 16
-"""Number of threads that read manifests: an object store answers slowly."""
+"""The number of threads that read manifests, because an object store answers slowly."""
 _CLAIM: Final = re.compile(r"(\d+)\.json")
 _MANIFEST: Final = re.compile(r"([A-Za-z0-9_-]+)-(\d+)\.json")
 
@@ -47,55 +48,55 @@ class DataFile:
     """One closed data file."""
 
     file: str
-    """Relative to the directory of the sink."""
+    """The path of the file, relative to the directory of the sink."""
     rows: int
     size: int
-    """In bytes."""
+    """The size in bytes."""
     checksum: str
-    """Hexadecimal blake2b over the file."""
+    """The blake2b checksum of the file, as hexadecimal text."""
 
 
 @dataclass(frozen=True)  # with slots, Python before 3.11.4 puts its own `__setstate__` in place of ours
 class Manifest:
-    """The files that one subtask has committed for one checkpoint; none if it had no rows."""
+    """The files that one subtask has committed for one checkpoint; no files if it had no rows."""
 
     subtask: str
     checkpoint: int
     transaction: int
     files: tuple[DataFile, ...]
     lineage: str = ""
-    """Of the run; empty in manifests of releases that did not write it."""
+    """The lineage of the run; empty in manifests of older releases."""
     attempt: int = 0
-    """The one that has pre-committed it."""
+    """The attempt that has pre-committed the files."""
 
     def __getstate__(self) -> Sequence[object]:
-        """For a snapshot: the values of the fields, in their order."""
+        """The values of the fields in their order, for a snapshot."""
         return [getattr(self, one.name) for one in fields(self)]
 
     def __setstate__(self, state: Sequence[object]) -> None:
-        """From a snapshot, perhaps one of before there were the last two fields."""
+        """Set the fields from a snapshot. Snapshots of older releases lack the last two fields."""
         values = (*state, *("", 0)[len(state) - 4 :])
         for one, value in zip(fields(self), values, strict=True):
             object.__setattr__(self, one.name, value)
 
     @property
     def rows(self) -> int:
-        """Committed rows."""
+        """The number of committed rows."""
         return sum(one.rows for one in self.files)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The data files."""
+        """The names of the data files."""
         return tuple(one.file for one in self.files)
 
     @property
     def file(self) -> str:
-        """The name of the manifest itself."""
+        """The file name of the manifest."""
         of = f"{self.lineage}-{self.attempt}-" if self.lineage else ""
         return f"{of}{self.subtask}-{self.checkpoint}.json"
 
     def encode(self) -> bytes:
-        """JSON with a checksum over everything else in it."""
+        """The manifest as JSON, with a checksum over all other fields."""
         body = asdict(self)
         if not self.lineage:
             del body["lineage"], body["attempt"]
@@ -103,7 +104,7 @@ class Manifest:
 
     @classmethod
     def decode(cls, data: bytes, file: str) -> "Manifest":
-        """The manifest of its JSON. Raises OutputCorruptError if it was altered."""
+        """The manifest in a JSON text. Raises OutputCorruptError if the text was altered."""
         try:
             body = json.loads(data)
             written = body.pop("checksum")
@@ -122,17 +123,17 @@ class Manifest:
 
 
 def publish(location: Location, manifest: Manifest, attempt: int) -> None:
-    """Make the files of a manifest visible, atomically; a repeated call has no effect (SINK-06).
+    """Make the files of a manifest visible atomically. A repeated call has no effect (SINK-06).
 
-    `attempt`: the one that publishes; another one may have written the files. Raises OutputCorruptError if a
-    file is missing, SinkConflictError if another manifest has the name.
+    `attempt`: the attempt that publishes; another attempt may have written the files. Raises
+    OutputCorruptError if a file is missing, SinkConflictError if a different manifest has the same name.
     """
     name, content = f"manifests/{manifest.file}", manifest.encode()
     for one in manifest.files:
         if location.size(one.file) is None:
             raise OutputCorruptError(
                 f"{location}/{one.file}: expected the pre-committed file of transaction "
-                f"{manifest.transaction}, got none; it was removed from outside, restore it from a backup"
+                f"{manifest.transaction}, got no file; another program removed it, restore it from a backup"
             )
     if not location.publish(name, content, f"{attempt}-") and location.read(name) != content:
         raise SinkConflictError(
@@ -144,8 +145,8 @@ def publish(location: Location, manifest: Manifest, attempt: int) -> None:
 def list_committed(directory: Where | Location) -> tuple[Manifest, ...]:
     """All manifests of the committed output in a folder or at a URI, by checkpoint and then by subtask.
 
-    Retracted manifests, and those that a dead attempt has published too late, are left out. Raises
-    OutputCorruptError if no sink has written there.
+    The result has no retracted manifest, and no manifest that an older attempt has published too late. Raises
+    OutputCorruptError if no sink has written into `directory`.
     """
     location = location_of(directory)
     found = _published(location)
@@ -163,7 +164,7 @@ def _counts(claim: Claim | None, one: Manifest) -> bool:
 
 
 def newest_claim(location: Location) -> Claim | None:
-    """The newest claim of the output; None without one."""
+    """The newest claim of the output, or None."""
     number = _newest(location)
     if not number:
         return None
@@ -178,9 +179,10 @@ def _newest(location: Location) -> int:
 
 
 def claim_output(location: Location, claim: Claim) -> Claim:
-    """Claim the output after the newest claim; returns the new one.
+    """Claim the output; returns the new claim, which replaces the newest one (`Claim.after`).
 
-    Raises SupersededError if a newer attempt of this run has claimed, OutputClaimedError if another run has.
+    Raises SupersededError if a newer attempt of this run has claimed the output, OutputClaimedError if
+    another run has.
     """
     location.make_folder("claims")
     while True:
@@ -193,7 +195,7 @@ def claim_output(location: Location, claim: Claim) -> Claim:
 
 
 def _published(location: Location) -> tuple[Manifest, ...]:
-    """Every manifest of the folder, in order."""
+    """Every published manifest, by checkpoint and then by subtask."""
 
     def content(name: str) -> bytes | None:
         with suppress(NoFileError):
@@ -208,9 +210,9 @@ def _published(location: Location) -> tuple[Manifest, ...]:
 
 
 def read_committed(directory: Where, *, after: int = -1, only: Iterable[Manifest] | None = None) -> pa.Table:
-    """The committed rows of checkpoints above `after`, every file verified; no columns if there are none.
+    """The committed rows of the checkpoints above `after`; a table without columns if there are no rows.
 
-    `only`: the manifests to read; None: all.
+    `only`: the manifests to read; None: all manifests. Raises OutputCorruptError if a file was altered.
     """
     location = location_of(directory)
     tables = [
@@ -223,10 +225,11 @@ def read_committed(directory: Where, *, after: int = -1, only: Iterable[Manifest
 
 
 def retract(directory: Where | Location, restored: int | None) -> tuple[str, ...]:
-    """Retract what was committed beyond the checkpoint that the job restores; returns the manifests.
+    """Retract the output above the checkpoint `restored`; returns the names of the retracted manifests.
 
-    The manifests are moved to `retracted`, where a person can see them. With a claim, readers leave them out
-    in any case, and manifests of the newest attempt are not moved.
+    `restored`: the checkpoint that the job restores; None: the beginning. This function moves the manifests
+    to the folder `retracted`, where a person can see them. If a claim exists, it moves the manifests that the
+    claim excludes, and of the manifests without a lineage those above `restored`.
     """
     location = location_of(directory)
     found = _published(location)
@@ -246,10 +249,10 @@ def retract(directory: Where | Location, restored: int | None) -> tuple[str, ...
 def sweep(
     directory: Where | Location, attempt: int, keep: Collection[str] = (), lineage: str | None = None
 ) -> tuple[str, ...]:
-    """Remove temporary files, and data files that no manifest lists, of attempts before `attempt`.
+    """Remove the temporary files, and the data files that no manifest lists, of attempts before `attempt`.
 
-    `keep`: data files of the restored snapshot, which will be committed. `lineage`: data files of other runs
-    stay; None: those of every run are removed. Returns the removed files.
+    `keep`: data files of the restored snapshot, which will be committed. `lineage`: the run whose data files
+    are removed; None: every run. Returns the names of the removed files.
     """
     location = location_of(directory)
     left = [f"data/{one}" for one in sorted(location.sizes("data")) if _is_of(_DATA, one, attempt, lineage)]
@@ -272,7 +275,7 @@ def sweep_scratch(location: Location, attempt: int, lineage: str | None) -> None
 
 
 def _is_of(names: re.Pattern[str], name: str, attempt: int, lineage: str | None = None) -> bool:
-    """Whether a file is of an attempt before `attempt`, and of no other run. `lineage`: None: of any."""
+    """Whether a file belongs to an attempt before `attempt` of the run `lineage`; None: of any run."""
     match = names.fullmatch(name)
     if match is None or int(match.group(1)) >= attempt:
         return False
@@ -280,7 +283,7 @@ def _is_of(names: re.Pattern[str], name: str, attempt: int, lineage: str | None 
 
 
 def read_verified(directory: Where | Location, one: DataFile) -> bytes:
-    """The content of a data file. Raises OutputCorruptError if it was altered."""
+    """The content of a data file. Raises OutputCorruptError if the file was altered."""
     location = location_of(directory)
     data = location.read(one.file)
     if _digest(data) != one.checksum:

@@ -1,7 +1,7 @@
 """A transactional sink that writes Parquet files: two-phase commit on a file system or an object store.
 
-A transaction is one staging file. A pre-commit makes it durable under its name. A commit publishes a manifest
-that lists it, and from then on readers see it. An abort removes it.
+A transaction is one staging file. A pre-commit makes the file durable under its name. A commit publishes a
+manifest that lists the file, and readers see it from then on. An abort removes the file.
 """
 
 from collections.abc import Collection
@@ -20,7 +20,7 @@ from impl.state.locations import Location, Where, location_of
 
 
 class ParquetFiles(StagedFiles):
-    """The participant of one subtask. The receipt of a pre-commit is the manifest that a commit publishes."""
+    """The participant of one sink subtask. The receipt of a pre-commit is the manifest to publish."""
 
     def __init__(
         self,
@@ -41,19 +41,19 @@ class ParquetFiles(StagedFiles):
         manifests.sweep_scratch(self._location, attempt, lineage)
 
     def pre_commit(self, transaction: int, checkpoint: int) -> manifests.Manifest:
-        """Make the file durable; a transaction without rows has none."""
+        """Make the file durable; returns its manifest, which lists no file for a transaction without rows."""
         file = self.stage(transaction)
         files = () if file is None else (file,)
         return manifests.Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
 
     def commit(self, receipt: manifests.Manifest) -> None:
-        """Publish the manifest, also that of another subtask.
+        """Publish a manifest of this subtask or, after a restore, of another subtask.
 
         Raises SupersededError if a newer attempt or another run has claimed the output.
         """
         self._require_claimed()
         manifests.publish(self._location, receipt, self._attempt)
-        self._require_claimed()  # claimed in between: then every reader leaves the manifest out
+        self._require_claimed()  # readers leave the manifest out if a claim came in between
 
     def _require_claimed(self) -> None:
         claim = manifests.newest_claim(self._location)
@@ -78,7 +78,7 @@ class ParquetOutput:
 
     @property
     def where(self) -> str:
-        """The directory."""
+        """The directory as a text, for messages."""
         return str(self.directory)
 
     @property
@@ -86,7 +86,7 @@ class ParquetOutput:
         return location_of(self.directory)
 
     def open(self, place: SinkPlace) -> ParquetFiles:
-        """The participant of one subtask."""
+        """A new participant for one sink subtask."""
         return ParquetFiles(
             self.directory,
             subtask=place.subtask,
@@ -98,7 +98,7 @@ class ParquetOutput:
     def prepare(self) -> None:
         """Create the folders and record the schema.
 
-        Raises ConnectorError for a type without a Parquet type.
+        Raises ConnectorError if Parquet has no type for a column.
         """
         for field in self.schema:
             _require_type(field)
@@ -107,23 +107,26 @@ class ParquetOutput:
         record_schema(self._location, self.schema)
 
     def holds_output(self, job: str) -> bool:
-        """Whether any run of any job has committed there."""
+        """Whether any run of any job has committed into the directory. `job` has no effect."""
         return bool(self._location.sizes("manifests") and manifests.list_committed(self._location))
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the directory for an attempt; returns the lineages whose output is retracted as a whole."""
+        """Claim the directory for an attempt; returns the lineages whose whole output the driver retracts."""
         return manifests.claim_output(self._location, claim).replaced
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Remove the data files of ended attempts of a lineage, and those without a lineage; returns them."""
+        """Remove the data files of ended attempts, of this lineage or without one; returns their names."""
         return manifests.sweep(self._location, attempt, keep, lineage)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those of the files that do not exist; committed files keep their names."""
+        """The files of `names` that do not exist. Committed files keep their names."""
         return tuple(one for one in names if self._location.size(one) is None)
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Retract the manifests beyond a checkpoint, and those that the newest claim excludes."""
+        """Retract the manifests that the newest claim excludes; returns their names.
+
+        Also retracts manifests above `checkpoint` that have no lineage, or all of them if no claim exists.
+        """
         return manifests.retract(self._location, checkpoint)
 
 
@@ -133,6 +136,6 @@ def _require_type(field: pa.Field) -> None:
         pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field]), use_dictionary=False).close()
     except (pa.ArrowException, ValueError) as cause:
         raise ConnectorError(
-            f"column {field.name!r} is {field.type}, for which Parquet has no type: {cause}; convert it "
-            "before the sink"
+            f"column {field.name!r} is {field.type}, for which Parquet has no type: {cause}; convert the "
+            "column before the sink"
         ) from cause

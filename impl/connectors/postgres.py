@@ -2,10 +2,10 @@
 
     barrierspec:3f9c2a7e51b04d68:sink-0:2:1000001     lineage, subtask, attempt, transaction
 
-A prepared transaction has such a global id, which is used once. Within the transaction the table
-`barrierspec_commits` gets a row with this id. If a `COMMIT PREPARED` finds no transaction, the row shows
-whether it was committed before. If there is no row either, it was rolled back, which is an error because rows
-are lost.
+A prepared transaction has such a global id, which is used once. The transaction itself inserts a row with
+this id into the table `barrierspec_commits`. If `COMMIT PREPARED` finds no transaction, this row shows that
+the transaction was committed before. If there is no such row, the transaction was rolled back and its rows
+are lost, which is an error.
 """
 
 import re
@@ -48,7 +48,7 @@ class GlobalId(NamedTuple):
 
     @classmethod
     def parse(cls, name: str) -> "GlobalId | None":
-        """The parts of a name; None for a name of another program."""
+        """The parts of a global id; None for a global id of another program."""
         match = _GID.fullmatch(name)
         if match is None:
             return None
@@ -58,9 +58,9 @@ class GlobalId(NamedTuple):
 
 @contextmanager
 def server_errors(doing: str) -> Iterator[None]:
-    """Raise ServerLostError if the server is lost, ConnectorError for its other errors.
+    """A context that raises ServerLostError if the server is lost, ConnectorError for its other errors.
 
-    `doing`: the action.
+    `doing`: the action within the context, for the message.
     """
     import psycopg
 
@@ -69,7 +69,7 @@ def server_errors(doing: str) -> Iterator[None]:
     except psycopg.OperationalError as cause:
         raise ServerLostError(
             f"{doing}: expected an answer of the PostgreSQL server, got {_first_line(cause)}; "
-            "check that it runs and can be reached, and let the job restart"
+            "check that the server runs and can be reached, and let the job restart"
         ) from cause
     except psycopg.Error as cause:
         if cause.sqlstate == "55000" and "prepared transactions are disabled" in str(cause):
@@ -81,7 +81,10 @@ def server_errors(doing: str) -> Iterator[None]:
 
 
 def connect(conninfo: str) -> "Connection[Any]":
-    """A connection in autocommit mode. Raises ConnectorError for a wrong `conninfo` or a missing psycopg."""
+    """A new connection in autocommit mode.
+
+    Raises ConnectorError for a malformed `conninfo` or a missing psycopg, ServerLostError without a server.
+    """
     try:
         import psycopg
     except ImportError as missing:
@@ -107,12 +110,12 @@ def connect(conninfo: str) -> "Connection[Any]":
 
 
 def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
-    """Call `act`, and repeat it for about `seconds` while it raises ServerLostError."""
+    """The result of `act`, which is repeated for about `seconds` while it raises ServerLostError."""
     return retries.patiently(act, seconds, ServerLostError)
 
 
 def pid_file(conninfo: str) -> Path:
-    """The file in which a server on this host writes its process id; fault campaigns kill that process."""
+    """The file with the process id of a server on this host. Fault campaigns kill that process."""
     with closing(connect(conninfo)) as session, server_errors("reading its folder"):
         row = session.execute("SHOW data_directory").fetchone()
     assert row is not None
@@ -139,8 +142,8 @@ def require_prepared_transactions(session: "Connection[Any]") -> None:
 def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
     """Commit a prepared transaction; returns False if it was committed before.
 
-    Raises TransactionLostError if it is neither prepared nor committed. Raises ServerLostError if the server
-    is lost or another session uses the transaction; the call may then be repeated.
+    Raises TransactionLostError if the transaction is neither prepared nor committed. Raises ServerLostError
+    if the server is lost or another session uses the transaction. The caller may then repeat the call.
     """
     import psycopg
     from psycopg import sql
@@ -152,8 +155,8 @@ def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
             if session.execute("SELECT 1 FROM barrierspec_commits WHERE gid = %s", (gid,)).fetchone():
                 return False
             raise TransactionLostError(
-                f"{gid}: expected a prepared or a committed transaction, got neither: it was rolled back "
-                "from outside, and its rows with it; restore an older checkpoint or a backup of the table"
+                f"{gid}: expected a prepared or a committed transaction, got neither: another program "
+                "rolled it back, and its rows are lost; restore an older checkpoint or a backup of the table"
             ) from gone
         except psycopg.errors.ObjectNotInPrerequisiteState as busy:
             raise _busy(gid, busy) from busy
@@ -163,8 +166,8 @@ def commit_prepared(session: "Connection[Any]", gid: str) -> bool:
 def roll_back_prepared(session: "Connection[Any]", gid: str) -> bool:
     """Roll back a prepared transaction; returns False if it does not exist.
 
-    Raises ServerLostError if the server is lost or another session uses the transaction; the call may then be
-    repeated.
+    Raises ServerLostError if the server is lost or another session uses the transaction. The caller may then
+    repeat the call.
     """
     import psycopg
     from psycopg import sql
@@ -180,7 +183,7 @@ def roll_back_prepared(session: "Connection[Any]", gid: str) -> bool:
 
 
 def prepared(session: "Connection[Any]", lineage: str) -> Iterable[tuple[str, GlobalId]]:
-    """The prepared transactions of one lineage in this database, by name."""
+    """The prepared transactions of one lineage in this database, with their global ids as text, in order."""
     with server_errors("listing prepared transactions"):
         found = session.execute(
             "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() ORDER BY gid"

@@ -1,9 +1,10 @@
 """A transactional sink into a table of PostgreSQL: `PREPARE TRANSACTION` and `COMMIT PREPARED`.
 
-Rows are copied into one open database transaction. A pre-commit adds a row of `barrierspec_commits` to it and
-prepares it under a global id, which survives the session and the server. A commit is `COMMIT PREPARED` and
-may be repeated. If the server stops in between, the sink tries again for `patience_seconds`; then the attempt
-fails, and the restore commits (SINK-06).
+The sink copies rows into one open database transaction. A pre-commit inserts a row into `barrierspec_commits`
+in this transaction, and prepares the transaction under a global id. A prepared transaction survives the end
+of the session and of the server. A commit is `COMMIT PREPARED`, which may be repeated. If the server stops
+before the commit, the sink tries again for `patience_seconds`. Then the attempt fails, and the restore
+commits (SINK-06).
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = """
     SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
     WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"""
-"""The columns of a table, and their types as PostgreSQL names them."""
+"""The query for the columns of a table, with their types as PostgreSQL names them."""
 _TAKEN_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "smallint": ("integer", "bigint", "numeric"),
     "integer": ("bigint", "numeric"),
@@ -50,7 +51,7 @@ _TAKEN_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "timestamp": ("timestamp without time zone",),
     "timestamptz": ("timestamp with time zone",),
 }
-"""From the type of a sink's column to other types that hold all its values."""
+"""From each type of a sink's column to the other types that hold all its values."""
 
 
 def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
@@ -62,15 +63,15 @@ def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str,
         there = found.get(name)
         if there is None or (there != kind and there not in _TAKEN_BY.get(kind, ())):
             raise ConnectorError(
-                f"{where}: expected a column {name!r} of type {kind}, got {there or 'none'}, into which "
-                "values may be converted; alter the table, give the sink another one, or declare the schema "
-                "of this one"
+                f"{where}: expected a column {name!r} of type {kind}, got {there or 'none'}, which may "
+                "change values; alter the table, give the sink another table, or declare the schema of this "
+                "table"
             )
 
 
 _COPY_ROWS: Final = 8_192
 _ENDED_IF_PAUSED: Final = "SET LOCAL idle_in_transaction_session_timeout = '10s'"
-"""Bounds how long a driver that is paused in a transaction keeps the lock on the claim."""
+"""The statement that limits how long a paused driver keeps the lock of the claims."""
 _TYPES: Final[tuple[tuple[Callable[[pa.DataType], bool], str], ...]] = (
     (lambda kind: pa.types.is_int8(kind) or pa.types.is_int16(kind), "smallint"),
     (pa.types.is_int32, "integer"),
@@ -103,7 +104,7 @@ class PreparedRows:
 
 
 class PostgresRows:
-    """The participant of one subtask: one session writes, another one commits."""
+    """The participant of one sink subtask. One session writes, and a second session commits."""
 
     def __init__(self, output: "PostgresOutput", place: SinkPlace) -> None:
         self._output = output
@@ -115,7 +116,10 @@ class PostgresRows:
         self._rows = 0
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Write rows to the open transaction. Raises ValueRefusedError for a value PostgreSQL cannot hold."""
+        """Write rows to the open transaction.
+
+        Raises ValueRefusedError for a value that PostgreSQL cannot store.
+        """
         require_values(rows, POSTGRES, self._output.where)
         self._buffer.append(rows)
         self._buffered += rows.num_rows
@@ -123,7 +127,10 @@ class PostgresRows:
             self._flush()
 
     def pre_commit(self, transaction: int, checkpoint: int) -> PreparedRows:
-        """Prepare the open transaction with its row in the table of commits; none without rows."""
+        """Prepare the open transaction with its row in `barrierspec_commits`; returns the receipt.
+
+        A transaction without rows is not prepared. Raises SupersededError if the table was claimed since.
+        """
         from psycopg import sql
 
         self._flush()
@@ -141,32 +148,31 @@ class PostgresRows:
         if done.statusmessage != "PREPARE TRANSACTION":  # PostgreSQL has rolled back a failed transaction
             raise ConnectorError(
                 f"{gid}: expected PREPARE TRANSACTION, got {done.statusmessage}, because the transaction "
-                "had "
-                "failed; let the job restart"
+                "had failed; let the job restart"
             )
         self._rows = 0
         return PreparedRows(gid, checkpoint, rows)
 
     def commit(self, receipt: PreparedRows) -> None:
-        """Commit a prepared transaction of any process, over new connections if one is lost."""
+        """Commit a transaction that any process has prepared. Connects again if the connection is lost."""
         if receipt.gid is None:
             return
         patiently(partial(self._commit, receipt.gid), self._output.patience_seconds)
 
     def committed(self, checkpoint: int) -> None:
-        """Nothing to do: the table contains the rows."""
+        """Do nothing, because the table shows the committed rows."""
 
     def remnant(self, transaction: int) -> str:
-        """The global id under which the transaction will be prepared."""
+        """The global id under which a pre-commit prepares the transaction."""
         place = self._place
         return str(GlobalId(place.lineage, place.subtask, place.attempt, transaction))
 
     def abort(self, remnant: str) -> None:
-        """Roll back a prepared transaction; an open one has ended with its session."""
+        """Roll back a prepared transaction. An open transaction has ended with its session."""
         patiently(lambda: roll_back_prepared(self._committer(), remnant), self._output.patience_seconds)
 
     def close(self) -> None:
-        """End the sessions; the server rolls back the open transaction."""
+        """End the sessions. The server then rolls back the open transaction."""
         self._buffer.clear()
         for session in (self._writing, self._committing):
             if session is not None:
@@ -179,13 +185,16 @@ class PostgresRows:
         commit_prepared(session, gid)
 
     def _committer(self) -> "Connection[Any]":
-        """The session that commits, connected again if it was lost."""
+        """The session that commits. Connects again if the session was lost."""
         if self._committing is None or self._committing.closed:
             self._committing = connect(self._output.conninfo)
         return self._committing
 
     def _begin(self) -> "Connection[Any]":
-        """Begin a transaction. It has no rows, so the caller may wait for a lost server and repeat this."""
+        """Begin a transaction; returns its session.
+
+        The caller may repeat this call, because it writes no row.
+        """
         if self._writing is None or self._writing.closed:
             self._writing = connect(self._output.conninfo)
         with server_errors(f"writing into {self._output.where}"):
@@ -213,11 +222,11 @@ class PostgresRows:
 
 @dataclass(frozen=True, slots=True)
 class PostgresOutput:
-    """A table in PostgreSQL as the sink of a job, created if it is missing.
+    """A table in PostgreSQL as the sink of a job. The driver creates the table if it is missing.
 
     `conninfo`: a connection string of libpq, "host=... dbname=..." or a URI. `schema`: the schema of the
-    rows; an older table must have its columns. The server's `max_prepared_transactions` must not be 0.
-    `patience_seconds`: how long a commit waits for a lost server before the attempt fails.
+    rows; an existing table must have its columns. `patience_seconds`: the time that a commit waits for a lost
+    server before the attempt fails. The server's `max_prepared_transactions` must not be 0.
     """
 
     conninfo: str = field(repr=False)
@@ -227,11 +236,11 @@ class PostgresOutput:
 
     @property
     def where(self) -> str:
-        """The table."""
+        """The name of the table, for messages."""
         return f"table {self.table} in PostgreSQL"
 
     def open(self, place: SinkPlace) -> PostgresRows:
-        """The participant of one subtask."""
+        """A new participant for one sink subtask."""
         return PostgresRows(self, place)
 
     def prepare(self) -> None:
@@ -256,25 +265,25 @@ class PostgresOutput:
             require_columns(self.where, types, dict(found))
 
     def copying(self) -> "Composed":
-        """The COPY statement that takes the rows."""
+        """The COPY statement that inserts the rows."""
         from psycopg import sql
 
         names = sql.SQL(", ").join(sql.Identifier(name) for name in self.schema.names)
         return sql.SQL("COPY {} ({}) FROM STDIN").format(self._target, names)
 
     def holds_output(self, job: str) -> bool:
-        """Whether a job of that name has committed rows into the table."""
+        """Whether a job with this name has committed rows into the table."""
         with closing(connect(self.conninfo)) as session, server_errors(f"reading {self.where}"):
             session.execute(COMMITS)
             return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt; returns the lineages whose output is retracted as a whole.
+        """Claim the table for an attempt; returns the lineages whose whole output the driver retracts.
 
-        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
-        `COMMIT PREPARED` cannot check a claim. The driver therefore claims first; then `sweep` rolls back
-        what older attempts and replaced runs have prepared, and `retract` deletes what they have committed.
-        They prepare nothing more once they see the claim.
+        Raises SupersededError if a newer attempt of the run has claimed the table, OutputClaimedError if
+        another run has. `COMMIT PREPARED` cannot check a claim, so the driver claims the table first. Then
+        `sweep` rolls back the prepared transactions of older attempts and replaced runs, and `retract`
+        deletes their committed rows. These attempts see the claim and prepare no further transaction.
         """
         return patiently(partial(self._claim, claim), self.patience_seconds)
 
@@ -292,7 +301,7 @@ class PostgresOutput:
             self._claims.require(session, place.job, place.lineage, place.attempt)
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Roll back what ended attempts of a lineage have prepared; returns the global ids."""
+        """Roll back the prepared transactions of ended attempts of a lineage; returns their global ids."""
 
         def swept() -> tuple[str, ...]:
             with closing(connect(self.conninfo)) as session:
@@ -305,7 +314,7 @@ class PostgresOutput:
         return patiently(swept, self.patience_seconds)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those of the global ids that are neither prepared nor committed."""
+        """The global ids of `names` that are neither prepared nor committed."""
 
         def found() -> tuple[str, ...]:
             with closing(connect(self.conninfo)) as session, server_errors(f"reading {self.where}"):
@@ -320,11 +329,11 @@ class PostgresOutput:
         return patiently(found, self.patience_seconds)
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Delete the commits beyond a checkpoint with their rows, in one transaction; returns the ids.
+        """Delete the commits above a checkpoint and their rows, in one transaction; returns their global ids.
 
-        A row and the row of its commit have the same `xmin`, the transaction that wrote both. `by`: the claim
-        of the driver that retracts. Raises SupersededError if the table was claimed since, and
-        SinkConflictError, with nothing deleted, if rows were changed or deleted meanwhile.
+        A row and the row of its commit have the same `xmin`, because one transaction wrote both. `by`: the
+        claim of the driver that retracts. Raises SupersededError if a newer claim exists. Raises
+        SinkConflictError, and deletes nothing, if another program has changed or deleted rows.
         """
         which = (lineage, self.table, -1 if checkpoint is None else checkpoint)
         return patiently(partial(self._retract, which, by), self.patience_seconds)
@@ -350,14 +359,13 @@ class PostgresOutput:
                 if deleted != written:
                     raise SinkConflictError(
                         f"{self.where}: the job restores checkpoint {which[2]}; expected the {written} rows "
-                        f"committed beyond it, got {deleted} that are unchanged; delete them, with their "
-                        "rows "
-                        "in barrierspec_commits, or bring the newer checkpoint back"
+                        f"committed after it, got {deleted} that are unchanged; delete them, with their rows "
+                        "in barrierspec_commits, or restore the newer checkpoint"
                     )
         return tuple(gid for gid, _ in found)
 
     def _lock_claims(self, session: "Connection[Any]", job: str) -> None:
-        """Until this transaction ends, no other one claims the table for the job."""
+        """Lock the claims of the job for the table until this transaction ends."""
         session.execute(_ENDED_IF_PAUSED)
         key = (f"{job} {self.table}",)
         session.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", key)

@@ -1,4 +1,4 @@
-"""Repeats a request to a server that does not answer for a while."""
+"""Repeats a request to a server that temporarily does not answer."""
 
 import time
 from collections.abc import Callable
@@ -10,9 +10,10 @@ _LONGEST_PAUSE: Final = 2.0
 
 
 def patiently(request: Callable[[], Answer], seconds: float, lost: type[Exception]) -> Answer:
-    """The answer to a request, which is repeated while it raises `lost`, with longer and longer pauses.
+    """The answer to a request, which is repeated while it raises `lost`.
 
-    Raises the error of the first try that ends after `seconds`.
+    The pause between two tries grows from 0.05 s to 2 s. Raises the error of the first try that ends after
+    `seconds`, and at once every error but `lost`.
     """
     until, pause = time.monotonic() + seconds, _FIRST_PAUSE
     while True:

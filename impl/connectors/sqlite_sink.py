@@ -1,9 +1,9 @@
 """A transactional sink into a table of an SQLite database, without a server.
 
-A transaction is a staging file beside the database. A pre-commit closes, syncs and renames it. A commit is
-one SQLite transaction that inserts the rows of the file, and its name into `barrierspec_commits`. A name that
-is in that table is committed, so a repeated commit has no effect in any process. SQLite has one writer, so
-the subtasks commit one after the other. The column `barrierspec_commit` of each row refers to its commit.
+A transaction is a staging file beside the database. A pre-commit closes, syncs and renames the file. A commit
+is one SQLite transaction, which inserts the rows of the file, and the file's name into `barrierspec_commits`.
+A name in this table is committed, so a repeated commit of any process has no effect. SQLite has one writer,
+so the subtasks commit one after the other. The column `barrierspec_commit` of each row refers to its commit.
 """
 
 import sqlite3
@@ -47,7 +47,7 @@ _TAKES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StagedRows:
-    """The receipt of a pre-commit: the staging file, None without rows, and its subtask."""
+    """The receipt of a pre-commit. `file`: the staging file, None without rows. `place`: its subtask."""
 
     place: SinkPlace
     checkpoint: int
@@ -56,7 +56,7 @@ class StagedRows:
 
     @property
     def rows(self) -> int:
-        """Number of rows in the file."""
+        """The number of rows in the file."""
         return 0 if self.file is None else self.file.rows
 
     @property
@@ -66,7 +66,7 @@ class StagedRows:
 
 
 class SqliteRows(StagedFiles):
-    """The participant of one subtask."""
+    """The participant of one sink subtask."""
 
     def __init__(self, output: "SqliteOutput", place: SinkPlace) -> None:
         super().__init__(output.staging, f"{place.attempt}-{place.lineage}-{place.subtask}")
@@ -76,28 +76,28 @@ class SqliteRows(StagedFiles):
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
         """Write rows to the open transaction.
 
-        Raises ValueRefusedError for a value that SQLite cannot hold.
+        Raises ValueRefusedError for a value that SQLite cannot store.
         """
         require_values(rows, SQLITE, self._output.where)
         super().write(transaction, rows)
 
     def pre_commit(self, transaction: int, checkpoint: int) -> StagedRows:
-        """Close, sync and rename the staging file."""
+        """Close, sync and rename the staging file; returns the receipt."""
         return StagedRows(self._place, checkpoint, transaction, self.stage(transaction))
 
     def commit(self, receipt: StagedRows) -> None:
-        """Insert the rows and the name in one transaction, unless the name is committed."""
+        """Insert the rows and the file's name in one transaction, unless the name is committed."""
         if receipt.file is not None:
             self._output.insert(receipt, receipt.file, self._place)
             remove_file(self._output.staging / receipt.file.file)
 
     def committed(self, checkpoint: int) -> None:
-        """Nothing to do: the table contains the rows."""
+        """Do nothing, because the table shows the committed rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteOutput:
-    """A table in an SQLite database as the sink of a job, created if it is missing.
+    """A table in an SQLite database as the sink of a job. The driver creates the table if it is missing.
 
     `schema`: the schema of the rows, whose columns may be ints, bools, floats, strings and bytes. All sink
     subtasks must run on one host, and the database must be on a file system of that host.
@@ -109,7 +109,7 @@ class SqliteOutput:
 
     @property
     def where(self) -> str:
-        """The database and the table."""
+        """The names of the database and the table, for messages."""
         return f"{self.database}, table {self.table}"
 
     @property
@@ -118,11 +118,14 @@ class SqliteOutput:
         return self.database.with_name(f"{self.database.name}.staging")
 
     def open(self, place: SinkPlace) -> SqliteRows:
-        """The participant of one subtask."""
+        """A new participant for one sink subtask."""
         return SqliteRows(self, place)
 
     def prepare(self) -> None:
-        """Create the tables. Raises ConnectorError for a column type or an older table that does not fit."""
+        """Create the tables.
+
+        Raises ConnectorError for a column type that SQLite does not have, or a table with other columns.
+        """
         columns = [f"{_quoted(field.name)} {column_type(field, _TYPES, _TAKES)}" for field in self.schema]
         commit = "barrierspec_commit INTEGER NOT NULL REFERENCES barrierspec_commits (id)"
         make_directory(self.staging / "data")
@@ -147,25 +150,26 @@ class SqliteOutput:
             )
 
     def holds_output(self, job: str) -> bool:
-        """Whether a job of that name has committed rows into the table."""
+        """Whether a job with this name has committed rows into the table."""
         if not self.database.exists():
             return False
         with self._transaction() as session:
             return self._claims.has_commits(session, job)
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the table for an attempt; returns the lineages whose output is retracted as a whole.
+        """Claim the table for an attempt; returns the lineages whose whole output the driver retracts.
 
-        Raises SupersededError for a newer attempt, OutputClaimedError for another run.
+        Raises SupersededError if a newer attempt of the run has claimed the table, OutputClaimedError if
+        another run has.
         """
         with self._transaction() as session:
             return self._claims.take(session, claim)
 
     def insert(self, receipt: StagedRows, file: DataFile, committer: SinkPlace | None = None) -> None:
-        """Commit a receipt, unless it is committed.
+        """Commit the rows of a receipt, unless they are committed.
 
-        `committer`: the subtask that commits; None: the one that has staged the rows. Raises SupersededError
-        if a newer attempt or another run of the job has claimed the table.
+        `committer`: the subtask that commits; None: the subtask that has staged the rows. Raises
+        SupersededError if a newer attempt or another run of the job has claimed the table.
         """
         place = receipt.place
         by = committer or place
@@ -201,15 +205,15 @@ class SqliteOutput:
         return tuple(swept)
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those of the names that are neither staged nor committed."""
+        """The names that are neither staged nor committed."""
         with self._transaction() as session:
             committed = {name for (name,) in session.execute("SELECT name FROM barrierspec_commits")}
         return tuple(one for one in names if one not in committed and not (self.staging / one).is_file())
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Delete the commits beyond a checkpoint with their rows; returns their names.
+        """Delete the commits above a checkpoint and their rows; returns the names of the commits.
 
-        `by`: the claim of the driver that retracts. Raises SupersededError if the table was claimed since.
+        `by`: the claim of the driver that retracts. Raises SupersededError if a newer claim exists.
         """
         beyond = "lineage = ? AND target = ? AND checkpoint > ?"
         which = (lineage, self.table, -1 if checkpoint is None else checkpoint)
@@ -236,7 +240,7 @@ class SqliteOutput:
         if not (self.staging / file.file).is_file():
             raise OutputCorruptError(
                 f"{self.staging / file.file}: expected the pre-committed rows of transaction "
-                f"{receipt.transaction}, got none; the file was removed from outside, bring it back"
+                f"{receipt.transaction}, got no file; another program removed it, restore it"
             )
         table = pq.read_table(pa.BufferReader(read_verified(self.staging, file)))
         for batch in table.to_batches():
@@ -244,7 +248,9 @@ class SqliteOutput:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction, rolled back if the block raises. Creates the tables of commits and claims.
+        """A context with a write transaction, which rolls back if the block raises an error.
+
+        Creates the tables of commits and claims if they are missing.
 
         Raises DatabaseLockedError if another process holds the write lock for 60 s, ConnectorError for any
         other error of the database.
@@ -260,7 +266,9 @@ class SqliteOutput:
                     session.execute(claim_table.CREATE)
                     yield session
                 except BaseException:
-                    with suppress(sqlite3.Error):  # a full disk has rolled it back
+                    with suppress(
+                        sqlite3.Error
+                    ):  # SQLite has already rolled back, for example on a full disk
                         session.execute("ROLLBACK")
                     raise
                 session.execute("COMMIT")
@@ -268,9 +276,9 @@ class SqliteOutput:
             if getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 raise DatabaseLockedError(
                     f"{self.where}: expected the write lock within {_BUSY_SECONDS:.0f} s, but another "
-                    "process "
-                    "holds it; it may be a paused sink of an earlier driver: let it continue, or end it, and "
-                    "resume the job"
+                    "process holds it, perhaps a paused sink of an earlier driver; let that process "
+                    "continue, "
+                    "or end it, and resume the job"
                 ) from cause
             raise ConnectorError(
                 f"{self.where}: expected a commit, got {type(cause).__name__}: {cause}; repair the database "

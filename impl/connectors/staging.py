@@ -1,4 +1,4 @@
-"""Transactions as files: rows go to a staging file, which a pre-commit closes, syncs and renames.
+"""Transactions as files: a sink writes rows to a staging file. A pre-commit closes, syncs and renames it.
 
 data/.2-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2, still open
 data/2-sink-0-8.parquet             pre-committed
@@ -18,14 +18,14 @@ from impl.state.errors import storage_errors
 from impl.state.locations import Where, location_of
 
 _ROW_GROUP: Final = 1 << 16
-"""Rows of a row group, and of the buffer before it."""
+"""The number of rows in a row group, and in the buffer for it."""
 
 
 class StagedFiles:
-    """The transactions of one sink subtask, as files in `directory`; one is open at a time.
+    """The transactions of one sink subtask, as files in `directory`. One transaction is open at a time.
 
-    `owner` begins every file name; it contains the attempt and the subtask. Participants that stage their
-    rows derive from this class. Methods raise StorageError if the storage refuses.
+    `owner`: the beginning of every file name, with the attempt and the subtask. Participants that stage their
+    rows derive from this class. Methods raise StorageError if the storage reports an error.
     """
 
     def __init__(self, directory: Where, owner: str) -> None:
@@ -50,7 +50,7 @@ class StagedFiles:
             self._flush(transaction)
 
     def stage(self, transaction: int) -> DataFile | None:
-        """Close the file and make it durable under its name; returns None for a transaction without rows."""
+        """Close the file and make it durable; returns it, or None for a transaction without rows."""
         self._flush(transaction)
         if self._writer is None or self._open is None:
             return None
@@ -71,7 +71,7 @@ class StagedFiles:
         remove_file(self._location.scratch(remnant))
 
     def close(self) -> None:
-        """Abort the open transaction; pre-committed files stay."""
+        """Abort the open transaction. Pre-committed files stay."""
         self._buffer.clear()
         if self._writer is not None:
             self._writer.close()
@@ -90,12 +90,14 @@ class StagedFiles:
         try:
             with storage_errors("writing", path):
                 table = pa.Table.from_batches(self._buffer)
-                if self._writer is None:  # a search for repeated values costs more than it saves
+                if self._writer is None:  # a dictionary costs more time than it saves
                     self._writer = pq.ParquetWriter(path, table.schema, use_dictionary=False)
                 self._writer.write_table(table, row_group_size=_ROW_GROUP)
         except (pa.ArrowInvalid, ValueError) as cause:
             raise ConnectorError(
-                f"{path}: all rows of one transaction have one schema, {cause}; write batches of one schema"
+                f"{path}: expected one schema for all rows of a transaction, got {cause}; write "
+                "batches of one "
+                "schema"
             ) from cause
         self._rows += self._buffered
         self._buffer.clear()

@@ -1,13 +1,14 @@
 """Two-phase commit of one sink subtask, for any external system.
 
-The protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10) decides which transaction takes the
-rows, and when it is pre-committed, committed or aborted. A `Participant`, of files or of a database, carries
-the effects out. It guarantees three things:
+The protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10) decides which transaction gets the
+rows, and when the sink pre-commits, commits or aborts it. A `Participant`, for files or for a database,
+carries out these effects. A participant guarantees three properties:
 
-* After `pre_commit` the transaction survives the process and a crash of the system, and no reader sees it.
-* `commit` makes it visible as a whole and once; a repeated commit, from any process, has no effect.
-* Names are used once and contain the run and the attempt, so that a sweep removes only what an ended attempt
-  of this run has left.
+* After `pre_commit`, the transaction survives the end of the process and a crash of the system. No reader
+  sees it.
+* `commit` makes the whole transaction visible, once. A repeated commit from any process has no effect.
+* Each name is used once, and contains the run and the attempt. So a sweep removes only transactions of ended
+  attempts of this run.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -26,11 +27,11 @@ from impl.functions import call_each
 
 
 class Receipt(Protocol):
-    """A pre-committed transaction; snapshots of the sink contain it, pickled."""
+    """A pre-committed transaction. Snapshots of the sink contain it, pickled."""
 
     @property
     def rows(self) -> int:
-        """Number of rows that the commit makes visible."""
+        """The number of rows that the commit makes visible."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,45 +40,48 @@ class Receipt(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SinkPlace:
-    """The subtask whose output a participant writes."""
+    """The sink subtask for which a participant writes."""
 
     job: str
     """The name of the job."""
     lineage: str
-    """The name of all runs that continue from each other's checkpoints; no other job has it."""
+    """The random name of the run, which all resumed runs with the same checkpoint folder share."""
     subtask: str
     attempt: int
     parallelism: int = 1
-    """Number of subtasks of the sink."""
+    """The number of subtasks of the sink."""
 
 
 class Participant(Protocol):
-    """The external system of one sink subtask."""
+    """The connection of one sink subtask to its external system."""
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
         """Write rows to the open transaction."""
 
     def pre_commit(self, transaction: int, checkpoint: int) -> Receipt:
-        """Make the transaction durable, and not yet visible."""
+        """Make the transaction durable but not visible; returns its receipt."""
 
     def commit(self, receipt: Any) -> None:  # noqa: ANN401 - its own receipt
-        """Make the transaction visible; a repeated call has no effect."""
+        """Make the transaction visible. A repeated call has no effect."""
 
     def committed(self, checkpoint: int) -> None:
-        """Everything pre-committed up to `checkpoint` is committed; it may be recorded for readers."""
+        """Note that all transactions up to `checkpoint` are committed. A sink may record this for readers."""
 
     def remnant(self, transaction: int) -> str:
-        """The name under which a later process finds the open transaction."""
+        """The name by which a later process finds the open transaction."""
 
     def abort(self, remnant: str) -> None:
-        """Remove an open transaction by its name, if it exists."""
+        """Remove the open transaction with this name, if it exists."""
 
     def close(self) -> None:
-        """The subtask ends: abort the open transaction; pre-committed ones stay."""
+        """Abort the open transaction, because the subtask ends. Pre-committed transactions stay."""
 
 
 class Output(Protocol):
-    """The sink of a job, as a user declares it. The driver prepares and sweeps, each subtask opens one."""
+    """The sink of a job, as a user declares it.
+
+    The driver calls `prepare`, `claim`, `sweep`, `lost` and `retract`. Each subtask calls `open`.
+    """
 
     @property
     def schema(self) -> pa.Schema:
@@ -88,42 +92,42 @@ class Output(Protocol):
         """The name of the output, for messages."""
 
     def open(self, place: SinkPlace) -> Participant:
-        """The participant of one subtask."""
+        """A new participant for one sink subtask."""
 
     def prepare(self) -> None:
-        """Create what must exist before the job starts. Raises ConnectorError if the output cannot work."""
+        """Create the folders or tables of the output. Raises ConnectorError if the output cannot work."""
 
     def holds_output(self, job: str) -> bool:
-        """Whether any run of a job of that name has committed there."""
+        """Whether any run of a job with this name has committed into the output."""
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the output: from now on no older attempt commits there (`claims`).
+        """Claim the output, so that no older attempt commits into it (`claims`).
 
-        Returns the lineages of other runs whose output is retracted as a whole. Raises SupersededError if a
-        newer attempt has claimed the output, OutputClaimedError if another run has committed there.
+        Returns the lineages of other runs whose whole output the driver retracts. Raises SupersededError if a
+        newer attempt has claimed the output, OutputClaimedError if another run has committed into it.
         """
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Remove what attempts before `attempt` have pre-committed; returns the names.
+        """Remove the pre-committed transactions of attempts before `attempt`; returns their names.
 
-        `keep`: the names of the restored sinks, which stay because they will be committed.
+        `keep`: the names in the restored snapshots, which stay because they will be committed.
         """
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """Those of the pre-committed names that neither exist nor are committed."""
+        """The names of pre-committed transactions that neither exist nor are committed."""
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Retract what is committed beyond the checkpoint that a job restores; returns the names.
+        """Retract the output of checkpoints above the restored `checkpoint`; returns the retracted names.
 
-        This is needed if a damaged checkpoint makes the job restore an older one than the one whose output
-        was committed: the job writes that output again. `by`: the claim of the driver that retracts. Raises
-        SupersededError, and retracts nothing, if a newer attempt has claimed the output since.
+        A job with a damaged checkpoint restores an older checkpoint. It then writes the output of later
+        checkpoints again, so their committed output must be retracted. `by`: the claim of the driver that
+        retracts. Raises SupersededError, and retracts nothing, if a newer attempt has claimed the output.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class SinkState:
-    """The content of a snapshot of a sink, which is pickled."""
+    """The content of a snapshot of a sink. The runtime pickles it."""
 
     transactions: SinkSnapshot
     """The open and the pending transactions."""
@@ -131,7 +135,7 @@ class SinkState:
     remnant: str | None
     """The name of the open transaction, for an abort after a crash."""
     receipts: Mapping[int, Receipt]
-    """Of the pre-committed transactions, by transaction."""
+    """From each pre-committed transaction to its receipt."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -140,9 +144,9 @@ class SinkState:
 
 
 class TwoPhaseSink:
-    """One sink subtask and its participant. `TwoPhaseSink.restored` makes one from a snapshot.
+    """One sink subtask with its participant. `TwoPhaseSink.restored` makes a sink from a snapshot.
 
-    Each method carries out the effects of the core and returns them, for the event log.
+    Each method carries out the effects of the core, and returns them for the event log.
     """
 
     def __init__(self, participant: Participant) -> None:
@@ -163,7 +167,7 @@ class TwoPhaseSink:
 
     @classmethod
     def restored(cls, participant: Participant, state: SinkState | None) -> tuple["TwoPhaseSink", Effects]:
-        """A sink that continues from a state, None: from the beginning; and the effects (SINK-06)."""
+        """A sink that restores `state`, and the effects of the restore (SINK-06). None: the beginning."""
         sink = cls(participant)
         if state is None:
             return sink, ()
@@ -176,7 +180,7 @@ class TwoPhaseSink:
 
     @property
     def transactions(self) -> TransactionalSink:
-        """The component of the core, for observation."""
+        """The component of the protocol core, for observation."""
         return self._core
 
     def write(self, rows: pa.RecordBatch) -> Effects:
@@ -184,13 +188,13 @@ class TwoPhaseSink:
         return self._do(self._core.write(rows))
 
     def snapshot(self, checkpoint: int) -> Effects:
-        """Pre-commit the open transaction and file it under `checkpoint`; then store `state_of`."""
+        """Pre-commit the open transaction for `checkpoint`. The caller then stores `state_of(checkpoint)`."""
         effects = self._core.snapshot(checkpoint)
         self._snapshotting = checkpoint
         return self._do(effects)
 
     def state_of(self, checkpoint: int) -> SinkState:
-        """The content of the snapshot for `checkpoint`, which must be the last one taken."""
+        """The content of the snapshot for `checkpoint`, which must be the last snapshot."""
         transactions = self._core.snapshot_of(checkpoint)
         return SinkState(
             transactions=transactions,
@@ -200,9 +204,10 @@ class TwoPhaseSink:
         )
 
     def notify_complete(self, checkpoint: int) -> Effects:
-        """`checkpoint` is complete: commit everything pre-committed up to it.
+        """Commit all transactions pre-committed up to `checkpoint`, which is complete.
 
-        If a commit raises an error, the others are still tried; then the first error is raised (SINK-10).
+        If a commit raises an error, the sink still tries the other commits, and then raises the first error
+        (SINK-10).
         """
         effects = self._core.notify_complete(checkpoint)
         call_each(partial(self._do, (effect,)) for effect in effects)
@@ -211,15 +216,15 @@ class TwoPhaseSink:
         return effects
 
     def notify_abort(self, checkpoint: int) -> Effects:
-        """`checkpoint` was aborted: what was pre-committed under it is committed with a later one."""
+        """Keep the transactions of the aborted `checkpoint`. A later checkpoint commits them."""
         return self._do(self._core.notify_abort(checkpoint))
 
     def finish(self) -> Effects:
-        """The input has ended; the next snapshot files the last transaction."""
+        """Note that the input has ended. The next snapshot pre-commits the last transaction."""
         return self._do(self._core.finish())
 
     def close(self) -> None:
-        """The subtask ends or fails: abort the open transaction; pre-committed ones stay."""
+        """Abort the open transaction, because the subtask ends or fails. Pre-committed transactions stay."""
         self._participant.close()
 
     def receipt_of(self, filed: PreCommitted) -> Receipt:

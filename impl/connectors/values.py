@@ -1,7 +1,7 @@
-"""Values and column types that a database cannot hold: refused before they are pre-committed.
+"""Checks for values and column types that a database cannot store. A sink runs them before it pre-commits.
 
-After the pre-commit it is too late: when the checkpoint is complete, every commit would fail, or the database
-would store another value without an error.
+A check after the pre-commit would be too late. When the checkpoint is complete, every commit would fail, or
+the database would store another value without an error.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from impl.connectors.errors import ConnectorError, ValueRefusedError
 
 Check = Callable[[pa.Array], tuple[pa.BooleanArray, str] | None]
-"""From a column to which of its values are refused, the reason and what to do; None: none is refused."""
+"""From a column to a mask of its refused values, with the reason and what to do; None: no refused value."""
 _LARGEST_SQLITE_INTEGER: Final = (1 << 63) - 1
 _LARGEST_SQLITE_VALUE: Final = 1_000_000_000 - 1
-"""Bytes of a row; a limit of SQLite's build."""
+"""The maximum number of bytes in a row, a limit of SQLite's build."""
 
 
 def require_values(batch: pa.RecordBatch, checks: tuple[Check, ...], where: str) -> None:
@@ -43,7 +43,8 @@ def column_type(
 ) -> str:
     """The database type of a column: the first of `types` that fits.
 
-    `takes`: which types the database takes, and what to do. Raises ConnectorError with it if none fits.
+    `takes`: the end of the message, with the types of the database and what to do. Raises ConnectorError if
+    no type fits.
     """
     for fits, name in types:
         if fits(field.type):
@@ -52,7 +53,7 @@ def column_type(
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401 - a scalar of Arrow
-    """A value for a message, also one that Python cannot represent."""
+    """The text of a value for a message, also of a value that Python does not have."""
     try:
         shown = repr(value.as_py())
     except (ValueError, OverflowError):
@@ -80,14 +81,14 @@ def within_63_bits(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def utf_8(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Refuse text that is not UTF-8, as an unchecked file may have."""
+    """Refuse text that is not UTF-8, which an unchecked file may contain."""
     if not pa.types.is_string(column.type):
         return None
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
         whole = pa.array([_is_text(value) for value in column.cast(pa.binary())])
-        return pc.invert(whole), "which is no UTF-8: correct it at its source, or declare a column of bytes"
+        return pc.invert(whole), "which is not UTF-8: correct it at its source, or declare a column of bytes"
     return None
 
 
@@ -100,7 +101,7 @@ def _is_text(value: pa.Scalar) -> bool:
 
 
 def not_too_long(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Refuse values beyond SQLite's limit of a row."""
+    """Refuse values with more bytes than SQLite's limit for a row."""
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         return None
     if column.nbytes <= _LARGEST_SQLITE_VALUE:
@@ -110,7 +111,7 @@ def not_too_long(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def no_nul(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Refuse NUL in text, where PostgreSQL's text would end."""
+    """Refuse text with NUL, which PostgreSQL does not store."""
     if not pa.types.is_string(column.type):
         return None
     nul = pc.match_substring(column, "\0")
@@ -118,7 +119,7 @@ def no_nul(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def whole_microseconds(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Refuse nanoseconds, because PostgreSQL counts microseconds."""
+    """Refuse timestamps with nanoseconds, because PostgreSQL stores microseconds."""
     if not (pa.types.is_timestamp(column.type) and column.type.unit == "ns"):
         return None
     numbers = column.cast(pa.int64())
@@ -127,7 +128,7 @@ def whole_microseconds(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def within_years_1_to_9999(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Refuse other years, which Python, through which the values pass, does not have."""
+    """Refuse other years. The sink converts values to Python objects, and Python has no other years."""
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         return None
     try:

@@ -10,11 +10,12 @@
     offsets       a source that commits its offsets
     fencing       drivers that share a storage
 
-`component` is the base of all: it takes an event and returns effects. `events` and `effects` have what
-several components share, `wire` converts both to JSON, `errors` are the errors. No module here reads a file,
-a clock or a random number, or knows the runtime.
+`component` has the base class of all components, which take an event and return effects. `events` and
+`effects` have the events and effects that several components share. `wire` converts them to JSON and back.
+`errors` has the errors. No module of this package reads a file, a clock or a random number, or imports the
+runtime.
 
-`COMPONENTS` makes a component of a configuration of the wire (docs/adapter-protocol.md).
+`COMPONENTS` makes a component from a configuration of the wire (docs/adapter-protocol.md).
 """
 
 from collections.abc import Callable, Mapping
@@ -82,7 +83,8 @@ COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component[Any, A
         "fencing": fencing_from_config,
     }
 )
-"""From the name on the wire to a function that makes a new component of a configuration.
+"""From each component's name on the wire to a function that makes a component from a configuration.
 
-It raises ConfigError for a wrong configuration, UnsupportedError for one that is not offered.
+The function raises ConfigError for a wrong configuration, UnsupportedError for a valid configuration that
+this implementation does not offer.
 """

@@ -1,8 +1,9 @@
-"""The base of every component: it takes an event, returns effects, and has an observable state.
+"""The base class of every component, which takes an event, returns effects, and has an observable state.
 
-A component does no I/O and reads no clock. The runtime and the conformance suite carry its effects out. Each
-event is a dataclass, which `handle` takes; `apply` takes the same event as an object of the wire. Both call
-the method that has the kind of the event as its name, with its fields in order: `gate.barrier(0, 5)`.
+A component does no I/O and reads no clock. The runtime and the conformance suite carry out its effects. Each
+event is a dataclass. `handle` takes an event as this dataclass, and `apply` takes it as an object of the
+wire. Both call the method whose name is the kind of the event, with the fields in order: `gate.barrier(0,
+5)`.
 """
 
 from abc import ABC, abstractmethod
@@ -16,27 +17,27 @@ from impl.core.events import Event
 from impl.core.wire import Wire
 
 NO_CHECKPOINT: Final = -1
-"""In the place of a checkpoint id: below all of them, which are from 0 on."""
+"""The value for "no checkpoint". It is below every checkpoint id, because ids are at least 0."""
 Effects = tuple[Effect, ...]
 EventT = TypeVar("EventT", bound=Event)
 EffectT = TypeVar("EffectT", bound=Effect)
 
 
 def events_of(union: object) -> Mapping[str, type[Event]]:
-    """The events of a union, by kind."""
+    """From each kind to its class, for the event classes of a union."""
     return MappingProxyType({event.kind: event for event in get_args(union)})
 
 
 class Component(ABC, Generic[EventT, EffectT]):
-    """A state machine of the protocol, driven by typed methods, by `handle`, or by `apply`."""
+    """A state machine of the protocol. Its events come by typed methods, by `handle`, or by `apply`."""
 
     _events: ClassVar[Mapping[str, type[Any]]]
 
     def handle(self, event: EventT) -> tuple[EffectT, ...]:
-        """Take one typed event; returns its effects in order.
+        """Apply one typed event; returns its effects in order.
 
-        Raises ProtocolError if the event is of another component or illegal in this state; nothing has
-        changed then.
+        Raises ProtocolError if the event belongs to another component or is illegal in this state. The state
+        is then unchanged.
         """
         if self._events.get(event.kind) is not type(event):
             raise self._unknown(repr(event))
@@ -47,10 +48,10 @@ class Component(ABC, Generic[EventT, EffectT]):
         return effects
 
     def apply(self, event: Mapping[str, object]) -> list[Wire]:
-        """Take one event of the wire; returns its effects, in order, as objects of the wire.
+        """Apply one event of the wire; returns its effects in order, as objects of the wire.
 
-        Raises ProtocolError if the event is outside the protocol or illegal in this state; nothing has
-        changed then.
+        Raises ProtocolError if the event is outside the protocol or illegal in this state. The state is then
+        unchanged.
         """
         kind = event.get("kind")
         word = self._events.get(kind) if isinstance(kind, str) else None
@@ -78,7 +79,7 @@ def require_checkpoint_id(checkpoint: int) -> None:
 
 
 def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
-    """Raise ConfigError if the configuration has a key that is not `known`."""
+    """Raise ConfigError if the configuration has a key that is not in `known`."""
     unknown = sorted(set(config) - set(known))
     if unknown:
         keys = ", ".join(known) or "none"
@@ -86,7 +87,10 @@ def only_keys(config: Mapping[str, object], known: Collection[str]) -> None:
 
 
 def positive_int(config: Mapping[str, object], key: str, default: int | None = None) -> int:
-    """The int from 1 on under `key`. Raises ConfigError if it is none, or is missing without a default."""
+    """The int under `key`.
+
+    Raises ConfigError if it is not an int of at least 1, or missing without a default.
+    """
     value = config.get(key, default)
     if type(value) is not int or value < 1:
         raise ConfigError(f"{key} must be an int from 1 on, got {value!r}; correct the configuration")
@@ -94,7 +98,7 @@ def positive_int(config: Mapping[str, object], key: str, default: int | None = N
 
 
 def any_int(config: Mapping[str, object], key: str, default: int) -> int:
-    """The int under `key`; its bounds are checked where it is used. Raises ConfigError if it is none."""
+    """The int under `key`, whose bounds the caller checks. Raises ConfigError if the value is not an int."""
     value = config.get(key, default)
     if type(value) is not int:
         raise ConfigError(f"{key} must be an int, got {value!r}; correct the configuration")
@@ -102,7 +106,7 @@ def any_int(config: Mapping[str, object], key: str, default: int) -> int:
 
 
 def supported(config: Mapping[str, object], key: str, offered: Collection[str], default: str) -> str:
-    """The name under `key`. Raises UnsupportedError if it is not among `offered`."""
+    """The name under `key`. Raises UnsupportedError if the name is not in `offered`."""
     value = config.get(key, default)
     if not isinstance(value, str) or value not in offered:
         raise UnsupportedError(

@@ -17,13 +17,16 @@ JOB_FAILURE: Final = "JOB_FAILURE"
 
 
 class Effect(Word):
-    """An action that a component demands of the runtime."""
+    """An action that the runtime must carry out for a component."""
 
     __slots__ = ()
 
 
 @word("fail")
 class Fail(Effect):
-    """The event is refused with an exception. A gate or subtask is not used again; others continue."""
+    """The component refuses the event with an exception.
+
+    A failed gate or subtask accepts no further event. Other components continue.
+    """
 
     error: str

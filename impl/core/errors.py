@@ -1,7 +1,7 @@
 """The errors of the protocol core.
 
-Every message states what was expected, what came, and what to do. An event that raises one has changed
-nothing.
+Every message states the expected value, the given value, and what to do. An event that raises an error does
+not change the component.
 """
 
 

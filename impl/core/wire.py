@@ -1,12 +1,12 @@
 """Conversion of events and effects to objects of the wire and back.
 
-An event or effect is a frozen dataclass, a `Word`, with a `kind`. On the wire it is a flat object,
-`{"kind": "barrier", "channel": 0, "checkpoint": 5}`, with the fields of the dataclass in their order. A field
-with a default may be left out, and is left out when it holds the default. A missing, unknown or wrongly typed
-field is a ProtocolError.
+An event or an effect is a `Word`: a frozen dataclass with a `kind`. On the wire it is a flat object with the
+fields of the dataclass in their order, such as `{"kind": "barrier", "channel": 0, "checkpoint": 5}`. A field
+with a default may be missing on the wire. `wire` leaves a field out if it has its default. `parse` raises
+ProtocolError for a missing, unknown or wrongly typed field.
 
-`parse` and `wire` are called for every step of a lock-step run. They loop once over a prepared table and
-leave values that are no JSON scalars to a second pass.
+A lock-step run calls `parse` and `wire` for every step. So they loop once over a prepared table, and a second
+loop converts values that are not JSON scalars.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar, cast, dataclass_transform
 from impl.core.errors import ProtocolError
 
 Wire = dict[str, object]
-"""One event or effect on the wire: JSON values under string keys, `kind` first."""
+"""One event or effect on the wire: a mapping from strings to JSON values, with `kind` as the first key."""
 
 _SCALARS: Mapping[object, frozenset[type]] = {
     int: frozenset({int}),  # compared with `type`, so that true is no int
@@ -29,7 +29,7 @@ _SCALARS: Mapping[object, frozenset[type]] = {
 
 
 class Word:
-    """An event or an effect. Two words are equal if their kinds and fields are."""
+    """An event or an effect. Two words are equal if their kinds and their fields are equal."""
 
     __slots__ = ()
 
@@ -80,7 +80,7 @@ class Word:
 
     @classmethod
     def _flatten(cls, wire: Wire) -> Wire:
-        """Convert the fields that are no JSON scalars, and leave out those that hold their default."""
+        """Convert the fields that are not JSON scalars, and leave out the fields that have their default."""
         flat: Wire = {}
         for name, value in wire.items():
             if name in cls._defaults and value == cls._defaults[name]:
@@ -93,7 +93,7 @@ class Word:
 
     @classmethod
     def _convert(cls, values: list[object]) -> list[object]:
-        """Convert the fields that are no JSON scalars: enums and lists of strings."""
+        """Convert the fields that are not JSON scalars: enums and lists of strings."""
         converted: list[object] = []
         for name, value in zip(cls._names, values, strict=True):
             declared = cls._declared[name]
@@ -128,7 +128,7 @@ W = TypeVar("W", bound=Word)
 
 @dataclass_transform(frozen_default=True)
 def word(kind: str) -> Callable[[type[W]], type[W]]:
-    """Decorate a class: it becomes the frozen dataclass of the word `kind`."""
+    """A decorator that makes a class the frozen dataclass of the word `kind`."""
 
     def declare(bare: type[W]) -> type[W]:
         made = dataclass(frozen=True, slots=True)(bare)

@@ -178,4 +178,4 @@ def test_a_file_that_is_no_list_is_refused(tmp_path, text, says):
 def test_an_entry_that_the_model_cannot_play_is_refused_and_so_is_fix_without_a_list():
     with pytest.raises(ListError, match="cannot be played: channels"):
         Known([ENTRY._replace(config={"channels": 0})]).replay(ours("model"), ["gate"])
-    assert "give that too" in str(run("--adapter", "impl", "--fix").exception)
+    assert "give --known-divergences, too" in str(run("--adapter", "impl", "--fix").exception)

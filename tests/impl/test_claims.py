@@ -185,7 +185,7 @@ def test_a_second_job_gets_no_output_into_which_another_one_has_committed(output
     write(first, 1, 1)
     first.notify_complete(1)
     with pytest.raises(
-        OutputClaimedError, match=r"belongs to another run.*give this one an output of its own"
+        OutputClaimedError, match=r"belongs to another run.*give this run an output of its own"
     ):
         output.claim(claim(1, {1: None}, OTHER))
     write(first, 2, 2)
@@ -240,7 +240,7 @@ def test_a_run_from_a_savepoint_gets_the_output_of_its_run_and_a_second_one_too(
 def test_a_savepoint_whose_output_was_taken_back_is_no_start(output):
     begin(output, claim(1, {1: None}), None)
     begin(output, claim(3, {3: 2}, OTHER, (Ancestor(RUN, 2),)), 2)
-    with pytest.raises(OutputClaimedError, match="begin from savepoint 2, or write elsewhere"):
+    with pytest.raises(OutputClaimedError, match="begin from savepoint 2, or use another output"):
         output.claim(claim(4, {4: 5}, THIRD, (Ancestor(RUN, 5),)))
 
 

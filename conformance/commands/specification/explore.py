@@ -139,7 +139,9 @@ def command(
             f"{chosen.closed.name} has no kernel, which Spark needs; use --engine compiled or python"
         )
     if chosen.bounds is None and reading.labelled:
-        raise click.UsageError(f"{chosen.closed.name} has no kernel, which --labelled needs; leave it out")
+        raise click.UsageError(
+            f"{chosen.closed.name} has no kernel, which --labelled needs; leave --labelled out"
+        )
     if (reading.symmetric or reading.every_id) and (chosen.bounds is None or engine == "python"):
         raise click.UsageError(
             "--symmetric and --every-id need a kernel, which this model or engine does not have; use a gate, "
@@ -147,7 +149,7 @@ def command(
         )
     if reading.every_id and not chosen.ids:
         raise click.UsageError(
-            f"--every-id does not apply, because the ids of {model} count up; leave it out"
+            f"--every-id does not apply, because the ids of {model} count up; leave --every-id out"
         )
     with Progressing() as watch:
         watch.begins(model)

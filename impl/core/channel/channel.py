@@ -1,7 +1,7 @@
-"""One channel with both ends: unaligned barriers overtake records, which are stored and restored.
+"""One channel with its sender and its receiver. Unaligned barriers overtake records in it.
 
-The network between the ends holds no item: `transfer` moves one item from the sender to the receiver. Rules:
-UNAL-32 to UNAL-36.
+Checkpoints store the overtaken records, and a restore puts them back. The network between the two ends holds
+no item: `transfer` moves one item from the sender to the receiver. Rules: UNAL-32 to UNAL-36.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,11 @@ class ChannelProfile(NamedTuple):
     """The switches of one generation of channels."""
 
     counts_aligned: bool
-    """An aligned barrier that arrives ends the storing at the receiver, and may be prioritised."""
+    """Whether an aligned barrier that arrives ends the storing at the receiver, and may be prioritised."""
     converts_timed_out: bool
-    """A barrier at the sender becomes unaligned when its alignment times out."""
+    """Whether a barrier at the sender becomes unaligned when its alignment times out."""
     urgent_pass_block: bool
-    """Unaligned barriers are transferred also while the sender is blocked."""
+    """Whether the network also transfers unaligned barriers while the sender is blocked."""
 
 
 CHANNEL_PROFILES: Final[Mapping[str, ChannelProfile]] = {
@@ -63,7 +63,7 @@ class Channel(Component[events.ChannelEvent, events.ChannelEffect]):
         return self._sender.barrier(checkpoint, alignment)
 
     def time_out(self, checkpoint: int) -> events.ChannelEffects:
-        """The alignment of a barrier that waits at the sender has taken too long."""
+        """The time-out of a barrier that waits at the sender has passed."""
         require_checkpoint_id(checkpoint)
         return self._sender.time_out(checkpoint)
 
@@ -80,7 +80,7 @@ class Channel(Component[events.ChannelEvent, events.ChannelEffect]):
         return ()
 
     def transfer(self) -> events.ChannelEffects:
-        """One item moves to the receiver; none does while restored records are unread (UNAL-36)."""
+        """One item moves to the receiver. While restored records are unread, no item moves (UNAL-36)."""
         if self._receiver.recovering:
             return ()
         item, effects = self._sender.leave()
@@ -91,7 +91,7 @@ class Channel(Component[events.ChannelEvent, events.ChannelEffect]):
         return self._receiver.read()
 
     def start_persisting(self, checkpoint: int) -> events.ChannelEffects:
-        """The receiver stores what the checkpoint's barrier overtakes."""
+        """The receiver begins to store the records that the checkpoint's barrier overtakes."""
         require_checkpoint_id(checkpoint)
         return self._receiver.start(checkpoint)
 

@@ -1,7 +1,7 @@
 """The receiver's end of a channel: the items that have arrived and that the gate has not read.
 
-Every item gets a number when it arrives, and keeps it when it overtakes. Whether a record precedes a barrier
-is therefore a comparison of numbers. Rules: UNAL-34 to UNAL-36.
+Every item gets a number when it arrives, and keeps this number when it overtakes. A record precedes a barrier
+if its number is lower. Rules: UNAL-34 to UNAL-36.
 """
 
 from collections import deque
@@ -44,8 +44,8 @@ class Numbered(NamedTuple):
 class ChannelReceiver:
     """One input channel of a task.
 
-    `restored`: the records that a checkpoint stored at the receiver. `counts_aligned`: an aligned barrier
-    that arrives ends the storing too; in flink-1.12 only an unaligned one does.
+    `restored`: the records that a checkpoint stored at the receiver. `counts_aligned`: whether an aligned
+    barrier that arrives also ends the storing. In flink-1.12 only an unaligned barrier ends it.
     """
 
     def __init__(self, restored: list[object], *, counts_aligned: bool) -> None:
@@ -61,7 +61,7 @@ class ChannelReceiver:
 
     @property
     def recovering(self) -> int:
-        """Number of restored records that the gate has not read."""
+        """The number of restored records that the gate has not read."""
         return self._recovering
 
     @property
@@ -109,7 +109,7 @@ class ChannelReceiver:
             self._newest_number = self._numbers
 
     def read(self) -> tuple[events.ReadEffect, ...]:
-        """The gate reads one item; no effect if none waits."""
+        """The gate reads one item. There is no effect if no item waits."""
         if self._urgent:
             first = self._urgent.popleft()
             if isinstance(first, Announced):
@@ -144,7 +144,7 @@ class ChannelReceiver:
         return (events.StoreInput(checkpoint, waiting),) if waiting else ()
 
     def stop(self, checkpoint: int) -> None:
-        """The snapshot of `checkpoint` is complete or aborted: store no further record for it or an older.
+        """End the storing for `checkpoint` and older ones, because its snapshot is complete or aborted.
 
         While restored records are unread, each call replaces the previous one.
         """

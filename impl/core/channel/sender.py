@@ -27,16 +27,16 @@ class Barrier:
 
     @property
     def overtakes(self) -> bool:
-        """Whether it moves ahead of records."""
+        """Whether the barrier moves ahead of records."""
         return self.alignment is Alignment.UNALIGNED
 
 
 class ChannelSender:
     """The items that a task has written into one channel and the network has not transferred.
 
-    `restored`: the records that a checkpoint stored at the sender. `converts_timed_out`: a barrier with a
-    time-out becomes unaligned when it times out. `urgent_pass_block`: unaligned barriers are transferred also
-    while the sender is blocked.
+    `restored`: the records that a checkpoint stored at the sender. `converts_timed_out`: whether a barrier
+    with a time-out becomes unaligned when it times out. `urgent_pass_block`: whether the network also
+    transfers unaligned barriers while the sender is blocked.
     """
 
     def __init__(self, restored: list[object], *, converts_timed_out: bool, urgent_pass_block: bool) -> None:
@@ -75,14 +75,14 @@ class ChannelSender:
         return (StoreOutput(checkpoint, overtaken),)
 
     def abort(self, checkpoint: int) -> tuple[SenderEffect, ...]:
-        """`checkpoint` was aborted: its promised part is not stored."""
+        """`checkpoint` was aborted, so the sender does not store its promised records."""
         if self._promised != checkpoint:
             return ()
         self._promised = None
         return (LoseOutput(checkpoint),)
 
     def leave(self) -> tuple[Payload | Barrier | None, tuple[SenderEffect, ...]]:
-        """Remove the next item for the transfer; None if none may be transferred."""
+        """Remove and return the next item to transfer, with the effects, or None."""
         if self._urgent and (self._urgent_pass_block or not self._blocked):
             return self._urgent.popleft(), ()
         if self._blocked or not self._regular:
@@ -102,7 +102,7 @@ class ChannelSender:
 
     @property
     def first(self) -> Payload | Barrier | None:
-        """The item that is transferred next; None if none may be."""
+        """The next item to transfer; None if no item may be transferred."""
         if self._urgent:
             return self._urgent[0]
         return self._regular[0] if self._regular and not self._blocked else None

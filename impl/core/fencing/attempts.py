@@ -1,7 +1,7 @@
-"""Decisions from the attempts that a storage has recorded. Rules FENCE-02 and FENCE-05.
+"""The decisions of fencing, from the recorded attempts. Rules FENCE-02 and FENCE-05.
 
-The component `fencing` has the records in memory, `impl.state.checkpoints` reads them from its location, and
-a claim of an output has a copy of them. All decide with these functions.
+Three users call these functions. The component `fencing` has the records in memory, `impl.state.checkpoints`
+reads them from its storage, and a claim of an output has a copy of them.
 """
 
 from collections.abc import Collection, Mapping
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) -> list[int]:
     """The attempts that `attempt` must close before it looks for its checkpoint, ascending (FENCE-02).
 
-    `drawn`: all attempts. `recorded`: those that have started or were closed.
+    `drawn`: all attempts. `recorded`: the attempts that have started or were closed.
     """
     return sorted(one for one in drawn if one < attempt and one not in recorded)
 
@@ -18,8 +18,8 @@ def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) ->
 def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: int) -> int | None:
     """The first newer attempt than the publisher's that started before the checkpoint, or None (FENCE-05).
 
-    It started from an earlier checkpoint or from the beginning. The checkpoint is then dead: no attempt may
-    start from it. `starts`: by attempt that has started, its checkpoint; None: the beginning.
+    Such an attempt started from an earlier checkpoint or from the beginning. `checkpoint` is then dead: no
+    attempt may start from it. `starts`: from each started attempt to its checkpoint; None: the beginning.
     """
     for attempt, start in sorted(starts.items()):
         if attempt > publisher and (start is None or start < checkpoint):

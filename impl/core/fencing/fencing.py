@@ -1,7 +1,7 @@
 """Drivers and the storage that they share, in memory. Rules: FENCE-01 to FENCE-05.
 
-`impl.state.checkpoints` does the same steps on a file system or an object store. Each event here is one
-operation there that other processes see at once.
+`impl.state.checkpoints` takes the same steps on a file system or an object store. Each event of this
+component is one atomic operation of that module.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ MOST_DRIVERS = 8
 
 
 class Phase(Enum):
-    """What a driver has done last."""
+    """The last step of a driver."""
 
     IDLE = "idle"
     DRAWN = "drawn"
@@ -33,11 +33,11 @@ class _Driver:
     phase: Phase = Phase.IDLE
     attempt: int = 0
     checkpoint: int = 0
-    """The one that it has found, or is publishing; 0 for none."""
+    """The checkpoint that the driver has found, or is publishing; 0 for none."""
 
 
 class Fencing(Component[events.FencingEvent, events.FencingEffect]):
-    """Some drivers, and a storage that is empty at first."""
+    """`drivers` drivers, and a storage that is empty at first."""
 
     def __init__(self, drivers: int = 2) -> None:
         self._drivers = [_Driver() for _ in range(drivers)]
@@ -48,7 +48,10 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         self._completed: list[int] = []
 
     def draw(self, driver: int) -> events.FencingEffects:
-        """Draw the next number (FENCE-01). Raises ProtocolError, as every step, if it is not the next one."""
+        """Draw the next number (FENCE-01).
+
+        Every step raises ProtocolError if it is not the next step of the driver.
+        """
         own = self._at(driver, Phase.IDLE)
         if own.attempt and self._is_superseded(own):
             return self._superseded(driver)
@@ -118,7 +121,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return (events.Published(own.checkpoint),)
 
     def confirm(self, driver: int) -> events.FencingEffects:
-        """Look for a newer attempt after the publication; complete the checkpoint if there is none."""
+        """Look for a newer attempt after the publication. Completes the checkpoint if there is none."""
         own = self._at(driver, Phase.PUBLISHED)
         if self._is_superseded(own):
             return self._superseded(driver)
@@ -128,7 +131,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return (completed,)
 
     def fail(self, driver: int) -> events.FencingEffects:
-        """The attempt fails; the driver remembers its number."""
+        """The attempt fails. The driver remembers the attempt's number."""
         own = self._of(driver)
         if own.phase is Phase.IDLE:
             raise ProtocolError(f"driver {driver} has no attempt that could fail; send draw")
@@ -136,7 +139,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return ()
 
     def crash(self, driver: int) -> events.FencingEffects:
-        """The driver ends; the next one in its place has no attempt."""
+        """The driver ends. The next driver in its place has no attempt."""
         if not self._of(driver).attempt:
             raise ProtocolError(f"driver {driver} has drawn nothing that its end could change; send draw")
         self._drivers[driver - 1] = _Driver()
@@ -154,7 +157,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         }
 
     def _record_of(self, attempt: int) -> int:
-        """On the wire: -1 for a closed attempt, -2 for an open one."""
+        """The checkpoint of an attempt on the wire: -1 for a closed attempt, -2 for an open attempt."""
         if attempt in self._closed:
             return -1
         return (self._starts[attempt] or 0) if attempt in self._starts else -2

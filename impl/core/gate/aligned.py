@@ -4,8 +4,8 @@ Barrier n splits each channel into what belongs to checkpoint n and what does no
 that has delivered barrier n until every open channel has delivered it. It then triggers the snapshot and
 resumes the channels. Rules: ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-22, ALIGN-24, and SUB-01 at one gate.
 
-The gate receives barriers, cancellation markers and ends at once, also on a blocked channel. It sees no
-records and holds back no items: that is the part of `polled_gate`, or of the channels of a runtime.
+The gate receives barriers, cancellation markers and ends at once, also on a blocked channel. It does not see
+records, and it does not hold back items. `polled_gate`, or the channels of a runtime, hold back the items.
 """
 
 from typing import Any
@@ -34,8 +34,8 @@ from impl.core.gate.unaligned_events import GateEffect, GateEffects
 class AlignedGate(Gate[AlignedEvent]):
     """The alignment over the channels 0 to `channels` - 1; arguments as in `Gate`.
 
-    With `after_finish` an ended channel counts as aligned (ALIGN-15); else it aborts the alignment
-    (ALIGN-14).
+    With `after_finish`, an ended channel counts as aligned (ALIGN-15). Without it, the end of a channel
+    aborts the alignment (ALIGN-14).
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""The input gate that aligns first, and gives the alignment up when it takes too long.
+"""The input gate that aligns first, and overtakes when the alignment takes too long.
 
-While it aligns, an aligned barrier blocks its channel as in `aligned`, and the gate remembers announcements.
-An unaligned barrier, a barrier or an end that comes after the time-out, or the timer ends this phase: the
-announced barriers then overtake, and the rest is as in `unaligned`. The timer fires only within `advance`.
-Rules: UNAL-11 to UNAL-13, UNAL-15 to UNAL-20.
+In the first phase, an aligned barrier blocks its channel as in `aligned`, and the gate remembers
+announcements. This phase ends at an unaligned barrier, at a barrier or an end of a channel after the
+time-out, or when the timer fires. The announced barriers then overtake, and the gate continues as in
+`unaligned`. The timer fires only within `advance`. Rules: UNAL-11 to UNAL-13, UNAL-15 to UNAL-20.
 """
 
 from enum import Enum, auto
@@ -14,10 +14,10 @@ from impl.core.gate.unaligned_events import Alignment, GateEffects, Prioritise, 
 
 
 class Phase(Enum):
-    """How far the pending checkpoint has come."""
+    """The phase of the pending checkpoint at the gate."""
 
     WAITING = auto()
-    """The gate has read no barrier of it: it is announced, or no checkpoint is pending."""
+    """The gate has read no barrier: the checkpoint is only announced, or no checkpoint is pending."""
     ALIGNING = auto()
     OVERTAKING = auto()
     """The alignment was given up before the first barrier, which will trigger."""

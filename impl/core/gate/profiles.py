@@ -1,7 +1,7 @@
 """Generations of the input gate: the switches in which the releases of Flink differ.
 
-`PROFILES` maps the option `profile` of the wire to the switches of that generation. A gate is given its
-profile when it is made, and reads a switch where the generations differ.
+`PROFILES` maps each value of the option `profile` to the switches of a generation. The constructor of a gate
+takes a profile. The gate reads a switch where the generations differ.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Profile:
-    """The switches of one generation; the defaults are those of the newest."""
+    """The switches of one generation. The defaults are the switches of the newest generation."""
 
     ends_count: bool = True
     """Checkpoints after tasks finish are on, if the configuration does not set them."""

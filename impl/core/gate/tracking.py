@@ -23,17 +23,17 @@ from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import GateEffects
 
 TRACKED_AT_MOST: Final = 50
-"""Number of checkpoints that are tracked at once; one more removes the oldest (TRACK-07)."""
+"""The maximum number of tracked checkpoints. One more checkpoint removes the oldest (TRACK-07)."""
 
 
 @dataclass(slots=True)
 class _Tracked:
-    """A checkpoint for which some channels have counted, and not all."""
+    """A checkpoint for which some channels, but not all, have counted."""
 
     counted: list[int]
-    """The channels that have counted, sorted. A channel may stand here twice (TRACK-16)."""
+    """The channels that have counted, sorted. A channel may occur twice (TRACK-16)."""
     needed: int
-    """Number of channels that have to count."""
+    """The number of channels that must count."""
     aborted: bool = False
 
 

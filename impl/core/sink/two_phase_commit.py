@@ -21,16 +21,16 @@ from impl.core.errors import ProtocolError
 from impl.core.sink import events
 
 AWAITS_LAST_COMMIT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
-"""By the name on the wire: whether a finished sink stays open until its last transaction is committed."""
+"""From each profile to whether a finished sink stays open until its last transaction is committed."""
 NEWEST_SINK: Final = "1.14"
 
 
 class SinkPhase(Enum):
-    """How far the sink's task has come."""
+    """The state of the sink's task."""
 
     RUNNING = "running"
     FINISHED = "finished"
-    """The input has ended; snapshots and notifications still arrive."""
+    """The input has ended, and snapshots and notifications still arrive."""
     CRASHED = "crashed"
 
 
@@ -42,16 +42,17 @@ class PreCommitted(NamedTuple):
 
 
 class SinkSnapshot(NamedTuple):
-    """The transactions that a snapshot of the sink records: the open one, and the pre-committed ones."""
+    """The open and the pre-committed transactions in a snapshot of the sink."""
 
     open: int | None
     pending: tuple[PreCommitted, ...]
 
 
 class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
-    """One sink subtask. A new one has transaction 1 open; `continuing` makes one from a durable snapshot.
+    """One sink subtask. Transaction 1 is open in a new sink.
 
-    `awaits_last_commit`: the end of the input does not close the sink (from 1.14 on).
+    `continuing` makes a sink from a durable snapshot. `awaits_last_commit`: whether the sink stays open after
+    the end of its input (from 1.14 on).
     """
 
     def __init__(self, *, awaits_last_commit: bool = True) -> None:
@@ -88,7 +89,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
 
     @property
     def open(self) -> int | None:
-        """The open transaction; None after the last one was pre-committed."""
+        """The open transaction; None after the last transaction was pre-committed."""
         return self._open
 
     @property
@@ -163,13 +164,13 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return (*done, events.CommitFailed(fails), *rest, *self.close())
 
     def notify_abort(self, checkpoint: int) -> events.SinkEffects:
-        """`checkpoint` was aborted: its transactions are committed with a later one (SINK-05)."""
+        """`checkpoint` was aborted. A later checkpoint commits its transactions (SINK-05)."""
         self._require_alive()
         require_checkpoint_id(checkpoint)
         return ()
 
     def finish(self) -> events.SinkEffects:
-        """The input ends: the next snapshot files the last transaction (SINK-07)."""
+        """The input ends. The next snapshot pre-commits the last transaction (SINK-07)."""
         self._require_alive()
         if not self._awaits_last_commit:
             return self.close()
@@ -177,14 +178,17 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return ()
 
     def close(self) -> events.SinkEffects:
-        """The task ends: abort the open transaction; a restore commits the pre-committed ones (SINK-09)."""
+        """The task ends: abort the open transaction.
+
+        A restore commits pre-committed transactions (SINK-09).
+        """
         self._require_alive()
         aborted = () if self._open is None else (events.AbortTransaction(self._open),)
         self.crash()
         return aborted
 
     def crash(self) -> events.SinkEffects:
-        """The sink's process ends: open and pre-committed transactions are forgotten, the snapshots stay."""
+        """The sink's process ends. The sink forgets its transactions, and the snapshots stay."""
         self._require_alive()
         self._phase = SinkPhase.CRASHED
         self._open = None
@@ -223,7 +227,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         }
 
     def _restart(self, snapshot: SinkSnapshot) -> events.SinkEffects:
-        """Commit what is pre-committed, oldest first, abort what is open, begin a transaction (SINK-06)."""
+        """Commit the pre-committed transactions, abort the open transaction, begin a new one (SINK-06)."""
         self._phase = SinkPhase.RUNNING
         self._pending = []
         committed = self._commit([filed.transaction for filed in snapshot.pending])
@@ -231,7 +235,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return (*committed, *aborted, self._begin())
 
     def _begin(self) -> events.SinkEffect:
-        """Open the next transaction; no id is used twice (SINK-08)."""
+        """Open the next transaction, with a new id (SINK-08)."""
         self._open = self._next
         self._next += 1
         return events.Begin(self._open)

@@ -1,7 +1,7 @@
-"""Which shared state is in use: files that one checkpoint wrote and later ones refer to (SUB-12).
+"""The registry of shared state: files that one checkpoint has written and later checkpoints use (SUB-12).
 
-Such a file must stay while a retained checkpoint may need it. Up to 1.14 the registry counts the checkpoints
-that use a file; from 1.15 on it records the newest one.
+Such a file must stay while a retained checkpoint may use it. Up to 1.14 the registry counts the checkpoints
+that use a file. From 1.15 on it records the newest checkpoint that uses a file.
 """
 
 from abc import abstractmethod
@@ -13,7 +13,10 @@ from impl.core.coordinator.profiles import CoordinatorProfile
 
 
 class SharedStates(Protocol):
-    """The registry of shared handles. The handles that a method returns are to be deleted, in that order."""
+    """The registry of shared handles.
+
+    The caller deletes the handles that a method returns, in their order.
+    """
 
     def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
         """An acknowledgement of `checkpoint` has brought `handles`."""
@@ -47,7 +50,7 @@ class CountedUses(SharedStates):
         self._users: dict[str, set[int]] = {}
 
     def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
-        """`checkpoint` uses `handles`; it counts once, however many tasks brought them."""
+        """`checkpoint` uses `handles`. It counts once for a handle that several tasks use."""
         for handle in handles:
             self._users.setdefault(handle, set()).add(checkpoint)
 
@@ -103,5 +106,5 @@ class NewestUse(SharedStates):
 
 
 def shared_states(profile: CoordinatorProfile, recovered: Iterable[int] = ()) -> SharedStates:
-    """An empty registry of that generation. `recovered`: the checkpoints that a new coordinator found."""
+    """A new registry for a generation. `recovered`: the checkpoints that a new coordinator has recovered."""
     return NewestUse(recovered) if profile.registers_at_acknowledgement else CountedUses()

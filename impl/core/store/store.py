@@ -1,9 +1,9 @@
-"""The completed checkpoints of one job: which are retained, which are dropped, which one a restore uses.
+"""The store of the completed checkpoints of one job, which decides which checkpoints are retained.
 
 The list is in the order of addition, which may differ from the order of ids. An addition drops the oldest
-until `retain` are left. It never drops the last element, and from 1.12 on it drops the newest checkpoint only
-for a stop-with-savepoint. Rules: SUB-06 to SUB-09. The store deletes no file; its effects name the
-checkpoints to delete.
+checkpoints until `retain` are left. It never drops the last element. From 1.12 on it drops the newest
+checkpoint only for a stop-with-savepoint. Rules: SUB-06 to SUB-09. The store deletes no file. Its effects
+name the checkpoints to delete.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class StorePhase(Enum):
 
 
 class Completed(NamedTuple):
-    """One element of the store. `shared`: handles of files that other checkpoints may use too."""
+    """One element of the store. `shared`: the handles of files that other checkpoints may also use."""
 
     checkpoint: int
     type: CheckpointType
@@ -107,7 +107,7 @@ class CompletedCheckpointStore(component.Component[events.StoreEvent, events.Sto
         return (events.Latest(self.newest),)
 
     def shutdown(self, discard: bool) -> events.StoreEffects:
-        """The job has ended. With `discard` its checkpoints are deleted, but no savepoint."""
+        """The job has ended. With `discard`, the effects delete its checkpoints, but no savepoint."""
         self._require_open()
         kept = self._completed
         self._completed = []
@@ -123,7 +123,7 @@ class CompletedCheckpointStore(component.Component[events.StoreEvent, events.Sto
         return {"completed": list(self.completed)}
 
     def _drop_above_limit(self) -> list[Completed]:
-        """From the oldest on, drop what SUB-07 allows while more than `retain` are left."""
+        """Drop the oldest elements that SUB-07 allows to drop, until `retain` are left; returns them."""
         last = self._completed[-1]
         checkpoints = [one for one in self._completed if one.type is CheckpointType.CHECKPOINT]
         newest_checkpoint = checkpoints[-1] if checkpoints else None

@@ -15,7 +15,7 @@ from impl.state import CheckpointStorage, StorageError, SupersededError
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
 
-    with pytest.raises(click.UsageError, match="give a new folder"):
+    with pytest.raises(click.UsageError, match="name a new folder"):
         emptied(tmp_path)
     assert (tmp_path / "thesis.txt").read_text() == "mine"
 

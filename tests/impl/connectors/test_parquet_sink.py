@@ -286,7 +286,7 @@ def test_rows_of_another_schema_are_reported(out):
     sink = opened(out, "sink-0", 1)
     sink.write(batch(1))
     sink.write(pa.record_batch({"m": ["x"]}))
-    with pytest.raises(ConnectorError, match="all rows of one transaction have one schema"):
+    with pytest.raises(ConnectorError, match="one schema for all rows of a transaction"):
         sink.snapshot(1)
 
 

@@ -84,7 +84,7 @@ REFUSED = [
         {"x": pa.array([1, 2**63], pa.uint64())},
         r".*hold 9223372036854775808, because its integers end at 2\*\*63",
     ),
-    ({"x": pa.array([b"a", b"\xff"]).view(pa.string())}, "column 'x' cannot hold .*no UTF-8: correct it"),
+    ({"x": pa.array([b"a", b"\xff"]).view(pa.string())}, "column 'x' cannot hold .*not UTF-8: correct it"),
 ]
 
 
