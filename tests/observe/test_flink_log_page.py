@@ -31,9 +31,9 @@ def test_the_table_states_what_the_tool_finds(release, failed, lines, events, se
 
 
 def test_the_page_counts_the_situations():
-    words = {17: "Seventeen", 13: "thirteen"}
-    assert f"{words[len(SITUATIONS)]} situations are counted" in PAGE
-    assert f"{words[len(RARE)]} more" in PAGE
+    words = {17: "seventeen", 13: "thirteen"}
+    assert f"The command counts {words[len(SITUATIONS)]} situations" in PAGE
+    assert f"Each of {words[len(RARE)]} further situations" in PAGE
 
 
 def line(kind: str, *, task: str = "", checkpoint: int = -1, detail: str = "") -> LogLine:

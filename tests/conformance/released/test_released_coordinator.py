@@ -22,6 +22,7 @@ from conformance.released.coordinator import (
     target,
 )
 from conformance.released.known_divergences import read, shown_by
+from conformance.released.matrix import Cell
 from conformance.released.sequences import conform
 from conformance.report import released as report
 from conformance.rules import index as rule_index
@@ -42,7 +43,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, component):
     assert done.sequences > 30
     assert done.transitions > 60
     assert report.line(done).startswith(f"  CONFORMS     Flink 9.9.9   {component}: ")
-    assert report.matrix([done]).splitlines()[0].split() == ["release", component]
+    assert report.matrix([Cell.of(done, "here")]).splitlines()[0].split() == ["release", component]
 
 
 class Older(ProcessAdapter):
@@ -130,7 +131,7 @@ def test_an_event_that_a_release_cannot_receive_ends_the_search_and_is_reported(
     with Declining([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as declining:
         done = conform(declining, target("9.9.9", "1.13", "store"), 5, tour_nodes=5, kind=MasterSearch)
     assert done.verdict is Verdict.UNDETERMINED
-    assert "stopped: unsupported: savepoints" in report.details(done)
+    assert "stopped: error: it does not offer savepoints" in report.details(done)
 
 
 def test_random_histories_ask_every_kind_of_event_in_every_configuration():

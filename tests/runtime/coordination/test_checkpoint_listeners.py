@@ -166,7 +166,9 @@ def test_a_listener_that_cannot_be_called_is_refused_before_the_job_starts(name,
     function = Noting()
     setattr(function, name, wrong)
     numbers = Job("job").source("numbers", RateInput(10))
-    with pytest.raises(ConfigError, match=f"Noting.{name} takes \\(checkpoint_id\\)"):
+    with pytest.raises(
+        ConfigError, match=f"Noting.{name}: expected a method with the arguments \\(checkpoint_id\\)"
+    ):
         numbers.process("noting", function)
     with pytest.raises(ConfigError, match="Noting"):
         Listeners((function,))

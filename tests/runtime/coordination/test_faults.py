@@ -237,7 +237,7 @@ def test_damage_is_never_nothing(tmp_path):
 
 def test_an_executor_is_only_killed_where_it_is_not_the_driver(tmp_path):
     job = flights_job(flights_csv(), tmp_path)
-    with pytest.raises(ConfigError, match="executors of their own"):
+    with pytest.raises(ConfigError, match="executors in processes of their own"):
         job.execute("local[8]", tmp_path, faults=[FaultPlan(Point.PRE_COMMIT_DUE, action="kill-executor")])
     with pytest.raises(InjectedFaultError, match="no executor"):
         executor_above(os.getpid())

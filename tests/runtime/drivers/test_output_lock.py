@@ -43,7 +43,7 @@ def test_a_folder_of_a_live_run_is_refused_and_nothing_in_it_is_changed(tmp_path
     (tmp_path / "committed").mkdir()
     (tmp_path / "committed" / "rows").write_text("of the live run")
     assert cli.run(["run", "--out", str(tmp_path)]) == Exit.USAGE
-    assert f"process {holder.pid} runs one" in capsys.readouterr().err
+    assert f"process {holder.pid} runs a job there" in capsys.readouterr().err
     assert (tmp_path / "committed" / "rows").read_text() == "of the live run"
 
 
@@ -52,7 +52,7 @@ def test_a_job_is_refused_before_spark_is_started(tmp_path, holder, supervised):
     from impl.driver import supervise
 
     job = numbers_job(10, tmp_path / "committed", 100.0)
-    with pytest.raises(OutputInUseError, match="end that one, or name another folder"):
+    with pytest.raises(OutputInUseError, match="end that process, or name another"):
         supervise(job, "local[6]", tmp_path) if supervised else job.execute("local[6]", tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [LOCK]
 
@@ -69,7 +69,10 @@ def test_a_resume_holds_the_lock_as_soon_as_the_driver_that_it_supersedes_has_en
         for thread in threading.enumerate():
             if thread.name == WAITER:
                 thread.join()
-        with pytest.raises(OutputInUseError, match=f"process {os.getpid()} runs one"), locked(tmp_path):
+        with (
+            pytest.raises(OutputInUseError, match=f"process {os.getpid()} runs a job there"),
+            locked(tmp_path),
+        ):
             pass
     with locked(tmp_path):
         pass
