@@ -105,8 +105,9 @@ def conform_matrix(
     cells, commit = record.resume(), source()
     for known in map(release, versions):
         targets = list(targets_of(known, MODES, LEVELS, [name for name in SEARCHES if name != "gate"]))
-        yield from (cells[place(one)] for one in targets if place(one) in cells)
-        left = [one for one in targets if place(one) not in cells]
+        kept = {place(one) for one in targets if place(one) in cells and cells[place(one)].holds_for(one)}
+        yield from (cells[place(one)] for one in targets if place(one) in kept)
+        left = [one for one in targets if place(one) not in kept]
         if not left:
             continue
         with removed_again(known):

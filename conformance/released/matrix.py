@@ -81,6 +81,11 @@ class Cell(NamedTuple):
         """The verdict; None if nothing was driven."""
         return None if self.outcome in (ABSENT, SKIPPED) else Verdict(self.outcome)
 
+    def holds_for(self, target: Target) -> bool:
+        """Whether a later run keeps it: the target had an outcome, and still has this profile."""
+        settled = self.outcome == ABSENT or self.verdict in {Verdict.CONFORMS, Verdict.DIVERGES}
+        return settled and self.profile == target.profile
+
     @classmethod
     def of(cls, done: Conformed, commit: str) -> Self:
         """The cell of a result, driven at a commit of this specification."""

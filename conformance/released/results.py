@@ -67,7 +67,7 @@ class Conformed:
     fields: tuple[str, ...] = ()
     """The fields of the release's observable state."""
     rules: set[str] = field(default_factory=set)
-    """The rules that fired in the model."""
+    """The rules from which the answers of compared steps follow."""
     known: Counter[str] = field(default_factory=Counter)
     """Sequences that ended at a known divergence, by its name."""
     gone: list[Known] = field(default_factory=list)

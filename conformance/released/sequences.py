@@ -8,7 +8,7 @@ is shrunk. Known divergences are replayed first: one that no longer diverges is 
 import gc
 import time
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from random import Random
 
@@ -101,6 +101,8 @@ class Search(ABC):
         self._signatures = Signatures(adapter)
         self._prepare = Prepare(frozenset())
         self._reached = Reached(WALKS)
+        self._rules: Counter[str] = Counter()
+        """By rule: how many steps that it follows from were sent, without those from a divergence on."""
         self._compared = 0
         """The number of events before the divergence of the sequence that is played step by step."""
 
@@ -153,6 +155,8 @@ class Search(ABC):
                 steps = list(zip(case.events, case.oracle.transcript(case.events), strict=True))
                 self._reached.retract(footprint(case.oracle, steps))
                 self._reached.add(footprint(case.oracle, steps[: self._compared]))
+                for _, edge in steps[self._compared :]:
+                    self._rules.subtract(edge.rules)
 
     def _counted(self, cases: Iterator[Case]) -> Iterator[Case]:
         for case in cases:
@@ -262,6 +266,8 @@ class Search(ABC):
     ) -> Case:
         """A case to be sent; what it reaches counts from now on."""
         self._reached.add(marks)
+        for _, edge in edges:
+            self._rules.update(edge.rules)
         return self._prepare.case(oracle, edges, batches)
 
     def _oracle(self, config: Wire) -> Oracle:
@@ -270,17 +276,15 @@ class Search(ABC):
         if oracle is None:
             oracle = self._oracles[key] = Oracle(self._target.component, config)
         if sum(known.remembered for known in self._oracles.values()) > NODES_AT_ONCE:
-            self.finish()
             for known in self._oracles.values():
                 known.forget()
             gc.collect()  # nodes know their neighbours, in cycles
         return oracle
 
     def finish(self) -> None:
-        """Collect the rules that fired in the oracles, and what was reached."""
+        """Collect the rules of the steps that were compared, and what was reached."""
         self._done.reached = self._reached.values()
-        for oracle in self._oracles.values():
-            self._done.rules |= oracle.fired()
+        self._done.rules |= {rule for rule, steps in self._rules.items() if steps > 0}
 
 
 def edges_of(

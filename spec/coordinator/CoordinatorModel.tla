@@ -167,13 +167,16 @@ COORD_29 == [][(EventIs("acknowledge") \/ EventIs("decline")) /\ ~CannotStart /\
                       Len(k'.pending) < MaxConcurrent /\ ~HoldsBack(k') /\ IsEarly(Whole[j])}
     IN  Len(Left) = Cardinality(early)]_vars
 
+EndsOne == (EventIs("acknowledge") \/ EventIs("decline")) /\ PendingIds(k) \ PendingIds(k') # {}
+
 (* No request leaves the queue while too many deletions are under way. (At a *)
 (* tick, deletions begin after a start.) The end of a deletion gives a turn, *)
-(* except of a checkpoint that was not stored.                               *)
+(* except of a checkpoint that was not stored; so does the end of a          *)
+(* checkpoint.                                                               *)
 COORD_33 == [][~Ends =>
     /\ HoldsBack(IF EventIs("tick") THEN k ELSE k') => Left = <<>> /\ k'.next = k.next
-    /\ EventIs("deleted") =>
-        IF ~Head(k.deletions) THEN Left = <<>>
+    /\ EventIs("deleted") \/ (SlowCleaning /\ EndsOne) =>
+        IF EventIs("deleted") /\ ~Head(k.deletions) THEN Left = <<>>
         ELSE \/ k'.queue = <<>> \/ HoldsBack(k') \/ IsEarly(Head(k'.queue))
              \/ ~Head(k'.queue).forced /\ Len(k'.pending) >= MaxConcurrent]_vars
 

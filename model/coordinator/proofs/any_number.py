@@ -90,7 +90,7 @@ class Above(SymbolicInt):
 
 
 OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
-"""Every generation before 2.3: 1.18 and 1.19 have the switches of 1.20."""
+"""Every generation before 2.3. Without slow deletions 1.18 and 1.19 behave as 1.20."""
 WITH_SCHEDULER = ("1.11", "1.17", "1.20")
 """The generations before 2.3 whose cases include a scheduler together with a pause."""
 BEYOND = frozenset(("COORD-29", "COORD-33", "SUB-10", "SUB-12"))

@@ -70,16 +70,25 @@ def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The end of a deletion gives a turn, but not of one whose checkpoint was not stored."""
+    """The end of a checkpoint or deletion gives a turn, but not of a deletion of what was not stored."""
     if type(event) is Deleted and not (before.open and any(before.deletions[:1])):
         return not effects and after == before._replace(deletions=before.deletions[1:])
-    if not before.plan.slow_cleaning or not after.queue or type(event) not in (TriggerRequest, Deleted):
+    if not before.plan.slow_cleaning or not after.queue:
+        return True
+    if type(event) not in (TriggerRequest, Deleted) and not _ends(before, event, after):
         return True
     if after.master != NONE or is_full(after) or is_cleaning(after):
         return True
     head = after.queue[0]  # the turn ended at another one that was early
     is_early = head.periodic and not head.forced and after.now < after.pause_ends
-    return is_early and (type(event) is TriggerRequest or len(after.queue) < len(before.queue))
+    return is_early and (type(event) is not Deleted or len(after.queue) < len(before.queue))
+
+
+def _ends(before: Coordinator, event: Event, after: Coordinator) -> bool:
+    """A task's answer has ended a pending checkpoint."""
+    if type(event) not in (AcknowledgeMessage, DeclineMessage):
+        return False
+    return any(find_pending(after, pending.checkpoint) is None for pending in before.pending)
 
 
 def has_collected(pending: Pending) -> bool:

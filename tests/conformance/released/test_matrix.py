@@ -110,10 +110,27 @@ def test_the_verdict_is_that_of_all_cells(tmp_path, outcome, code):
     record = Record(tmp_path / "flink-matrix.jsonl", BOUNDS)
     record.begin()
     cells = every_cell("2.3.0")
-    for cell in (*cells[:-1], cells[-1]._replace(outcome=outcome)):
+    for cell in (*cells, cells[-1]._replace(version="9.9.9", outcome=outcome)):
         record.add(cell)
     words = ["2.3.0", "--sequences", "50", "--resume", "--build", str(tmp_path)]
     assert CliRunner().invoke(flink.matrix, words, standalone_mode=False).return_value == code
+
+
+@pytest.mark.parametrize(
+    ("change", "holds"),
+    [
+        ({}, True),
+        ({"outcome": "DIVERGES"}, True),
+        ({"outcome": "absent"}, True),
+        ({"outcome": "UNDETERMINED"}, False),
+        ({"outcome": "skipped"}, False),
+        ({"profile": "1.19"}, False),
+    ],
+)
+def test_a_later_run_drives_again_what_had_no_outcome_or_has_another_profile(change, holds):
+    *_, subtask = targets_of(releases()["2.3.0"], MODES, LEVELS, OTHERS)
+    *_, cell = every_cell("2.3.0")
+    assert cell._replace(**change).holds_for(subtask) is holds
 
 
 @pytest.mark.parametrize("part", ["0/7", "8/7", "3", "a/b", "1/0"])

@@ -172,3 +172,14 @@ def test_floods_bring_more_requests_than_may_wait(profile, told):
         effects = [effect for edge in oracle.transcript(flood) for effect in edge.effects]
         refused.append(sum(effect.get("reason") == "TOO_MANY_CHECKPOINT_REQUESTS" for effect in effects))
     assert refused == told
+
+
+def test_only_rules_of_compared_steps_count(impl):
+    """Of two random candidates one is sent; what fires in the other is not compared."""
+    one = target("9.9.9", "1.9", "coordinator")
+    search = MasterSearch(impl, one, done := driver.Conformed(one))
+    cases = list(search.random(5, 0))
+    search.finish()
+    assert done.rules == {
+        rule for case in cases for edge in case.oracle.transcript(case.events) for rule in edge.rules
+    }

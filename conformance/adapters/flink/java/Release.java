@@ -57,10 +57,12 @@ final class Release {
             components.put("channel", offer(channel, Collections.emptyList(), Collections.emptyList()));
         }
         if (!subtask.isEmpty()) {
-            components.put("subtask", offer(subtask, Collections.emptyList(), Collections.emptyList()));
+            components.put("subtask", offer(subtask, Collections.emptyList(), Collections.singletonList("restored")));
         }
         for (String component : Components.OF_THE_COORDINATOR) {
-            components.put(component, offer(coordinator, Collections.emptyList(), Collections.emptyList()));
+            boolean cleans = component.equals("coordinator") && isAtLeast(1, 12); // the option `cleaning`
+            components.put(component, offer(coordinator, Collections.emptyList(),
+                    cleans ? Collections.singletonList("cleaning") : Collections.emptyList()));
         }
         components.put("sink", offer(sink(), Collections.emptyList(), Collections.emptyList()));
         components.put("gate", offer(profile, modes(), Arrays.asList("handler", "polled")));
