@@ -2,6 +2,7 @@
 
 import operator
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import example, given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from impl.aggregation import rows as aggregates_of_rows
 from impl.aggregation.rows import Aggregating, Emit
+from impl.batches import rows_of
 from impl.spark.worker import gathering
 from impl.spark.worker.gathering import GatheredBatches, united
 from impl.spark.worker.processing import ProcessOperator
@@ -136,3 +138,21 @@ def test_the_updates_are_those_of_rows_one_by_one(parts, waiting, at_once):
             if barrier:
                 emitted, exact = stories.before_barrier(), alone.before_barrier()
                 assert sorted(emitted, key=repr) == sorted(exact, key=repr)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pa.array(np.array([1, 2], np.float16)), pa.array([0.0, -0.0]), pa.array([[1], [2, 3]])],
+    ids=["half floats", "signs of zero", "lists"],
+)
+@pytest.mark.parametrize("index", [pa.int8(), pa.int32()])
+def test_dictionaries_that_arrow_does_not_unite_exactly_keep_their_values(values, index):
+    parts = [
+        pa.RecordBatch.from_arrays(
+            [pa.DictionaryArray.from_arrays(pa.array([0, 1], index), values.take(pa.array(order)))], ["v"]
+        )
+        for order in ([0, 1], [1, 0])
+    ]
+    rows = [row for part in parts for row in rows_of(part)]
+    united_rows = [row for one in united(parts) for row in rows_of(one)]
+    assert repr(united_rows) == repr(rows)  # 0.0 == -0.0

@@ -150,6 +150,7 @@ class RunWatch:
             is_sink = True if file.task in self.run.sinks else None
             reader = TaskReader(self.run, file, self._coordinator.settings, is_sink)
             reader.grows = True
+            reader.remembers = False  # every line of a file that grows is parsed
             self._readers[file.attempt, file.task] = reader
 
     def _advance(self, now: float) -> None:

@@ -145,7 +145,8 @@ class RememberingReader(FileReader):
         """`shaped`: transitions are remembered; else every line is taken anew."""
         super().__init__(file, causes, shaped=shaped)
         self._taken = taken
-        self._remembers = shaped
+        self.remembers = shaped
+        """Transitions are remembered. This is of no use where no line has a shape."""
         self._state: ReaderState | None = None
         self._base = self._other = 0
         self._notes = Notes()
@@ -217,7 +218,7 @@ class RememberingReader(FileReader):
         if need is not None:
             self._state = before  # nothing has happened
             return need
-        located = self.located() if self._remembers else None
+        located = self.located() if self.remembers else None
         if located is None:
             return None
         after, shape = memory.state(located.local), line.shape

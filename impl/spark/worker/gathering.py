@@ -17,6 +17,8 @@ _ROWS: Final = 16_384
 """Number of waiting rows from which on the function gets them; a barrier waits until they are processed."""
 _BYTES: Final = 16 * 1024 * 1024
 """Size of the waiting rows from which on the function gets them, however few they are."""
+_EXACT: Final = (pa.types.is_string, pa.types.is_binary, pa.types.is_integer)
+"""The values whose dictionaries Arrow unites exactly: it alters half floats, and takes 0.0 for -0.0."""
 _BITS: Final = 32
 """The bits of the indices of a dictionary that cannot overflow when dictionaries are united."""
 
@@ -53,16 +55,34 @@ class GatheredBatches:
 def united(batches: Sequence[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows of all batches, in order, in as few batches as their schemas allow."""
     if len(batches) > 1 and not all(_can_unite(batches[0].schema, one.schema) for one in batches):
-        batches = [without_dictionaries(batch) for batch in batches]
-    for _, alike in groupby(batches, key=lambda batch: batch.schema):
-        same = list(alike)
         try:
-            yield with_dictionaries(pa.concat_batches(same)) if len(same) > 1 else same[0]
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # dictionaries within nested values
+            batches = [without_dictionaries(batch) for batch in batches]
+        except pa.ArrowNotImplementedError:  # dictionaries of nested values
+            yield from batches
+            return
+    for schema, alike in groupby(batches, key=lambda batch: batch.schema):
+        same = list(alike)
+        if len(same) == 1 or any(map(_has_dictionary_within, schema.types)):
             yield from same
+            continue
+        try:
+            whole = with_dictionaries(pa.concat_batches(same))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # dictionaries with a null among their values
+            yield from same
+        else:
+            yield whole
 
 
 def _can_unite(first: pa.Schema, schema: pa.Schema) -> bool:
-    """Whether Arrow can unite columns of both: the indices of their dictionaries have enough bits for it."""
+    """Whether Arrow unites columns of both exactly, and the indices of dictionaries have enough bits."""
     dictionaries = (kind for kind in schema.types if pa.types.is_dictionary(kind))
-    return schema.equals(first) and all(kind.index_type.bit_width >= _BITS for kind in dictionaries)
+    return schema.equals(first) and all(
+        kind.index_type.bit_width >= _BITS and any(is_exact(kind.value_type) for is_exact in _EXACT)
+        for kind in dictionaries
+    )
+
+
+def _has_dictionary_within(kind: pa.DataType) -> bool:
+    """Whether values of this type contain dictionaries, which Arrow may not unite exactly."""
+    within = [kind.field(place).type for place in range(kind.num_fields)]
+    return any(pa.types.is_dictionary(one) or _has_dictionary_within(one) for one in within)
