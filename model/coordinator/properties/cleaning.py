@@ -10,7 +10,7 @@ from model.coordinator.events import (
     Rejected,
     TriggerRequest,
 )
-from model.coordinator.pending import Pending
+from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.properties.ends import is_added, last_missing
 from model.coordinator.properties.terms import find_pending, is_cleaning, is_full
 from model.coordinator.state import Coordinator
@@ -27,12 +27,6 @@ from model.registry import Registry
 from model.store.store import STOP
 
 COORDINATOR_CLEANING = Registry("coordinator")
-
-
-@COORDINATOR_CLEANING.state("COORD-33")
-def coord_33_at_once(coordinator: Coordinator) -> bool:
-    """No deletion is under way where each ends at once."""
-    return coordinator.plan.slow_cleaning or not coordinator.deletions
 
 
 @COORDINATOR_CLEANING.step("COORD-33")
@@ -58,9 +52,12 @@ _WITHOUT_TURN = (COORDINATOR_SUSPEND, TOO_MANY_CHECKPOINT_REQUESTS)
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The deletions under way: of each aborted, dropped or not stored checkpoint, and none that has ended."""
+    """Each aborted, dropped or not stored checkpoint begins a deletion, and an ended one is not under way.
+
+    Where each deletion ends at once, none is under way after a step.
+    """
     if not before.plan.slow_cleaning:
-        return True
+        return not after.deletions
     if type(event) is CoordinatorRestart:
         return not after.deletions
     if type(event) is Deleted:
@@ -94,7 +91,8 @@ def _ends(before: Coordinator, event: Event, after: Coordinator) -> bool:
 def has_collected(pending: Pending) -> bool:
     """It has state of a task, of its own or shared, or that of all operator coordinators."""
     masters = pending.coordinators
-    return any((*pending.states, *pending.shared)) or (masters != () and all(masters))
+    has_state = any(handle != NO_STATE for handle in pending.states)
+    return has_state or any(pending.shared) or (masters != () and all(masters))
 
 
 def begun(before: Coordinator, event: Event, effects: Effects) -> tuple[bool, ...]:
