@@ -1,4 +1,4 @@
-"""The cases of deletions that last longer than their event, for each number of them under way. Rule COORD-33."""
+"""The cases of deletions that last longer than their event, by number of deletions. Rule COORD-33."""
 
 from collections.abc import Iterator
 from itertools import product
