@@ -31,6 +31,7 @@ HEADLINES = frozenset(
         "throughput, row API, memory, compared with Structured Streaming",
         "throughput, Arrow batch API, memory, compared with Structured Streaming",
         "throughput, Arrow batch API, rocksdb, compared with Flink SQL with mini-batch, rocksdb",
+        "throughput, row API, memory, compared with Flink DataStream in Java, memory",
         "processor time that checkpoints add, row API",
         "unaligned checkpoint under backpressure",
         "aligned checkpoint under backpressure (control)",

@@ -21,7 +21,7 @@ from conformance.released.coordinator import target as master_target
 from conformance.released.failures import FailuresSearch
 from conformance.released.failures import target as failures_target
 from conformance.released.gate import GateSearch, GateTarget
-from conformance.released.matrix import Cell, Record, place
+from conformance.released.matrix import Cell, Record
 from conformance.released.results import OVERTAKEN, Conformed, Target
 from conformance.released.sequences import Search, conform
 from conformance.released.sink import SinkSearch
@@ -34,6 +34,8 @@ MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
 PUBLISHED = HOME / "conformance" / "released" / "matrix.jsonl"
 """The cells that the page of the documentation shows."""
+PAGE = HOME / "docs" / "reference" / "released-flinks.md"
+"""That page."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
@@ -81,18 +83,32 @@ def conform_releases(
     for known in chosen:
         command(known)  # fetched and compiled once, not by each process
     targets = [one for known in chosen for one in targets_of(known, modes, levels, components)]
-    yield from conform_targets(targets, order, processes)
+    yield from conform_targets(targets, with_directed(targets, order, processes), processes)
 
 
 def conform_targets(
     targets: Sequence[Target], order: Order, processes: int | None = None
 ) -> Iterator[Conformed]:
     """Conform targets of releases that were fetched, in this order, each in a process of its own."""
-    fresh = get_context("spawn")  # a process for each, so that its memory goes with it
-    with ProcessPoolExecutor(processes or cores(), fresh, max_tasks_per_child=1) as pool:
-        if order.aims:
-            order = order._replace(directed=(*order.directed, *_missing(targets, order, pool)))
+    with _fresh_processes(processes) as pool:
         yield from pool.map(conform_one, targets, repeat(order))
+
+
+def with_directed(targets: Sequence[Target], order: Order, processes: int | None = None) -> Order:
+    """The order with the directed cases of these gates, if it wants them; it keeps the cases that it has."""
+    there = {(mode, profile) for mode, profile, _ in order.directed}
+    gates = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
+    gates = [gate for gate in gates if gate not in there]
+    if not order.aims or not gates:
+        return order
+    with _fresh_processes(processes) as pool:
+        found = zip(gates, pool.map(_directed, gates), strict=True)
+        return order._replace(directed=(*order.directed, *((*gate, directed) for gate, directed in found)))
+
+
+def _fresh_processes(processes: int | None) -> ProcessPoolExecutor:
+    """A process for each task, so that its memory goes with it."""
+    return ProcessPoolExecutor(processes or cores(), get_context("spawn"), max_tasks_per_child=1)
 
 
 def conform_matrix(
@@ -105,30 +121,17 @@ def conform_matrix(
     cells, commit = record.resume(), source()
     for known in map(release, versions):
         targets = list(targets_of(known, MODES, LEVELS, [name for name in SEARCHES if name != "gate"]))
-        kept = {place(one) for one in targets if place(one) in cells and cells[place(one)].holds_for(one)}
-        yield from (cells[place(one)] for one in targets if place(one) in kept)
-        left = [one for one in targets if place(one) not in kept]
+        kept = {one.place for one in targets if one.place in cells and cells[one.place].holds_for(one)}
+        yield from (cells[one.place] for one in targets if one.place in kept)
+        left = [one for one in targets if one.place not in kept]
         if not left:
             continue
         with removed_again(known):
             command(known)
-            if order.aims:
-                with ProcessPoolExecutor(processes or cores(), get_context("spawn")) as pool:
-                    order = order._replace(directed=(*order.directed, *_missing(left, order, pool)))
+            order = with_directed(left, order, processes)
             for done in conform_targets(left, order, processes):
                 record.add(Cell.of(done, commit))
                 yield done
-
-
-def _missing(
-    targets: Sequence[Target], order: Order, pool: ProcessPoolExecutor
-) -> Iterator[tuple[str, str, Directed]]:
-    """The directed cases of the modes and profiles of these gates that the order does not have."""
-    there = {(mode, profile) for mode, profile, _ in order.directed}
-    gates = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
-    gates = [gate for gate in gates if gate not in there]
-    found = pool.map(_directed, gates)
-    return ((*gate, directed) for gate, directed in zip(gates, found, strict=True))
 
 
 @contextmanager

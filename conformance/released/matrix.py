@@ -101,11 +101,6 @@ class Cell(NamedTuple):
         )  # fmt: skip
 
 
-def place(target: Target) -> Place:
-    """The place of a target in the matrix."""
-    return target.version, target.mode, target.level
-
-
 class Record:
     """The file of cells of one run, or of several runs with the same bounds."""
 

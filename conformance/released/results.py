@@ -37,6 +37,11 @@ class Target(ABC):
         return f"{self.profile}/{self.mode}/{self.level}"
 
     @property
+    def place(self) -> tuple[str, str, str]:
+        """Its place in the matrix of releases: version, mode or other component, and level."""
+        return self.version, self.mode, self.level
+
+    @property
     def minor(self) -> tuple[int, int]:
         """The first two numbers of the version."""
         major, minor, *_ = self.version.split(".")

@@ -78,11 +78,6 @@ def newest() -> Release:
     return list(releases().values())[-1]
 
 
-def last_patches() -> tuple[Release, ...]:
-    """The last listed patch release of each minor release, oldest first."""
-    return tuple({one.minor: one for one in releases().values()}.values())
-
-
 def last_of_each() -> tuple[Release, ...]:
     """The last listed patch release of each minor release with each of its profiles, oldest first."""
     found = {(one.minor, one.profile, one.coordinator, one.channel): one for one in releases().values()}

@@ -20,7 +20,6 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 5_000
-MATRIX_PAGE = Path("docs/reference/released-flinks.md")
 COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "subtask")
 
 
@@ -221,7 +220,7 @@ def matrix(  # noqa: PLR0913 - a click command
     table with the number of sequences and of new divergences in each cell.
     """
     from conformance.adapters.flink.releases import FlinkError, releases
-    from conformance.parts.released import PUBLISHED, Order, conform_matrix
+    from conformance.parts.released import PAGE, PUBLISHED, Order, conform_matrix
     from conformance.released.matrix import RECORD, Bounds, Cell, Record, in_order, read
     from conformance.released.matrix import publish as publish_cells
     from conformance.report import released
@@ -256,8 +255,8 @@ def matrix(  # noqa: PLR0913 - a click command
     if publish:
         publish_cells(record, PUBLISHED)
         rules = [rule.id for rule in load_rules() if rule.kind == "step"]
-        MATRIX_PAGE.write_text(released.page(cells, record.bounds, rules), encoding="utf-8")
-        click.echo(f"  page    {MATRIX_PAGE}")
+        PAGE.write_text(released.page(cells, record.bounds, rules), encoding="utf-8")
+        click.echo(f"  page    {PAGE}")
     return verdict.exit_code
 
 

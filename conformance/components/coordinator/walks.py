@@ -127,7 +127,7 @@ class _Coordinator:
         self._hooks: list[str] = config.get("hooks", [])
         self._eventful = any(name in config for name in ("externalized", "tolerable_failures"))
         self._finishing: bool = config.get("finished_tasks", False)
-        self._cleaning: bool = config.get("cleaning") == "slow"
+        self._cleaning = SLOW.items() <= config.items()
         self._shares = self._draw() < 0.4
         self._running: set[str] = set()
         self._handles = 0

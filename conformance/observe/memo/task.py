@@ -220,7 +220,7 @@ class TaskState(RememberingReader):
         self._offsets.require("notify_abort", checkpoint)
 
     def _pre_commits(self, line: Line, _: object) -> None:
-        """The sink counts its rows; now and then it forgets what nobody restores."""
+        """The sink counts its rows. At times it forgets the snapshots from which no restore can start."""
         sink = self._sink
         assert sink is not None
         sink.pre_commits(line, self._received_before())

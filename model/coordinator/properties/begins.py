@@ -259,7 +259,7 @@ def participants(coordinator: Coordinator) -> tuple[bool, ...]:
 
 
 def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator) -> bool:
-    """`one` has begun in this step: nobody has answered, and its deadline is one time-out from now."""
+    """`one` has begun in this step: no task has answered, and its deadline is one time-out from now."""
     plan, tasks = before.plan, participants(after)
     fresh = Pending(
         one.checkpoint, one.type, one.forced, one.deadline, tasks, tuple(not takes for takes in tasks),

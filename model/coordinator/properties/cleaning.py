@@ -56,9 +56,7 @@ def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: 
 
     Where each deletion ends at once, none is under way after a step.
     """
-    if not before.plan.slow_cleaning:
-        return not after.deletions
-    if type(event) is CoordinatorRestart:
+    if not before.plan.slow_cleaning or type(event) is CoordinatorRestart:
         return not after.deletions
     if type(event) is Deleted:
         return after.deletions == before.deletions[1:]

@@ -122,7 +122,7 @@ def _events(on_barrier: Event) -> Iterator[Any]:
 
 
 def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - of either module
-    """In generations without ordered triggers, nobody triggers an id while its asynchronous part runs."""
+    """What `model.subtask.proofs.subtask` assumes of the environment, for any number of running parts."""
     if event.kind not in ("checkpoint", "checkpoint_on_barrier") or state.profile.orders_triggers:
         return ()
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)

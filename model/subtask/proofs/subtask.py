@@ -60,7 +60,7 @@ def subtask_cases(
 
 
 def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:
-    """In generations without ordered triggers, nobody triggers an id while its asynchronous part runs."""
+    """Without ordered triggers, the environment triggers no id while its asynchronous part runs."""
     if not isinstance(event, Checkpoint | CheckpointOnBarrier) or state.profile.orders_triggers:
         return ()
     return tuple(int_term(known) != int_term(event.checkpoint) for known in state.running)

@@ -5,9 +5,8 @@ from click.testing import CliRunner
 
 from conformance.adapters.flink.releases import releases
 from conformance.commands.implementations import flink
-from conformance.machine import HOME
-from conformance.parts.released import LEVELS, MODES, PUBLISHED, SEARCHES, targets_of
-from conformance.released.matrix import Bounds, Cell, MatrixError, Record, in_order, place, publish, read
+from conformance.parts.released import LEVELS, MODES, PAGE, PUBLISHED, SEARCHES, targets_of
+from conformance.released.matrix import Bounds, Cell, MatrixError, Record, in_order, publish, read
 from conformance.report import released
 from spec.rules import load_rules
 
@@ -142,7 +141,7 @@ def test_a_part_that_is_none_is_a_usage_error(part):
 
 def test_the_places_of_a_release_differ():
     targets = list(targets_of(releases()["2.3.0"], MODES, LEVELS, OTHERS))
-    assert len({place(one) for one in targets}) == len(targets) == 14
+    assert len({one.place for one in targets}) == len(targets) == 14
 
 
 def test_the_page_shows_every_cell_and_names_what_was_not_driven():
@@ -176,5 +175,5 @@ def test_the_releases_that_decide_a_rule_are_ranges_of_neighbours():
 
 def test_the_published_page_is_that_of_the_published_cells():
     bounds, cells = read(PUBLISHED)
-    page = (HOME / flink.MATRIX_PAGE).read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     assert page == released.page(in_order(cells.values()), bounds, STEP_RULES)

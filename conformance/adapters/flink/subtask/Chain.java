@@ -37,6 +37,10 @@ import org.apache.flink.streaming.runtime.tasks.StreamOperatorWrapper;
  */
 //# from 1.14
 final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
+//# end
+//# before 1.14
+final class Chain extends OperatorChain<Object, StreamOperator<Object>> {
+//# end
     private Operators operators;
 
     private Chain(StreamTask<Object, StreamOperator<Object>> task, Void never) {
@@ -47,8 +51,22 @@ final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
         Chain chain = Bare.of(Chain.class);
         chain.operators = operators;
         Reflect.set(chain, "streamOutputs", new RecordWriterOutput<?>[0]);
+//# from 1.11 before 1.14
+        Reflect.set(chain, "numOperators", 1);
+        Object wrapper = Bare.of(StreamOperatorWrapper.class);
+        Reflect.set(wrapper, "wrapped", operators.operator());
+        for (String place : new String[] {"headOperatorWrapper", "mainOperatorWrapper", "firstOperatorWrapper", "tailOperatorWrapper"}) {
+            if (Fields.has(chain, place)) {
+                Reflect.set(chain, place, wrapper);
+            }
+        }
+//# end
+//# before 1.11
+        Reflect.set(chain, "allOperators", new StreamOperator<?>[] {operators.operator()});
+//# end
         return chain;
     }
+//# from 1.14
 
     @Override
     public void prepareSnapshotPreBarrier(long checkpoint) {}
@@ -82,29 +100,6 @@ final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {
         operators.notified("notify_subsumed", checkpoint);
     }
 //# end
-//# from 1.11 before 1.14
-final class Chain extends OperatorChain<Object, StreamOperator<Object>> {
-    private Operators operators;
-
-    private Chain(StreamTask<Object, StreamOperator<Object>> task, Void never) {
-        super(task, null);
-    }
-
-    static Object of(Operators operators) {
-        Chain chain = Bare.of(Chain.class);
-        chain.operators = operators;
-        Reflect.set(chain, "streamOutputs", new RecordWriterOutput<?>[0]);
-        Reflect.set(chain, "numOperators", 1);
-        Object wrapper = Bare.of(StreamOperatorWrapper.class);
-        Reflect.set(wrapper, "wrapped", operators.operator());
-        for (String place : new String[] {"headOperatorWrapper", "mainOperatorWrapper", "firstOperatorWrapper", "tailOperatorWrapper"}) {
-            if (Fields.has(chain, place)) {
-                Reflect.set(chain, place, wrapper);
-            }
-        }
-        return chain;
-    }
-//# end
 //# from 1.11
 
     @Override
@@ -118,20 +113,6 @@ final class Chain extends OperatorChain<Object, StreamOperator<Object>> {
     }
 //# end
 //# before 1.11
-final class Chain extends OperatorChain<Object, StreamOperator<Object>> {
-    private Operators operators;
-
-    private Chain(StreamTask<Object, StreamOperator<Object>> task, Void never) {
-        super(task, null);
-    }
-
-    static Object of(Operators operators) {
-        Chain chain = Bare.of(Chain.class);
-        chain.operators = operators;
-        Reflect.set(chain, "streamOutputs", new RecordWriterOutput<?>[0]);
-        Reflect.set(chain, "allOperators", new StreamOperator<?>[] {operators.operator()});
-        return chain;
-    }
 
     @Override
     public void broadcastCheckpointBarrier(long checkpoint, long timestamp, CheckpointOptions options) {
