@@ -5,7 +5,8 @@ where `mutant` is a variable that the initial state picks. The schema evaluates 
 step. A violation is printed and ends the behaviours of this mutant only. A mutant whose states are many more,
 or much deeper, than the model's is not searched further in that model; it is too long unless another model
 kills it. A model whose specification is not `Spec`, as those with temporal properties, cannot be checked so:
-TLC checks it again for each survivor alone.
+TLC checks it again for each survivor alone. A mutant of a recursive constant is checked alone in all models:
+TLC computes a constant once, but with `mutant` in it again for each state, which takes minutes.
 """
 
 import re
@@ -59,20 +60,30 @@ SchemaBounded == SchemaCheck("{too_long}", TLCGet("level") < {deepest})
 
 def judge_schema(edits: Sequence[Edit]) -> Iterator[Judged]:
     """Yields each mutant with what TLC reports: a violated rule, an error, a time-out, or nothing."""
-    schema = _Schema(dict(enumerate(edits, 1)))
-    alone = []
-    for model in models_of({_module(edit) for edit in edits}):
+    texts = dict(modules("spec"))
+    together = [edit for edit in edits if not _is_of_constants(_module(edit))]
+    schema = _Schema(dict(enumerate(together, 1)))
+    without_schema = []
+    for model in models_of({_module(edit) for edit in together}):
         if model.configuration.specification == "Spec":
             schema.judge(model)
         else:
-            alone.append(model.name)
-    texts = dict(modules("spec"))
+            without_schema.append(model.name)
     for number, edit in schema.chosen.items():
         complaint = schema.found.get(number)
         if complaint is None:
-            complaint = tlc(_module(edit), edit.apply(texts[edit.module]), alone)
+            complaint = tlc(_module(edit), edit.apply(texts[edit.module]), without_schema)
             complaint = complaint or schema.unbounded.get(number, "")
         yield Judged(edit, {"TLC": complaint})
+    for edit in edits:
+        if edit not in together:
+            yield Judged(edit, {"TLC": tlc(_module(edit), edit.apply(texts[edit.module]))})
+
+
+def _is_of_constants(module: str) -> bool:
+    """Whether a module computes constants by recursion, and reads no variable."""
+    read = map(module_text, read_by(module))
+    return "RECURSIVE" in module_text(module) and not any("\nVARIABLE" in text for text in read)
 
 
 class _Schema:
