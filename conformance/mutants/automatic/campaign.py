@@ -12,9 +12,8 @@ from conformance.mutants.automatic.complaints import Judged
 from conformance.mutants.automatic.forked import answers
 from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.modules import folder_of, modules
-from conformance.mutants.automatic.mypy_refusals import if_typed
 from conformance.mutants.automatic.operators import Edit
-from conformance.mutants.automatic.prepared import judge_anew, serve, unchanged_scripts
+from conformance.mutants.automatic.prepared import PATIENCE, judge_anew, serve
 from conformance.mutants.automatic.tla_schema import judge_schema
 from conformance.mutants.score import ScoreError
 from spec.manifest import load_manifest
@@ -23,8 +22,6 @@ from spec.tlc import check
 
 _SHARED = ("hypothesis", "networkx", "orjson", "z3")
 """Loaded once, before the first fork."""
-_PATIENCE = 3600
-"""Seconds without an outcome after which a folder is given up."""
 
 
 class Part(NamedTuple):
@@ -100,7 +97,7 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
         return
     left = {edit.id: edit for edit in part.edits}
     texts = dict(modules(part.layer))
-    for edit, outcome in answers(serve, (*part, dumps, first), _PATIENCE):
+    for edit, outcome in answers(serve, (*part, dumps, first), PATIENCE):
         if edit is None and outcome:
             raise ScoreError(
                 f"expected no complaint of the unchanged {part.layer}/{part.folder}, got {outcome}; "
@@ -108,13 +105,10 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
             )
         if edit is not None and outcome is not None:
             del left[edit.id]
-            yield if_typed(outcome, edit.apply(texts[edit.module]))
+            yield outcome
     judges = Judges(part.layer, part.folder, dumps)
-    if left and part.layer == "model":
-        judges.scripts = next(answers(unchanged_scripts, (part.layer, part.folder, dumps), _PATIENCE))
     for edit in left.values():
-        text = edit.apply(texts[edit.module])
-        yield if_typed(judge_anew(edit, text, judges, first=first), text)
+        yield judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)
 
 
 def keep_graphs(dumps: Path) -> None:

@@ -22,6 +22,11 @@ def too_long(where: str) -> str:
     return f"{_TOO_LONG}{where}"
 
 
+def is_crash(complaint: str) -> bool:
+    """Whether a judge could not go on."""
+    return complaint.startswith(_CRASH)
+
+
 def is_by_rule(complaint: str) -> bool:
     """Whether a rule is broken, or two layers differ."""
     return bool(complaint) and not complaint.startswith((_CRASH, _TOO_LONG))
@@ -54,7 +59,7 @@ class Judged(NamedTuple):
     @property
     def crashed(self) -> bool:
         """No rule is broken, and some judge could not go on."""
-        return not self._is_killed and any(one.startswith(_CRASH) for one in self.complaints.values())
+        return not self._is_killed and any(map(is_crash, self.complaints.values()))
 
     @property
     def took_too_long(self) -> bool:

@@ -95,7 +95,10 @@ class Mutant:
 
 
 def changed(module: ModuleType, text: str) -> Pairs:
-    """The functions of a module whose code is another in the text; none if more than functions differ."""
+    """The functions of a module whose code is another in the text.
+
+    None if more than functions differ, or if one cannot get the code: `super()` needs a free variable.
+    """
     file = str(module.__file__)
     original = ModuleType(module.__name__)
     with open(file, encoding="utf-8") as source:
@@ -104,7 +107,9 @@ def changed(module: ModuleType, text: str) -> Pairs:
     exec(compile(text, file, "exec"), vars(mutated))
     ours, theirs, loaded = (functions(one, file) for one in (original, mutated, module))
     different = [name for name in ours if _differ(ours[name], theirs[name])]
-    return [(loaded[name], theirs[name]) for name in different]
+    pairs = [(loaded[name], theirs[name]) for name in different]
+    fit = all(one.__code__.co_freevars == other.__code__.co_freevars for one, other in pairs)
+    return pairs if fit else []
 
 
 def functions(module: ModuleType, file: str) -> dict[str, FunctionType]:

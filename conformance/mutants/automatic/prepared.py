@@ -3,6 +3,7 @@
 What a mutant cannot change is made once: the cases, their invariants, closed models, graphs, the answers of
 the model. Each unit of a judge runs once without an edit, which shows the statements that it runs and the
 time that it takes. A mutant is a change of code in a forked process, judged by the units that run its edit.
+A judge is prepared when the first mutant reaches it.
 """
 
 import gc
@@ -15,18 +16,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from conformance import machine
-from conformance.mutants.automatic.complaints import Judged, is_by_rule
+from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, is_by_rule, is_crash
 from conformance.mutants.automatic.coverage import Marks, Places, place_of
 from conformance.mutants.automatic.equivalent import changed, same_paths
 from conformance.mutants.automatic.forked import SECONDS, answers, limited
 from conformance.mutants.automatic.judges import Judges, Unit
 from conformance.mutants.automatic.modules import LAYERS, modules
+from conformance.mutants.automatic.mypy_refusals import is_refused
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
 
 SLOWER = 10
 """A mutant may take this number of times as long as the original, plus the seconds that follow."""
 LEAST = 5.0
+NO_ANSWER = crash("no answer")
+"""The complaint of a judge that ran out of memory, crashed with z3, or hangs."""
+PATIENCE = 3600
+"""Seconds without an outcome after which a folder is given up."""
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""
 
@@ -51,18 +57,11 @@ class Prepared:
         self._marks = Marks(sources, frozenset(map(self._place_of, edits)))
         for name in sources:
             import_module(name)
-        names = [judge for judge in judges.names if judge != "lock-step"]
-        units = {judge: [*judges.units(judge)] for judge in names}
-        self._assume(units.get("proofs", []))
-        self._early = self._marks.taken()
-        if layer == "model":
-            judges.record(keeps=False)
-        units["lock-step"] = [*judges.units("lock-step")]
+        self._early: set[tuple[str, int]] = set()
+        """The places that ran while units were made: what they did there is not undone."""
         self.complaint = ""
-        """The complaint about the folder without an edit; empty: none."""
-        self._runs = {judge: [*map(self._run, some)] for judge, some in units.items()}
-        gc.collect()
-        gc.freeze()
+        """The complaint about the folder without an edit; empty: none so far."""
+        self._runs: dict[str, list[Run]] = {}
 
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
         """The mutant with this text; None if it must be judged where nothing is prepared.
@@ -70,20 +69,41 @@ class Prepared:
         That is what changes more than functions, or a statement that ran while the judges were prepared.
         """
         place = self._place_of(edit)
-        if place in self._early:
-            return None
-        runs = {judge: [run for run in some if place in run.places] for judge, some in self._runs.items()}
-        is_function, *found = answers(_judge, (edit, text, runs, first))
-        if not is_function:
-            return None
-        if not any(runs.values()):
-            return Judged(edit, dict.fromkeys(self._judges.names, ""), is_run=False)
-        judged = of_answers(edit, found, self._judges.names, first=first)
-        cases = [run.unit.case for run in runs.get("proofs", []) if run.unit.case is not None]
+        found: list[str] = []
+        is_run = False
+        for judge in self._judges.names:
+            runs = [run for run in self._runs_of(judge) if place in run.places]
+            if place in self._early or self.complaint:
+                return None
+            is_run = is_run or bool(runs)
+            is_function, *complaint = answers(_judge, (edit, text, runs, first))
+            if not is_function:
+                return None
+            found += complaint or [NO_ANSWER]
+            if found[-1] == UNTYPED:
+                return Judged(edit, {"mypy": UNTYPED})
+            if first and is_by_rule(found[-1]):
+                break
+        judged = Judged(edit, dict(zip(self._judges.names, found, strict=False)), is_run=is_run)
+        cases = [run.unit.case for run in self._runs.get("proofs", []) if place in run.places]
         if judged.survives and cases:
             for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
                 return judged._replace(same_paths=same)
         return judged
+
+    def _runs_of(self, judge: str) -> list[Run]:
+        """The units of a judge, each of which runs when the first mutant reaches this judge."""
+        if judge not in self._runs:
+            if judge == "lock-step" and self._judges.scripts is None:
+                self._judges.record(keeps=False)
+            units = [*self._judges.units(judge)]
+            if judge == "proofs":
+                self._assume(units)
+            self._early |= self._marks.taken()
+            self._runs[judge] = [*map(self._run, units)]
+            gc.collect()
+            gc.freeze()
+        return self._runs[judge]
 
     def _place_of(self, edit: Edit) -> tuple[str, int]:
         return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
@@ -109,7 +129,7 @@ class Prepared:
 
 
 def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send the complaint of the folder without an edit, and each edit with its outcome or None."""
+    """Send each edit with its outcome or None; at a complaint about the folder without an edit, this one."""
     texts = dict(modules(layer))
     judges = Judges(layer, folder, dumps)
     left = [*edits]
@@ -120,34 +140,39 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
             found.send((edit, judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)))
         left = [edit for edit in left if edit not in outside]
     prepared = Prepared(layer, folder, judges, left)
-    found.send((None, prepared.complaint))
-    for edit in left if not prepared.complaint else ():
-        found.send((edit, prepared.judged(edit, edit.apply(texts[edit.module]), first=first)))
-
-
-def unchanged_scripts(layer: str, folder: str, dumps: Path, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send the scripts of lock-step: with a mutant of the model loaded, other events would be drawn."""
-    judges = Judges(layer, folder, dumps)
-    judges.record(keeps=False)
-    found.send(judges.scripts)
+    for edit in left:
+        judged = prepared.judged(edit, edit.apply(texts[edit.module]), first=first)
+        if prepared.complaint:
+            found.send((None, prepared.complaint))
+            return
+        found.send((edit, judged))
 
 
 def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
-    """Judge one mutant in a process that loads the mutated module, and runs everything."""
-    found = [*answers(_judge_anew, (edit, text, judges, first))]
-    judged = of_answers(edit, found, judges.names, first=first)
+    """Judge one mutant in a process that loads the mutated module, and runs everything.
+
+    The mutant of a model meets in lock-step the scripts that the unchanged model made.
+    """
+    found: list[str] = []
+    for judge in judges.names:
+        if judge == "lock-step" and edit.module.startswith("model.") and judges.scripts is None:
+            judges.scripts = next(answers(_unchanged_scripts, (judges,), PATIENCE))
+        found.append(next(answers(_judge_anew, (edit, text, judges, judge, first)), NO_ANSWER))
+        if found[-1] == UNTYPED:
+            return Judged(edit, {"mypy": UNTYPED})
+        if first and is_by_rule(found[-1]):
+            break
+    judged = Judged(edit, dict(zip(judges.names, found, strict=False)))
     if edit.module.startswith("model.") and judged.survives:
         for same in answers(_prove, (edit, text, None, {})):
             return judged._replace(same_paths=same)
     return judged
 
 
-def of_answers(edit: Edit, found: list[str], names: Iterable[str], *, first: bool) -> Judged:
-    """The outcome of a mutant by the answers of its judges; one that does not answer has crashed."""
-    names = tuple(names)
-    if len(found) < len(names) and not (first and found and is_by_rule(found[-1])):
-        found.append("crash: no answer")  # out of memory, a crash of z3, or a hang
-    return Judged(edit, dict(zip(names, found, strict=False)))
+def _unchanged_scripts(judges: Judges, found: Any) -> None:  # noqa: ANN401 - a connection
+    """Send the scripts of lock-step: with a mutant of the model loaded, other events would be drawn."""
+    judges.record(keeps=False)
+    found.send(judges.scripts)
 
 
 def forget() -> None:
@@ -168,7 +193,8 @@ def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
     )
 
 
-def _judge(edit: Edit, text: str, runs: dict[str, list[Run]], first: bool, found: Any) -> None:  # noqa: ANN401
+def _judge(edit: Edit, text: str, runs: list[Run], first: bool, found: Any) -> None:  # noqa: ANN401
+    """Send whether the edit changes functions only, and the complaint of the units."""
     try:
         pairs = changed(import_module(edit.module), text)
     except Exception:  # noqa: BLE001 - it cannot be loaded
@@ -176,30 +202,26 @@ def _judge(edit: Edit, text: str, runs: dict[str, list[Run]], first: bool, found
     found.send(bool(pairs))
     for original, mutated in pairs:
         original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
-    forget()
-    for some in runs.values() if pairs else ():
-        timed = ((run.unit, LEAST + SLOWER * run.seconds) for run in some)
-        complaint = _first_complaint(timed, first=first)
-        found.send(complaint)
-        if first and is_by_rule(complaint):
-            break
+    if pairs:
+        forget()
+        units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
+        found.send(_first_complaint(edit, text, units, first=first))
 
 
-def _judge_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Any) -> None:  # noqa: ANN401
+def _judge_anew(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
     install_text(edit.module, text)
-    for judge in judges.names:
 
-        def complains(judge: str = judge) -> str:
-            return _first_complaint(((unit, SECONDS) for unit in judges.units(judge)), first=first)
+    def complains() -> str:
+        return _first_complaint(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), first=first)
 
-        complaint = limited(complains)
-        found.send(complaint)
-        if first and is_by_rule(complaint):
-            break
+    found.send(limited(complains))
 
 
-def _first_complaint(units: Iterable[tuple[Unit, float]], *, first: bool) -> str:
-    """The first complaint by a rule; if there is none, of the first crash or time-out."""
+def _first_complaint(edit: Edit, text: str, units: Iterable[tuple[Unit, float]], *, first: bool) -> str:
+    """The first complaint by a rule; if there is none, of the first crash or time-out.
+
+    UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
+    """
     other, goes_on = "", False
     for number, (unit, seconds) in enumerate(units):
         if first and number == CRASHES and not goes_on:
@@ -207,6 +229,8 @@ def _first_complaint(units: Iterable[tuple[Unit, float]], *, first: bool) -> str
         complaint = limited(unit.complaint, seconds) if seconds else unit.complaint()
         if is_by_rule(complaint):
             return str(complaint)
+        if is_crash(complaint) and not is_crash(other) and is_refused(edit, text):
+            return UNTYPED
         other = other or complaint
         goes_on = goes_on or not complaint
         if complaint.startswith("too long"):

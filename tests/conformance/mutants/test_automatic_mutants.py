@@ -9,13 +9,15 @@ import pytest
 
 from conformance import cli
 from conformance.drive.oracle import Oracle
-from conformance.mutants.automatic import campaign, record, tla_schema
+from conformance.mutants.automatic import campaign, prepared, record, tla_schema
 from conformance.mutants.automatic.complaints import UNPARSED, UNTYPED, Judged, crash, too_long
 from conformance.mutants.automatic.equivalent import same_paths
+from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.lockstep_scripts import other_configurations, with_illegal_events
 from conformance.mutants.automatic.modules import edits
-from conformance.mutants.automatic.mypy_refusals import if_typed
+from conformance.mutants.automatic.mypy_refusals import is_refused
 from conformance.mutants.automatic.operators import Edit, edits_of
+from conformance.mutants.automatic.prepared import judge_anew
 from conformance.mutants.automatic.tla_judge import tlc
 from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.mutants.automatic.tla_schema import judge_schema
@@ -300,13 +302,30 @@ def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
     """Swapped arguments, for instance; what mypy accepts has crashed."""
     texts = dict(campaign.modules("model"))
 
-    def judged(after):
+    def refused(after):
         edit = next(one for one in edits("model") if one.after.startswith(after))
-        return if_typed(Judged(edit, {"proofs": crash("TypeError")}), edit.apply(texts[edit.module]))
+        return is_refused(edit, edit.apply(texts[edit.module]))
 
-    assert judged("self.discard(coordinator, reason, pending").complaints == {"mypy": UNTYPED}
-    assert not judged("self.discard(coordinator, reason, pending").is_mutant
-    assert judged("not (channel.restored > 0)").crashed
+    assert refused("self.discard(coordinator, reason, pending")
+    assert not refused("not (channel.restored > 0)")
+    assert not _judged(UNTYPED).is_mutant
+
+
+def test_the_first_crash_of_a_mutant_asks_mypy(monkeypatch, tmp_path):
+    """Once; if mypy refuses the edit, no unit and no judge follows."""
+    asked: list[Edit] = []
+    edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
+
+    def judged(refused):
+        crashes = [(prepared.Unit(lambda: crash("TypeError")), 0)] * 3
+        monkeypatch.setattr(prepared, "is_refused", lambda *_: asked.append(edit) or refused)
+        complaint = prepared._first_complaint(edit, "text", crashes, first=False)
+        monkeypatch.setattr(prepared, "answers", lambda *_: iter([complaint]))
+        return judge_anew(edit, "text", Judges("model", "offsets", tmp_path), first=False)
+
+    assert judged(True).complaints == {"mypy": UNTYPED}
+    assert judged(False).crashed
+    assert len(asked) == 2
 
 
 def test_lock_step_plays_behind_a_failure_and_out_of_bounds():
