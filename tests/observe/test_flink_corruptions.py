@@ -1,5 +1,6 @@
 """A corrupted log is rejected, at its line and for the corruption's own rule."""
 
+import re
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -15,9 +16,12 @@ from conformance.observe.flink.corruptions import (
     corrupt_all,
 )
 from conformance.observe.flink.edits import AcceptedLog, accepted_log
+from conformance.observe.flink.validate import validate_flink
 from conformance.verdict import Verdict
 from spec import rules
 
+NEAR = 50
+"""Lines after an altered one, within which it is reported: a checkpoint has about as many."""
 LOGS = Path(__file__).parent / "logs"
 ALL = ("flink-1.13.6-fail", "flink-1.20.5-fail", "flink-2.2.1-fail", "flink-2.2.1")
 
@@ -109,3 +113,19 @@ def test_the_verdict_asks_for_every_reason() -> None:
     assert verdict_of([good, elsewhere]) is Verdict.DIVERGES
     assert verdict_of([good, missed]) is Verdict.DIVERGES
     assert verdict_of([]) is Verdict.UNDETERMINED
+
+
+@pytest.mark.parametrize("name", ["flink-1.13.6-fail", "flink-2.2.1-fail"])
+@pytest.mark.parametrize("kind", ["checkpoint started", "acknowledged"])
+def test_an_altered_id_is_reported_near_its_line_although_the_job_restores_soon_after(name, kind):
+    """The restore is rejected too, hundreds of lines later: it is a consequence."""
+    texts = log(name).texts[:900]
+    lines = [line for line in log(name).of(kind) if line.number < 800][::7]
+    for line in lines:
+        text = log(name).text(line)
+        altered = re.sub(rf"(heckpoint \(?){line.checkpoint}\b", rf"\g<1>{line.checkpoint + 1}", text)
+        assert altered != text
+        found = validate_flink([*texts[: line.number - 1], altered, *texts[line.number :]]).rejection
+
+        assert found is not None
+        assert 0 <= found.line - line.number < NEAR, found.describe()

@@ -19,6 +19,9 @@ from conformance.observe.flink.grammar import (
 )
 from conformance.observe.replay import Rejected
 
+LONG = 4
+"""A line has waited long after the LONGth part of its patience: a reordered line waits for a few lines."""
+
 
 class Wait(NamedTuple):
     """A line has to wait until `key` happens."""
@@ -97,11 +100,15 @@ class Order:
             self._parked[thread].append(line)
             return
         self.line = line
-        wait = self._handle(line)
-        if wait is not None:
-            self._park(thread, wait, deque([line]))
-        if self._ready:
-            self._resume()
+        try:
+            wait = self._handle(line)
+            if wait is not None:
+                self._park(thread, wait, deque([line]))
+            if self._ready:
+                self._resume()
+        except Rejected:
+            self._earlier()
+            raise
 
     def oldest(self) -> int:
         """The number of the first line that waits; 0 if none does."""
@@ -113,6 +120,12 @@ class Order:
         self._waiting[wait.key].append(thread)
         if wait.key[0] in FROM_MANAGER and is_of_manager(lines[0]):
             self._due.setdefault(thread, self._of_manager + self._patience)
+
+    def _earlier(self) -> None:
+        """Raises Overdue if a line of the job manager has waited long: it is why this one is rejected."""
+        soon = self._of_manager + self._patience - self._patience // LONG
+        if self._due and min(self._due.values()) < soon:
+            self._overdue()
 
     def _overdue(self) -> None:
         """Raises Overdue for the first line of the job manager that waits: others may wait for it."""
