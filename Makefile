@@ -110,8 +110,8 @@ pictures: $(READY)  ## Make docs/pictures/: the small state graphs of every part
 flink-logs: $(READY)  ## Logs of real Flink jobs: each accepted, each of its corruptions rejected
 	$(BIN)/barrierspec trace flink tests/observe/logs/*.log.gz --corruptions
 
-engines: $(READY)  ## Whole engines under the same faults: Flink clusters, PyFlink, Spark, Bytewax, Pathway; FAULTS=60 a row; hours
-	$(BIN)/barrierspec engines --faults $(or $(FAULTS),60) --seconds $(or $(SECONDS),12000)
+engines: $(READY)  ## Whole engines under the same faults, and their table; FAULTS=60 a row; RESUME=1 goes on after five hours
+	$(BIN)/barrierspec engines --faults $(or $(FAULTS),60) --seconds $(or $(SECONDS),17000) --page docs/run/engines.md $(if $(RESUME),--resume)
 	$(BIN)/barrierspec flink run 2.0.2 1.20.5 1.17.2 1.13.6 --faults 12 --seconds 3600
 
 doctor: $(READY)  ## Check Python, Java, TLC, Spark, slots and memory

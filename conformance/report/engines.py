@@ -69,7 +69,8 @@ def markdown(found: Sequence[Summary]) -> str:
             f"| `{one.row.name}` | {one.version} | {one.row.sink} | {claim} | {number} | "
             f"{one.guarantee.value if one.judged else 'no verdict'} | {_names(one)} |"
         )
-    lines += ["", "The claims:", ""]
+    seeds = sorted({str(round_["seed"]) for one in found for round_ in one.rounds})
+    lines += ["", f"Seed of the rounds: {', '.join(seeds)}.", "", "The claims:", ""]
     said: dict[str, str] = {}
     for one in found:
         if not one.row.planted:
@@ -131,7 +132,7 @@ def _names(one: Summary) -> str:
     """The anomalies with the number of rounds; those that were not reproduced are marked."""
     return "; ".join(
         f"{anomaly.title} ({len(rounds)} of {len(one.judged)})"
-        + ("" if one.row.planted or len(rounds) >= REPRODUCED else ", not reproduced three times")
+        + ("" if len(rounds) >= REPRODUCED else ", not reproduced three times")
         + (", as documented" if anomaly in one.row.announced else "")
         for anomaly, rounds in one.anomalies.items()
     ) or ("no anomaly" if one.judged else "")
