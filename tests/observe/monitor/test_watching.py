@@ -72,6 +72,16 @@ def test_two_jobs_in_one_log_are_told_apart() -> None:
     assert completed == {REAL_JOB, OTHER}
 
 
+def test_concatenated_logs_are_read_one_after_the_other() -> None:
+    """The second is of another job and release: it ends as it does alone, and raises no alarm."""
+    first = real()
+    second = tuple(read_lines(str(INFO.parent / "flink-1.20.5-fail.log.gz")))
+    found, alone = watched([*first, *second]), watched(second)
+    assert found.alarms == []
+    assert len(found.ended) == len(watched(first).ended) + len(alone.ended)
+    assert {one.job for one in found.ended} > {one.job for one in alone.ended}
+
+
 def test_a_job_manager_that_restarts_continues_the_ids() -> None:
     lines = list(real())
     last = max(n for n in range(1, 500) if any(f"Completed checkpoint {n} for" in line for line in lines))
