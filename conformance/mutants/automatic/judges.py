@@ -4,6 +4,7 @@ The work of a judge consists of units, each of which complains or not, whatever 
 with what is small, as most mutants fall there.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
@@ -11,8 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import orjson
+
 from conformance.mutants.automatic.complaints import crash, too_long
 from conformance.mutants.automatic.lockstep_scripts import Script, scripts_of
+from conformance.mutants.score import sources
 from spec.manifest import load_manifest
 
 if TYPE_CHECKING:
@@ -169,11 +173,23 @@ class Judges:
         return Assumed()
 
     def record(self, *, keeps: bool) -> None:
-        """Make the scripts of lock-step; `keeps`: with the answers of the model, which is no mutant."""
+        """Make the scripts of lock-step, or read those that were made of the same sources.
+
+        `keeps`: with the answers of the model, which is no mutant.
+        """
         from conformance.drive.oracle import Oracles
         from model.components import WireError
 
-        self.scripts = [*self._played()]
+        file = self._dumps / f"scripts-{self._folder}-{sources()}.json"
+        if not file.is_file():
+            self._dumps.mkdir(parents=True, exist_ok=True)
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_bytes(orjson.dumps([tuple(one) for one in self._played()]))
+            part.replace(file)
+        self.scripts = [
+            Script(component, config, tuple(events))
+            for component, config, events in orjson.loads(file.read_bytes())
+        ]
         for script in self.scripts if keeps else ():
             oracles = self._oracles.setdefault(script.component, Oracles(script.component))
             with suppress(WireError):  # a configuration that is refused
