@@ -80,8 +80,8 @@ planted: $(READY)  ## Each mutant of model and implementation as an adapter: wha
 automatic-mutants: $(READY)  ## Every protocol module edited in every way, once: each judge by itself; hours, goes on where it ended
 	$(BIN)/barrierspec mutants --automatic --resume
 
-mutants-sample: $(READY)  ## SAMPLE=150 of the automatic mutants, drawn by SEED=0, until the first judge complains
-	$(BIN)/barrierspec mutants --automatic --first --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0) --threshold $(or $(THRESHOLD),100)
+mutants-sample: $(READY)  ## SAMPLE=150 of the automatic mutants, drawn by SEED=0, each until the first judge complains; SECONDS=1500
+	$(BIN)/barrierspec mutants --automatic --first --sample $(or $(SAMPLE),150) --seed $(or $(SEED),0) --threshold $(or $(THRESHOLD),100) --seconds $(or $(SECONDS),1500)
 
 hidden-states: $(READY)  ## 2,000 wrong machines of each alphabet, none may pass its complete suite; RESUME=1 goes on
 	$(BIN)/python -m conformance.suites.detection_rate --machines 1000 $(if $(RESUME),--resume)

@@ -53,6 +53,8 @@ class How(NamedTuple):
     threshold: float
     """The minimum percentage of mutants that are killed or proved equivalent."""
     page: Path | None
+    seconds: float
+    """After this time no automatic mutant begins; inf: no limit."""
 
 
 def judge_automatic(chosen: Chosen, how: How) -> int:
@@ -79,7 +81,8 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     found = list(before.values())
     click.echo(f"{len(edits):,} of {total:,} automatic mutants, {len(found):,} judged before; {how.out}")
     left = [edit for edit in edits if edit.id not in before]
-    for judged in judge_all(left, Path("build") / DUMPS, at_once=how.at_once, first=how.first):
+    dumps = Path("build") / DUMPS
+    for judged in judge_all(left, dumps, at_once=how.at_once, first=how.first, seconds=how.seconds):
         record.add(judged)
         found.append(judged)
         click.echo(report.row(judged))
@@ -94,8 +97,8 @@ def judge_automatic(chosen: Chosen, how: How) -> int:
     )
     if not how.judged:
         record.end(again)
-    click.echo(report.closing(found, total, how.threshold, again))
+    click.echo(report.closing(found, total, how.threshold, again, drawn=len(edits)))
     if how.page is not None:
         out = {f"{name}: {NO_PROTOCOL[name]}": count for name, count in left_out(chosen.layers).items()}
         how.page.write_text(report.page(found, total, record.runs(), source(), out), "utf-8")
-    return report.verdict(found, how.threshold).exit_code
+    return report.verdict(found, how.threshold, drawn=len(edits)).exit_code

@@ -63,19 +63,24 @@ def survivors(found: Sequence["Judged"]) -> list["Judged"]:
     return sorted((one for one in found if one.survives), key=lambda one: one.edit)
 
 
-def closing(found: Sequence["Judged"], total: int, threshold: float, again: str) -> str:
-    """The verdict with its bound, and the command that repeats it."""
+def closing(found: Sequence["Judged"], total: int, threshold: float, again: str, drawn: int = 0) -> str:
+    """The verdict with its bound, and the command that repeats it; `drawn`: the edits that were chosen."""
     left = survivors(found)
     outcome = f"{len(left)} survived every judge" if left else "no mutant survived every judge"
     permitted = f", {100 - threshold:g} % may" if threshold < 100 else ""
     edits = f"{len(found):,} of {total:,} first-order edits judged"
-    return f"{verdict(found, threshold).value}   {edits}; {outcome}{permitted}\nagain   {again}"
+    if drawn > len(found):
+        edits += f", the time was too short for {drawn - len(found)} of {drawn:,}"
+    return f"{verdict(found, threshold, drawn).value}   {edits}; {outcome}{permitted}\nagain   {again}"
 
 
-def verdict(found: Sequence["Judged"], threshold: float = 100) -> Verdict:
-    """CONFORMS if `threshold` percent do not survive; without a mutant nothing is known."""
+def verdict(found: Sequence["Judged"], threshold: float = 100, drawn: int = 0) -> Verdict:
+    """CONFORMS if `threshold` percent do not survive.
+
+    UNDETERMINED without a mutant, and if the time was too short for half of the `drawn` edits.
+    """
     mutants = sum(one.is_mutant for one in found)
-    if not mutants:
+    if not mutants or 2 * len(found) < drawn:
         return Verdict.UNDETERMINED
     return Verdict.DIVERGES if 100 * len(survivors(found)) > (100 - threshold) * mutants else Verdict.CONFORMS
 

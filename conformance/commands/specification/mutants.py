@@ -1,6 +1,7 @@
 """`barrierspec mutants`: checks that each mutant is killed by the rule that it names."""
 
 import subprocess
+from math import inf
 from pathlib import Path
 
 import click
@@ -31,6 +32,9 @@ LAYERS = ("spec", "model", "impl")
                  help="Run the checks of an automatic mutant only up to the first that detects it."),
     click.option("--threshold", default=100.0, show_default=True, type=click.FloatRange(0, 100),
                  help="The minimum percentage of automatic mutants that are killed or proved equivalent."),
+    click.option("--seconds", default=inf, type=click.FloatRange(0, min_open=True),
+                 help="Begin no automatic mutant after this time; no limit by default. If less than half of "
+                      "them were tested, the verdict is UNDETERMINED."),
 )  # fmt: skip
 @click.option("--automatic", is_flag=True, help="Test automatic first-order mutants, not the catalogue.")
 @click.option("--sample", type=click.IntRange(1), help="The number of automatic mutants to draw.")
@@ -54,9 +58,10 @@ def command(
             raise click.UsageError("an automatic mutant names no rule; leave --rule out")
         drawn = Chosen(layers or LAYERS, components, sample, seed)
         return judge_automatic(drawn, how._replace(out=how.out.with_suffix(".jsonl")))
-    if sample is not None or how.first or how.judged or how.threshold < 100:
+    if sample is not None or how.first or how.judged or how.threshold < 100 or how.seconds < inf:
         raise click.UsageError(
-            "--sample, --first, --judged and --threshold are for automatic mutants; add --automatic"
+            "--sample, --first, --judged, --threshold and --seconds are for automatic mutants; "
+            "add --automatic"
         )
     from rich.console import Console
 

@@ -4,8 +4,9 @@ import queue
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from conformance.mutants.automatic.complaints import Judged
@@ -48,14 +49,20 @@ def parts_of(edits: Iterable[Edit], at_once: int) -> list[Part]:
 
 
 def judge_all(
-    edits: Iterable[Edit], dumps: Path, *, at_once: int = 2, first: bool = False
+    edits: Iterable[Edit],
+    dumps: Path,
+    *,
+    at_once: int = 2,
+    first: bool = False,
+    seconds: float = inf,
 ) -> Iterator[Judged]:
     """The edits with their complaints, as they are known.
 
     `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. `first`: no
-    judge follows the first that finds a rule broken. Raises ScoreError if a judge complains of sources
-    without an edit.
+    judge follows the first that finds a rule broken. `seconds`: no edit of Python, and no folder of TLA+,
+    begins later. Raises ScoreError if a judge complains of sources without an edit.
     """
+    end = monotonic() + seconds
     for name in _SHARED:
         import_module(name)
     parts = parts_of(edits, at_once)
@@ -66,9 +73,11 @@ def judge_all(
 
     def judge(part: Part) -> None:
         try:
+            if monotonic() >= end:
+                return
             for judged in judge_part(part, dumps, first=first):
                 found.put(judged)
-                if stopped:
+                if stopped or monotonic() >= end:
                     return
         except BaseException as wrong:  # noqa: BLE001 - raised again where the outcomes are read
             found.put(wrong)

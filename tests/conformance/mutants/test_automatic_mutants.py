@@ -298,6 +298,17 @@ def test_an_edit_that_is_no_tla_is_no_mutant():
     )
 
 
+def test_no_mutant_begins_when_the_time_is_over(tmp_path):
+    """What was not judged is stated; if it is more than half, nothing is known."""
+    chosen = [one for one in edits("spec") if one.module == "spec.offsets.Offsets"][:1]
+
+    assert [*campaign.judge_all(chosen, tmp_path, seconds=0)] == []
+    killed = [_judged("ALIGN_01")]
+    assert report.verdict(killed, drawn=2) is Verdict.CONFORMS
+    assert report.verdict(killed, drawn=3) is Verdict.UNDETERMINED
+    assert "judged, the time was too short for 2 of 3; " in report.closing(killed, 24, 100, "it", drawn=3)
+
+
 def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
     """Swapped arguments, for instance; what mypy accepts has crashed."""
     texts = dict(campaign.modules("model"))
