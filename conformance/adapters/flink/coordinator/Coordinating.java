@@ -45,6 +45,9 @@ final class Coordinating implements Component {
         states = new States(effects, settings.tasks);
         job = new Job(settings, effects);
         driven = new DrivenCoordinator(settings, release, job, effects, states, loop, null);
+        if (settings.savepoint != null) {
+            Savepoint.restore(driven.flink(), job, settings.savepoint, settings.claimMode);
+        }
     }
 
     @Override
@@ -265,6 +268,9 @@ final class Coordinating implements Component {
         state.put("completed", driven.retained());
         state.put("next_id", driven.nextId());
         state.put("queued", driven.queued());
+        if (settings.savepoint != null) {
+            state.put("full", job.isFull());
+        }
         return state;
     }
 

@@ -27,6 +27,9 @@ final class Settings {
     final boolean finishedTasks;
     final boolean keptOnCancellation;
     final boolean slowCleaning;
+    /** The savepoint from which the job starts, and its claim mode; null for none. No option of the protocol. */
+    final Long savepoint;
+    final String claimMode;
 
     /** Read it; raises Refused, and Unsupported for what the release does not have. */
     Settings(Map<String, Object> wire, Release release) {
@@ -59,6 +62,8 @@ final class Settings {
         keptOnCancellation = "retain".equals(wire.getOrDefault("externalized", "delete"));
         operatorCoordinators = names(wire, "operator_coordinators");
         hooks = names(wire, "hooks");
+        savepoint = (Long) wire.get("restored_savepoint");
+        claimMode = (String) wire.get("claim_mode");
         slowCleaning = "slow".equals(wire.get("cleaning"));
         if (slowCleaning && !release.isAtLeast(1, 12)) {
             throw new Unsupported("cleaning slow; it came with 1.12");

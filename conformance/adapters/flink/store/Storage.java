@@ -36,6 +36,10 @@ final class Storage {
                 case "initializeLocationForCheckpoint":
                 case "initializeLocationForSavepoint":
                     return location((Long) arguments[0]);
+//# from 1.13
+                case "resolveCheckpoint":
+                    return completed(Savepoint.idOf((String) arguments[0]));
+//# end
                 case "hasDefaultSavepointLocation":
                 case "supportsHighlyAvailableStorage":
                     return true;
@@ -95,6 +99,11 @@ final class Storage {
                         if (method.getName().equals("discardState")) {
                             effects.discard(checkpoint);
                         }
+//# from 1.13
+                        if (method.getName().equals("openInputStream")) {
+                            return Savepoint.metadata(checkpoint);
+                        }
+//# end
                         return Fakes.nothing(method.getReturnType());
                     });
         }
