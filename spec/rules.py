@@ -44,6 +44,9 @@ class Rule(NamedTuple):
     kind: str = "step"
     """`step`: steps of the protocol fire it. `invariant`: it holds of every state or step.
     `temporal`: no state or step decides it, and only TLC checks it."""
+    undecided: str = ""
+    """Why no released class decides it: it is taken from sources. Empty: the matrix of releases names those
+    that decided it, or it is no step."""
 
     def definition(self) -> str:
         """The name of its TLA+ definition: the ID with an underscore."""
@@ -67,10 +70,14 @@ def load_rules() -> tuple[Rule, ...]:
 def parse_rules(text: str) -> tuple[Rule, ...]:
     """The rules of an index given as TOML."""
     try:
-        entries = tomllib.loads(text).get("rule", [])
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise RuleIndexError(f"expected TOML, got: {error}; mend the index of rules") from error
-    rules = tuple(_rule(position, entry) for position, entry in enumerate(entries, 1))
+    undecided = document.get("undecided", {})
+    rules = tuple(
+        _rule(position, {**entry, "undecided": _reason(undecided, entry)})
+        for position, entry in enumerate(document.get("rule", []), 1)
+    )
     seen: set[str] = set()
     for rule in rules:
         if rule.id in seen:
@@ -110,7 +117,14 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
         property=entry.get("property", ""),
         mutants=tuple(mutants),
         kind=kind,
+        undecided=entry["undecided"],
     )
+
+
+def _reason(undecided: Mapping[str, str], entry: Mapping[str, Any]) -> str:
+    """The reason of a rule's own, or of its family; empty if there is none."""
+    rule_id = str(entry.get("id", ""))
+    return undecided.get(rule_id, undecided.get(rule_id.partition("-")[0], ""))
 
 
 def _is_where(one: object) -> bool:

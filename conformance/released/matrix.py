@@ -11,9 +11,12 @@ from typing import NamedTuple, Self
 import orjson
 
 from conformance.errors import InputError
+from conformance.machine import HOME
 from conformance.released.results import Conformed, Target
 from conformance.verdict import Verdict
 
+PUBLISHED = HOME / "conformance" / "released" / "matrix.jsonl"
+"""The cells that the page of the documentation shows."""
 RECORD = Path("build/flink-matrix.jsonl")
 """Where a run keeps its cells."""
 ABSENT = "absent"

@@ -16,6 +16,7 @@ from conformance.verdict import Verdict
 if TYPE_CHECKING:
     from conformance.released.matrix import Bounds, Cell
     from conformance.released.results import Conformed
+    from spec.rules import Rule
 
 
 Column = tuple[str, str]
@@ -99,7 +100,12 @@ def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
     return f"{', '.join(counts)}; {bounds.sequences:,} random sequences a cell, {toured}; seed {bounds.seed}"
 
 
-def page(cells: Collection["Cell"], bounds: "Bounds", rules: Iterable[str]) -> str:
+def decided(rule: str, cells: Iterable["Cell"]) -> str:
+    """The releases in whose cells a rule fired, as ranges; empty if there are none."""
+    return _decided(rule, _grid(cells)[1])
+
+
+def page(cells: Collection["Cell"], bounds: "Bounds", rules: Iterable["Rule"]) -> str:
     """The page of the published cells, in Markdown, with the releases that decided each of these rules."""
     columns, rows = _grid(cells)
     environment = Environment(
@@ -113,7 +119,8 @@ def page(cells: Collection["Cell"], bounds: "Bounds", rules: Iterable[str]) -> s
         sequences=bounds.sequences,
         gates=_markdown([column for column in columns if column[1]], rows),
         others=_markdown([column for column in columns if not column[1]], rows),
-        rules=[(rule, _decided(rule, rows)) for rule in rules],
+        rules=[(rule.id, _decided(rule.id, rows)) for rule in rules if not rule.undecided],
+        undecided=[(rule.id, rule.undecided) for rule in rules if rule.undecided],
         reasons=sorted({cell.reason for cell in cells if cell.is_skipped}),
         not_driven=NOT_DRIVEN,
     )

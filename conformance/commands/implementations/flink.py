@@ -220,8 +220,8 @@ def matrix(  # noqa: PLR0913 - a click command
     table with the number of sequences and of new divergences in each cell.
     """
     from conformance.adapters.flink.releases import FlinkError, releases
-    from conformance.parts.released import PAGE, PUBLISHED, Order, conform_matrix
-    from conformance.released.matrix import RECORD, Bounds, Cell, Record, in_order, read
+    from conformance.parts.released import PAGE, Order, conform_matrix
+    from conformance.released.matrix import PUBLISHED, RECORD, Bounds, Cell, Record, in_order, read
     from conformance.released.matrix import publish as publish_cells
     from conformance.report import released
     from conformance.verdict import Verdict, together
@@ -254,7 +254,7 @@ def matrix(  # noqa: PLR0913 - a click command
     click.echo(f"\n{table}\n\n{verdict.value}  {released.bound(cells, record.bounds)}\n  report  {file}")
     if publish:
         publish_cells(record, PUBLISHED)
-        rules = [rule.id for rule in load_rules() if rule.kind == "step"]
+        rules = [rule for rule in load_rules() if rule.kind == "step"]
         PAGE.write_text(released.page(cells, record.bounds, rules), encoding="utf-8")
         click.echo(f"  page    {PAGE}")
     return verdict.exit_code

@@ -1,10 +1,14 @@
 """`barrierspec explain`: prints a rule, its source, and the places that state or test it."""
 
 import textwrap
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.rules import index as rule_index
+
+if TYPE_CHECKING:
+    from spec.rules import Rule
 
 KINDS = {
     "invariant": "invariant: it holds of every state or step, and no step fires it",
@@ -38,6 +42,7 @@ def command(rule_id: str, part: str | None) -> int:
     named = {
         "source": rule.source,
         "releases": rule.holds,
+        "decided": _decided(rule),
         "operator": rule.operator,
         "property": rule.property,
         "kind": KINDS.get(rule.kind, ""),
@@ -51,6 +56,19 @@ def command(rule_id: str, part: str | None) -> int:
         for line in lines or ["nowhere"]:
             click.echo(f"    {line}")
     return 0
+
+
+def _decided(rule: "Rule") -> str:
+    """The released classes that decided a rule, or why none did."""
+    from conformance.released.matrix import PUBLISHED, in_order, read
+    from conformance.report.released import decided
+
+    if rule.undecided:
+        return f"by no released class, taken from sources: {rule.undecided}"
+    if rule.kind != "step":
+        return ""
+    _, cells = read(PUBLISHED)
+    return f"by the classes of Flink {decided(rule.id, in_order(cells.values()))}"
 
 
 def explain_theorem(part: str | None) -> int:

@@ -178,6 +178,18 @@ def test_the_help_imports_no_engine():
     assert all(name in ran.stdout for name in ("conform", "serve", "explain", "doctor"))
 
 
+@pytest.mark.parametrize(
+    ("rule", "decided"),
+    [
+        ("ALIGN-03", "decided   by the classes of Flink 1.9.3"),
+        ("FENCE-01", "decided   by no released class, taken from sources: a protocol of this project"),
+    ],
+)
+def test_explain_says_which_releases_decide_a_rule(capsys, rule, decided):
+    assert cli.run(["explain", rule]) == 0
+    assert decided in capsys.readouterr().out
+
+
 def test_explain_states_where_a_rule_stands(capsys):
     assert cli.run(["explain", "align-03"]) == 0
     said = capsys.readouterr().out

@@ -5,12 +5,13 @@ from click.testing import CliRunner
 
 from conformance.adapters.flink.releases import releases
 from conformance.commands.implementations import flink
-from conformance.parts.released import LEVELS, MODES, PAGE, PUBLISHED, SEARCHES, targets_of
-from conformance.released.matrix import Bounds, Cell, MatrixError, Record, in_order, publish, read
+from conformance.parts.released import LEVELS, MODES, PAGE, SEARCHES, targets_of
+from conformance.released.matrix import PUBLISHED, Bounds, Cell, MatrixError, Record, in_order, publish, read
 from conformance.report import released
 from spec.rules import load_rules
 
-STEP_RULES = [rule.id for rule in load_rules() if rule.kind == "step"]
+STEP_RULES = [rule for rule in load_rules() if rule.kind == "step"]
+ALIGN_01, ALIGN_02 = STEP_RULES[:2]
 BOUNDS = Bounds(50, 0, 2_000, 300)
 CELL = Cell(
     "9.9.9",
@@ -153,7 +154,7 @@ def test_the_page_shows_every_cell_and_names_what_was_not_driven():
         SINK._replace(mode="store", outcome="UNDETERMINED", sequences=7),
         CELL._replace(version="10.0.0", new=3, commit="def5678"),
     ]
-    page = released.page(cells, BOUNDS, ["ALIGN-01", "ALIGN-02"])
+    page = released.page(cells, BOUNDS, [ALIGN_01, ALIGN_02])
     assert "| 9.9.9 | 60 / 0 | 60 / 0 (2 known) | absent | abc1234 |" in page
     assert "| 10.0.0 | 60 / 3 |  |  | def5678 |" in page
     assert "| 9.9.9 | - | 7 stopped | abc1234 |" in page
@@ -170,10 +171,17 @@ def test_the_releases_that_decide_a_rule_are_ranges_of_neighbours():
         CELL._replace(version="10.0.0"),
         CELL._replace(version="11.0.0"),
     ]
-    assert "| ALIGN-01 | 9.9.9, 10.0.0 to 11.0.0 |" in released.page(rows, BOUNDS, ["ALIGN-01"])
+    assert "| ALIGN-01 | 9.9.9, 10.0.0 to 11.0.0 |" in released.page(rows, BOUNDS, [ALIGN_01])
 
 
 def test_the_published_page_is_that_of_the_published_cells():
     bounds, cells = read(PUBLISHED)
     page = PAGE.read_text(encoding="utf-8")
     assert page == released.page(in_order(cells.values()), bounds, STEP_RULES)
+
+
+def test_each_rule_is_decided_by_a_release_or_says_why_by_none():
+    """A rule that a release decided is not taken from sources; each other one is, with a reason."""
+    decided = {rule for cell in read(PUBLISHED)[1].values() for rule in cell.rules}
+    for rule in STEP_RULES:
+        assert bool(rule.undecided) is (rule.id not in decided), rule.id
