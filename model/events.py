@@ -62,6 +62,9 @@ BEFORE = 1
 AFTER = 2
 MAYBE = 3
 
+# What the coordinator does by input and output, and may fail.
+METADATA = 1
+
 
 NONE = -1  # no checkpoint, no transaction
 

@@ -171,6 +171,10 @@ class CountsEveryType(StoresSavepoints):
 
     failures: FailureSteps = FailuresOfAnyType()
 
+    def fail_io(self, coordinator: Coordinator, failed: Pending, reported: str) -> Step[Coordinator]:
+        """A start that has failed by input or output does not count."""
+        return Step(coordinator, (), ())
+
 
 class AwaitsEveryTask(CountsEveryType):
     """1.13: only sources must run at the start, and every task must acknowledge."""

@@ -82,6 +82,9 @@ class CoordinatorProfile:
     counts_failed_start: bool = True
     """A checkpoint that ends in its master phase fails once more, as a failed start."""
 
+    counts_failed_io: bool = True
+    """A start that fails by input or output counts, as IO_EXCEPTION (FLINK-24384)."""
+
     # -------- messages
     lost_triggers_abort: bool = True
     """A trigger that is lost aborts its checkpoint. Else it has no effect."""
@@ -186,6 +189,7 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
         after_finish_configurable=False,
         declines_count_for_all_types=False,
         lost_triggers_abort=False,
+        counts_failed_io=False,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
 
@@ -226,7 +230,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13("1.12", every_task_must_run=False, finished_tasks_prevent_start=False),
         _up_to_1_13("1.13", every_task_must_run=False),
-        _up_to_1_14("1.14.0", declines_count_for_all_types=False),
+        _up_to_1_14("1.14.0", declines_count_for_all_types=False, counts_failed_io=False),
         _up_to_1_14("1.14"),
         _up_to_1_15("1.15.0", counted=_NO_FINALIZATION),
         _up_to_1_15("1.15"),

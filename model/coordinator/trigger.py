@@ -177,7 +177,10 @@ class TriggerSteps(CompletionSteps):
             if not any(type(effect) is Fail for effect in done.effects):
                 return Step(done.state, done.effects, (*rules, *done.rules))
             emitted = tuple(effect for effect in done.effects if type(effect) is not Fail)  # no task called
-            failed = self.fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+            if coordinator.io.metadata:
+                failed = self.fail_io(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+            else:
+                failed = self.fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
             return Step(failed.state, (*emitted, *failed.effects), (*rules, *done.rules, *failed.rules))
         return Step(coordinator, (*effects, *triggers), rules)
 

@@ -156,9 +156,11 @@ OnTaskStatus(k, t, running) ==
 OnRestoreRequest(k) == CoordinatorStep(k, <<<<"restored", LatestId(k.store)>>>>)
 
 ------------------------------------------------------------------------------
-(* The store fails, and a new coordinator takes over. *)
+(* Store or metadata fail, and a new coordinator takes over. *)
 
 OnStoreFails(k, when) == CoordinatorStep([k EXCEPT !.fault = when], <<>>)
+
+OnIoFails(k, what) == CoordinatorStep([k EXCEPT !.io = @ \cup {what}], <<>>)
 
 Durable(k) == Range(k.store) \cup k.unseen
 
@@ -168,6 +170,6 @@ Recovered(k) ==
     IN  [i \in DOMAIN ids |-> CHOOSE e \in Durable(k) : e.id = ids[i]]
 
 OnCoordinatorRestart(k) ==
-    CoordinatorStep([NewCoordinator EXCEPT !.running = FALSE, !.up = {}, !.next = k.next, !.fault = k.fault,
+    CoordinatorStep([NewCoordinator EXCEPT !.running = FALSE, !.up = {}, !.next = k.next, !.fault = k.fault, !.io = k.io,
                                            !.store = Recovered(k)], <<>>)
 ==============================================================================

@@ -24,6 +24,13 @@ class StoreFailure(StrEnum):
     MAYBE = "maybe"
 
 
+class IoStep(StrEnum):
+    """What the coordinator does by input and output."""
+
+    METADATA = "metadata"
+    """It writes the metadata of a complete checkpoint."""
+
+
 @word("job_status")
 class JobStatus(Event):
     """The job changes its status; checkpoints start only while it is RUNNING."""
@@ -106,6 +113,13 @@ class StoreFails(Event):
     """The next addition to the durable store fails."""
 
     when: StoreFailure
+
+
+@word("io_fails")
+class IoFails(Event):
+    """The next input or output of this kind fails; with the option `io_failures` injected only."""
+
+    what: IoStep
 
 
 @word("deleted")
@@ -326,6 +340,7 @@ CoordinatorEvent: TypeAlias = (
     | Decline
     | Advance
     | StoreFails
+    | IoFails
     | Deleted
     | RestoreJob
     | RestartCoordinator

@@ -43,6 +43,9 @@ class CoordinatorProfile:
     counts_failed_start: bool = False
     """A checkpoint that ends in its master phase counts once more, as a failed start."""
 
+    counts_failed_io: bool = False
+    """A start that fails by input or output counts as IO_EXCEPTION (FLINK-24384)."""
+
     protects_newest_checkpoint: bool = False
     """The store keeps its newest checkpoint from savepoints; else it drops the oldest (FLINK-21351)."""
     keeps_possibly_stored: bool = False
@@ -128,7 +131,7 @@ _1_14_0: Final = replace(
     lost_triggers_abort=True,
     counts_io_exceptions=True,
 )
-_1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True)
+_1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True, counts_failed_io=True)
 _1_15_0: Final = replace(
     _1_14_3,
     after_finish_by_default=True,

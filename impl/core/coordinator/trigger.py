@@ -5,7 +5,7 @@ the operator coordinators and then the master hooks take their part. No other ch
 """
 
 from impl.core.coordinator import events
-from impl.core.coordinator.completion import abort_start, complete, fail_start, fail_stop, rejected
+from impl.core.coordinator.completion import abort_start, complete, fail_io, fail_start, fail_stop, rejected
 from impl.core.coordinator.pending import PendingCheckpoint, PendingPhase
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import CoordinatorState
@@ -67,10 +67,12 @@ def continue_master_phase(
             events.TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered
         ]
     if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
+        unwritten = events.IoStep.METADATA in state.failing_io
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
         if isinstance(done[-1], Fail):
-            effects += fail_start(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
+            count = fail_io if unwritten else fail_start
+            effects += count(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return effects
 
 

@@ -17,9 +17,17 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import answered, last_missing, suspension
+from model.coordinator.properties.ends import suspension
 from model.coordinator.properties.generations import is_more_urgent
-from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_fit
+from model.coordinator.properties.terms import (
+    answered,
+    answers,
+    beginners,
+    beginning_with,
+    find_pending,
+    is_fit,
+    last_missing,
+)
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster

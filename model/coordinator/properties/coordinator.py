@@ -180,7 +180,7 @@ def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
     missing = tuple(task for task, done in enumerate(pending.acknowledged) if not done)
     if missing == (event.task,) and all(pending.coordinators) and all(pending.hooks):
         ended = find_pending(after, event.checkpoint) is None
-        return ended and (completed == (event.checkpoint,) or before.fault != 0)
+        return ended and (completed == (event.checkpoint,) or before.fault != 0 or before.io.metadata)
     return not completed and find_pending(after, event.checkpoint) is not None
 
 

@@ -9,6 +9,7 @@ from model.coordinator.events import (
     DeclineMessage,
     Deleted,
     FailTasks,
+    IoFails,
     JobEnd,
     JobStatus,
     RestoreRequest,
@@ -31,13 +32,14 @@ _SUSPENDS = f"(rejected | fail | {_ABORT})*"
 _DELETES = "(discard discard_state*)*"
 _STORED = f"discard_state* complete? {_ABORT}* (notify_complete notify_subsumed*)* notify_coordinator*"
 _NOT_STORED = "abort? (discard discard_state*)? fail_job? notify_abort* notify_coordinator*"
-_COMPLETES = f"complete? ({_DELETES} {_STORED} | {_NOT_STORED} (fail | fail_job)?)"
+_NOT_WRITTEN = _ABORT
+_COMPLETES = f"complete? ({_DELETES} {_STORED} | ({_NOT_STORED} | {_NOT_WRITTEN}) (fail | fail_job)?)"
 
 _STATUSES = "tasks_run tasks_finished tasks_reached"
 _TURN = "pending master outlived queue next_id failures deletions"
 _REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
 _SCHEDULER = f"{_TURN} scheduler"
-_COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
+_COMPLETION = f"{_REQUEST} store.entries shared fault io unseen pause_ends"
 
 COORDINATOR_FRAMES.frames({
     JobStatus: Frame("COORD-12", f"status {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"),
@@ -58,6 +60,7 @@ COORDINATOR_FRAMES.frames({
     ),
     Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | {_LEAVES})*"),
     StoreFails: Frame("COORD-20", "fault"),
+    IoFails: Frame("COORD-34", "io"),
     Deleted: Frame("COORD-33", _REQUEST, _TURNS),
     RestoreRequest: Frame(
         "ONCE-04", f"shared {_SCHEDULER}", f"fail | {_ABORT}* restored {_SUSPENDS} {_TURNS}"

@@ -13,9 +13,9 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import is_added, last_missing, notified_tasks
+from model.coordinator.properties.ends import is_added, notified_tasks
 from model.coordinator.properties.files import used
-from model.coordinator.properties.terms import emits, find_pending, is_cleaning, is_safe
+from model.coordinator.properties.terms import emits, find_pending, is_cleaning, is_safe, last_missing
 from model.coordinator.requests import Request
 from model.coordinator.shared_state import Registered, SharedState
 from model.coordinator.state import Coordinator, new_coordinator
@@ -106,7 +106,8 @@ def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: C
     done = last_missing(before, event)
     if type(event) is CoordinatorRestart:
         return after.pause_ends == 0
-    if done is None or (before.fault != 0 and is_added(before, done)) or not before.plan.min_pause:
+    fails = before.io.metadata or (before.fault != 0 and done is not None and is_added(before, done))
+    if done is None or fails or not before.plan.min_pause:
         return after.pause_ends == before.pause_ends
     return after.pause_ends == before.now + before.plan.min_pause
 
@@ -270,7 +271,7 @@ def coord_21(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, after: Coordinator) -> bool:
     """A new coordinator has only the configuration, the ids, the durable checkpoints and their files."""
     new = new_coordinator(before.plan, before.store.retain)
-    kept = before.next_id, before.now, before.fault
+    kept = before.next_id, before.now, before.fault, before.io
     found = after.store.entries
     durable = (*before.store.entries, *before.unseen)
     ascends = all(left.checkpoint < right.checkpoint for left, right in pairwise(found))
@@ -282,7 +283,7 @@ def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, a
         registered = used(registered, use.checkpoint, (use.handle,))
     claims = not before.plan.profile.registers_at_acknowledgement or not ids
     shared = SharedState(registered, uses, (), NONE if claims else ids[-1])
-    new = new._replace(next_id=kept[0], now=kept[1], fault=kept[2], shared=shared)
+    new = new._replace(next_id=kept[0], now=kept[1], fault=kept[2], io=kept[3], shared=shared)
     return not effects and ascends and same and after == new._replace(store=new.store._replace(entries=found))
 
 

@@ -27,6 +27,7 @@ final class Settings {
     final boolean finishedTasks;
     final boolean keptOnCancellation;
     final boolean slowCleaning;
+    final boolean ioFailures;
 
     /** Read it; raises Refused, and Unsupported for what the release does not have. */
     Settings(Map<String, Object> wire, Release release) {
@@ -59,6 +60,7 @@ final class Settings {
         keptOnCancellation = "retain".equals(wire.getOrDefault("externalized", "delete"));
         operatorCoordinators = names(wire, "operator_coordinators");
         hooks = names(wire, "hooks");
+        ioFailures = "injected".equals(wire.get("io_failures"));
         slowCleaning = "slow".equals(wire.get("cleaning"));
         if (slowCleaning && !release.isAtLeast(1, 12)) {
             throw new Unsupported("cleaning slow; it came with 1.12");
