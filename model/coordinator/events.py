@@ -104,7 +104,7 @@ class StoreFails(NamedTuple):
 
 
 class IoFails(NamedTuple):
-    """The coordinator fails at the next write of this kind."""
+    """The next input or output of this kind fails."""
 
     what: int
     kind: str = "io_fails"

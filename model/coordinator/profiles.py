@@ -85,6 +85,11 @@ class CoordinatorProfile:
     counts_failed_io: bool = True
     """A start that fails by input or output counts, as IO_EXCEPTION (FLINK-24384)."""
 
+    location_first: bool = False
+    """The storage location is initialised before a checkpoint is pending. Else after."""
+    names_failed_io: bool = True
+    """A request that fails by input or output is rejected with IO_EXCEPTION. Else with a general reason."""
+
     # -------- messages
     lost_triggers_abort: bool = True
     """A trigger that is lost aborts its checkpoint. Else it has no effect."""
@@ -174,6 +179,7 @@ def _up_to_1_15(name: str, **older: object) -> CoordinatorProfile:
 def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
         "after_finish_by_default": False,
+        "location_first": True,
         "registers_at_acknowledgement": False,
         "restore_registers_anew": True,
         "stores_savepoints": True,
@@ -189,6 +195,7 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
         after_finish_configurable=False,
         declines_count_for_all_types=False,
         lost_triggers_abort=False,
+        names_failed_io=False,
         counts_failed_io=False,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )

@@ -6,8 +6,18 @@ other state ends with the coordinator.
 
 from model.coordinator.events import DiscardCheckpoint, Restored
 from model.coordinator.job_status_listener import ListenerSteps
-from model.coordinator.state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
-from model.events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION, METADATA, Effects, Fail, Rules, Step
+from model.coordinator.state import CREATED, FINISHED, Coordinator, Io, new_coordinator, new_scheduler
+from model.events import (
+    COORDINATOR_SHUTDOWN,
+    ID,
+    JOB_FAILOVER_REGION,
+    LOCATION,
+    METADATA,
+    Effects,
+    Fail,
+    Rules,
+    Step,
+)
 from model.store.store import CHECKPOINT, Entry, latest
 
 CANCELED = "CANCELED"
@@ -46,7 +56,8 @@ class RecoverySteps(ListenerSteps):
     def on_io_fails(self, coordinator: Coordinator, what: int) -> Step[Coordinator]:
         """The next input or output of this kind will fail."""
         io = coordinator.io
-        return Step(coordinator._replace(io=io._replace(metadata=io.metadata or what == METADATA)), (), ())
+        io = Io(io.metadata or what == METADATA, io.location or what == LOCATION, io.id or what == ID)
+        return Step(coordinator._replace(io=io), (), ())
 
     def on_coordinator_restart(self, coordinator: Coordinator) -> Step[Coordinator]:
         """A new coordinator reads the durable checkpoints and the counter. It notifies no task."""

@@ -81,6 +81,10 @@ class Io(NamedTuple):
 
     metadata: bool = False
     """The metadata of the next complete checkpoint cannot be written."""
+    location: bool = False
+    """The storage location of the next checkpoint cannot be initialised."""
+    id: bool = False
+    """The next id cannot be drawn."""
 
 
 class Regional(NamedTuple):

@@ -30,7 +30,7 @@ PendingType ==
 
 Faults == {"none", "before", "after", "maybe"}
 
-IoSteps == {"metadata"}                \* inputs and outputs of the coordinator
+IoSteps == {"metadata", "location", "id"}  \* inputs and outputs of the coordinator
 
 CoordinatorType ==
     [running  : BOOLEAN,                \* the job is RUNNING

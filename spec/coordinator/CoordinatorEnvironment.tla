@@ -151,6 +151,8 @@ PutsItFirst(store, n, type) ==                                    \* OnAdd
     [store |-> <<[id |-> n, type |-> type]>> \o store, out |-> <<>>]
 StoreNeverThrows(step, p) ==                                \* FailToStore
     CallComplete(Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p), p)
+UsesUpTheId(c) == [c EXCEPT !.io = @ \ {"id"}, !.next = IdAfter(@)]  \* AfterNoId
+KeepsTheId(c) == [c EXCEPT !.io = @ \ {"location"}]            \* AfterNoLocation
 IgnoresFailedWrites(c, p, effects) ==                        \* FailToWrite
     Complete([c EXCEPT !.io = {}], p, effects)
 StoresUnwritten(c, p, effects) ==                            \* FailToWrite
@@ -168,6 +170,7 @@ Nothing == {}
 Others == Tasks \ Sources
 AllFaults == {"before", "after", "maybe"}
 OnlyBefore == {"before"}
+OnlyMetadata == {"metadata"}
 AllIo == IoSteps
 OfAllKinds ==
     {Periodic, ByHand("checkpoint"), [ByHand("checkpoint") EXCEPT !.forced = TRUE],

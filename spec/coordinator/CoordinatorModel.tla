@@ -254,6 +254,14 @@ COORD_34 == [][IsUnwritten =>
     /\ EffectsOf("discard_state") = Each("discard_state", Tasks, AcknowledgedId)
     /\ EffectsOf("notify_complete") = <<>> /\ <<"fail", "CheckpointException">> \in Range(Effects)]_vars
 
+COORD_35 == [][("location" \in k.io /\ "location" \notin k'.io) =>
+    \E n \in k.next .. k'.next - 1 : n \in Aborted("IO_EXCEPTION") \ PendingIds(k') /\
+        \A e \in Range(EffectsOf("trigger_task")) : e[3] # n]_vars
+
+COORD_36 == [][("id" \in k.io /\ "id" \notin k'.io) =>
+    /\ \E e \in Range(EffectsOf("rejected")) : e[3] = "IO_EXCEPTION"
+    /\ \A n \in k.next .. k'.next - 1 : n \in Aborted("IO_EXCEPTION") \cup Started]_vars
+
 RECURSIVE Joined(_)
 Joined(parts) == IF parts = <<>> THEN <<>> ELSE Head(parts) \o Joined(Tail(parts))
 

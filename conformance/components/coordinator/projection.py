@@ -26,12 +26,12 @@ from model.coordinator.requests import Request as Waiting
 from model.coordinator.shared_state import DiscardState, Registered
 from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Io, Plan
 from model.coordinator.wire.coordinator import WORDS
-from model.events import AFTER, BEFORE, MAYBE, METADATA, Effect, Event
+from model.events import AFTER, BEFORE, ID, LOCATION, MAYBE, METADATA, Effect, Event
 from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 from model.store.wire import TYPES
 from spec.values import Function, State
 
-IO_STEPS = {"metadata": METADATA}
+IO_STEPS = {"metadata": METADATA, "location": LOCATION, "id": ID}
 FAULTS = {"none": 0, "before": BEFORE, "after": AFTER, "maybe": MAYBE}
 ALL_REQUESTS: tuple[Request, ...] = (
     (CHECKPOINT, False, True),
@@ -94,7 +94,9 @@ def _scope(given: Given) -> Scope:
             replaced.get("StoreFaults", "")
         ],
         restarts="Restarts" in replaced,
-        io=tuple(IO_STEPS.values()) if "IoFailures" in replaced else (),
+        io={"": (), "OnlyMetadata": (METADATA,), "AllIo": (METADATA, LOCATION, ID)}[
+            replaced.get("IoFailures", "")
+        ],
     )
 
 

@@ -157,7 +157,7 @@ class _Coordinator:
         if self._cleaning and self._draw() < 0.2:
             return {"kind": "deleted"}
         if self._fails and self._draw() < 0.1:
-            return {"kind": "io_fails", "what": self._some(["metadata"])}
+            return {"kind": "io_fails", "what": self._some(["metadata", "location", "id"])}
         pending, completed = observed["pending"], list(observed["completed"])
         if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
             return self._restart()  # which puts them in order (COORD-22)

@@ -1,6 +1,6 @@
 """The checkpoint coordinator of one job: it starts checkpoints, collects acknowledgements and ends them.
 
-Rules: COORD-01 to COORD-31, COORD-33, COORD-34, and SUB-01 to SUB-05 between pending checkpoints. Time is
+Rules: COORD-01 to COORD-31, COORD-33 to COORD-36, and SUB-01 to SUB-05 between pending checkpoints. Time is
 virtual, in milliseconds from 0, and passes only by `advance`. Each method here is an event; its steps are in
 `trigger`, `completion` and `timers`.
 

@@ -29,6 +29,10 @@ class IoStep(StrEnum):
 
     METADATA = "metadata"
     """It writes the metadata of a complete checkpoint."""
+    LOCATION = "location"
+    """It initialises the storage location of a checkpoint."""
+    ID = "id"
+    """It draws the id of a checkpoint."""
 
 
 @word("job_status")
@@ -180,6 +184,7 @@ JOB_FAILOVER_REGION: Final = "JOB_FAILOVER_REGION"
 TRIGGER_CHECKPOINT_FAILURE: Final = "TRIGGER_CHECKPOINT_FAILURE"
 FINALIZE_CHECKPOINT_FAILURE: Final = "FINALIZE_CHECKPOINT_FAILURE"
 IO_EXCEPTION: Final = "IO_EXCEPTION"
+EXCEPTION: Final = "EXCEPTION"
 PERIODIC_SCHEDULER_SHUTDOWN: Final = "PERIODIC_SCHEDULER_SHUTDOWN"
 ALREADY_QUEUED: Final = "ALREADY_QUEUED"
 TOO_MANY_CONCURRENT_CHECKPOINTS: Final = "TOO_MANY_CONCURRENT_CHECKPOINTS"

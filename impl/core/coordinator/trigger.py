@@ -43,6 +43,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
         if _outlasts_event(state, choice.served):
             turns = 0
         effects += _start(state, choice.served)
+        turns += state.end_turns()
     return effects
 
 
@@ -105,8 +106,12 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
     plan = state.job.plan()
     if plan is None:
         return rejected(request, events.NOT_ALL_REQUIRED_TASKS_RUNNING)
+    if state.fails(events.IoStep.ID):  # COORD-36
+        return _refuse_for_io(state, request)
     checkpoint = state.next_id
     state.next_id += 1
+    if state.profile.location_first and state.fails(events.IoStep.LOCATION):  # COORD-35
+        return _refuse_for_io(state, request)
     if not plan.tasks:
         return rejected(request, events.TRIGGER_CHECKPOINT_FAILURE)
     options = state.options
@@ -115,8 +120,24 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
         checkpoint, request, plan, deadline, options.operator_coordinators, options.hooks
     )
     state.pending[checkpoint] = pending
+    if state.fails(events.IoStep.LOCATION):  # COORD-35
+        return abort_start(state, pending, events.IO_EXCEPTION)
     first = [events.CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
     return [*first, *continue_master_phase(state, pending)]
+
+
+def _refuse_for_io(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
+    """Reject a request that has failed by input or output; the failure has no id, and may count each time."""
+    if not state.profile.queues_requests:
+        return rejected(request, events.EXCEPTION)
+    if not state.profile.names_io_failures:
+        return rejected(request, events.TRIGGER_CHECKPOINT_FAILURE)
+    effects = rejected(request, events.IO_EXCEPTION)
+    if state.profile.counts_failed_io and state.failures.failed(
+        None, events.IO_EXCEPTION, requested=request.type
+    ):
+        effects.append(events.FailJob(events.IO_EXCEPTION))
+    return effects
 
 
 def _pre_check(state: CoordinatorState, request: Request) -> str | None:

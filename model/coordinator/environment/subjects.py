@@ -28,7 +28,7 @@ from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import profile_of
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer
-from model.events import AFTER, BEFORE, MAYBE, METADATA, Advance, Event
+from model.events import AFTER, BEFORE, ID, LOCATION, MAYBE, METADATA, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 
@@ -145,7 +145,7 @@ def store_faults(state: Coordinator) -> Iterator[Offer]:
 
 def io_failures(state: Coordinator) -> Iterator[Offer]:
     """Input and output fail at each step, the store fails, and masters answer."""
-    for what, fails in ((METADATA, state.io.metadata),):
+    for what, fails in zip((METADATA, LOCATION, ID), state.io, strict=True):
         if not fails:
             yield "IoFails", IoFails(what)
     if not state.fault and state.next_id == 1:
@@ -208,7 +208,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         *(closed_masters(name) for name in ("2.3", "1.15")),
         closed_hooks("1.15"),
         *(closed_cleaning(name) for name in ("2.3", "1.15")),
-        *(closed_io(name) for name in ("2.3", "1.14", "1.13")),
+        *(closed_io(name) for name in ("2.3", "1.14", "1.13", "1.9")),
     )
 
 
@@ -321,8 +321,10 @@ def closed_cleaning(name: str) -> ClosedModel:
 
 
 def closed_io(name: str) -> ClosedModel:
-    """A hook before the source, and inputs and outputs that fail. No failure is tolerated."""
-    plan = _plan(name)._replace(max_concurrent=2, hooks=1, tolerable_failures=0, io_failures=True)
+    """A hook before the source, and inputs and outputs that fail. In 1.14 one failure is tolerated."""
+    hooks = int(profile_of(name).queues_requests)
+    tolerable = int(name == "1.14")
+    plan = _plan(name)._replace(max_concurrent=2, hooks=hooks, tolerable_failures=tolerable, io_failures=True)
     scope = Scope(ids=2, types=(CHECKPOINT, SAVEPOINT), files=((), (1, 1)), more=io_failures)
     return closed_subject("inputs and outputs that fail", plan, scope)
 

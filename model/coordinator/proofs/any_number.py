@@ -47,7 +47,7 @@ from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs import any_listener
 from model.coordinator.proofs.closed import ENDS, INTERVAL, OWN_REASONS, Numbers, is_word
-from model.events import BEFORE, MAYBE, METADATA, NONE, Advance, Effects
+from model.events import BEFORE, ID, MAYBE, METADATA, NONE, Advance, Effects
 from model.registry import Property
 from model.store.store import CHECKPOINT, STOP
 
@@ -302,7 +302,7 @@ def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
     is_stored = int_term(handle) >= 0
     yield fault, False, (int_term(fault.when) >= BEFORE, int_term(fault.when) <= MAYBE)
     io = symbolic_like(IoFails(0), "event")
-    yield io, False, (int_term(io.what) == METADATA,)
+    yield io, False, (int_term(io.what) >= METADATA, int_term(io.what) <= ID)
     yield CoordinatorRestart(), False, ()
     yield JobEnd(status), False, (z3.Or(*(is_word(status, end) for end in ENDS)),)
     yield JobStatus(status), False, ()

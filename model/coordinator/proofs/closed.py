@@ -42,6 +42,7 @@ from model.events import (
     CHECKPOINT_EXPIRED,
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
+    ID,
     IO_EXCEPTION,
     MAYBE,
     METADATA,
@@ -237,7 +238,7 @@ def promised(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
     if type(event) is StoreFails:
         return int_term(event.when) >= BEFORE, int_term(event.when) <= MAYBE
     if type(event) is IoFails:
-        return (int_term(event.what) == METADATA,)
+        return int_term(event.what) >= METADATA, int_term(event.what) <= ID
     if type(event) is Advance:
         most = (int_term(event.ms) <= state.plan.interval,) if state.plan.interval else ()
         return (int_term(event.ms) >= 0, *most)

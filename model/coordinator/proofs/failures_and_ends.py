@@ -1,8 +1,8 @@
 """The cases of the ends of checkpoints and coordinators: failures, failing stores, restarts, ends of jobs.
 
-Rules COORD-15 to COORD-22, COORD-25, COORD-28, COORD-34 and SUB-11. The cases start from the symbolic state
-of `model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and types are
-symbols. The cases enumerate the shapes.
+Rules COORD-15 to COORD-22, COORD-25, COORD-28, COORD-34 to COORD-36 and SUB-11. The cases start from the
+symbolic state of `model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and
+types are symbols. The cases enumerate the shapes.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.coordinator import coordinator_events, is_sound, symbolic_coordinator
 from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, RUNNING, Coordinator, Io
-from model.events import AFTER, BEFORE, MAYBE, METADATA, NONE, Advance, Event
+from model.events import AFTER, BEFORE, ID, MAYBE, METADATA, NONE, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
@@ -108,7 +108,15 @@ def io_failure_cases(name: str, pending: int) -> Iterator[Case]:
     for fault in (0, BEFORE):
         state = state._replace(io=symbolic_like(Io(), "io"), fault=fault)
         yield case_of(f"input or output fails, fault {fault}", state, acknowledged())
-    yield case_of("input or output fails", state, IoFails(METADATA))
+    what = symbolic_like(0, "event.what")
+    yield case_of(
+        "input or output fails", state, IoFails(what), int_term(what) >= METADATA, int_term(what) <= ID
+    )
+    waiting = of_release(symbolic_coordinator(1, pending, 1, 0, 2), name, tolerable_failures=0)
+    for start in (state._replace(fault=0), waiting):
+        start = start._replace(io=symbolic_like(Io(), "io"))
+        yield case_of("a start fails", start, TriggerRequest(symbolic_like(0, "event.type")), stops=True)
+        yield case_of("a start fails", start, any_id("ASYNC_EXCEPTION"), stops=True)
 
 
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:

@@ -40,6 +40,7 @@ from model.coordinator.properties.terms import (
     find_pending,
     is_safe,
     last_missing,
+    start_fails,
 )
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
@@ -101,12 +102,15 @@ def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after:
     expected = (*expected, *added)
     rest = effects[len(expected) :]
     follows = all(type(effect) in {Rejected, TriggerMaster, TriggerTask} for effect in rest)
-    return effects[: len(expected)] == expected and follows and after.failures == count
+    follows = (follows and after.failures == count) or start_fails(before, after)  # COORD-35, COORD-36
+    return effects[: len(expected)] == expected and follows
 
 
 @COORDINATOR_ENDS.step("COORD-16")
 def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each abort has exactly its effects, and its failure counts once, in the order of the aborts."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     if type(event) is CoordinatorRestart:
         return after.failures == Failures((), NONE)
     if last_missing(before, event) is not None:
@@ -250,9 +254,19 @@ def refusal(
 
 
 def abort(
-    before: Coordinator, event: Event, ended: Pending, reason: str, after: Coordinator, count: Failures
+    before: Coordinator,
+    event: Event,
+    ended: Pending,
+    reason: str,
+    after: Coordinator,
+    count: Failures,
+    *,
+    in_phase: bool = True,
 ) -> tuple[Effects, Failures]:
-    """The effects of an abort, from the abort itself to the last notification, and the count after it."""
+    """The effects of an abort, from the abort itself to the last notification, and the count after it.
+
+    `in_phase`: a checkpoint that awaits masters is in its master phase.
+    """
     profile = before.plan.profile
     effects: Effects = (Abort(ended.checkpoint, reason),)
     if profile.failed_stops_count_too and reason not in PRE_FLIGHT and ended.type == STOP:
@@ -266,7 +280,12 @@ def abort(
     effects = (*effects, *lost)
     fails, count = failed(before, ended, reason, count, by_task=type(event) is DeclineMessage)
     effects = (*effects, *fails, *notified_aborts(before, ended, after))
-    if profile.counts_failed_start and type(event) is not MasterAnswer and is_starting(before, ended):
+    if (
+        profile.counts_failed_start
+        and in_phase
+        and type(event) is not MasterAnswer
+        and is_starting(before, ended)
+    ):
         fails, count = failed(before, ended, reason, count)
         effects = (*effects, *fails)
     return effects, count

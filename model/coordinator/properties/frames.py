@@ -26,7 +26,7 @@ from model.registry import Registry
 COORDINATOR_FRAMES = Registry("coordinator")
 
 _ABORT = "(abort fail_job? discard_state* fail_job? notify_abort* notify_coordinator* fail_job?)"
-_LEAVES = "rejected | trigger_master+ | trigger_task+"
+_LEAVES = f"rejected fail_job? | fail_job | trigger_master+ | trigger_task+ | {_ABORT}"
 _TURNS = f"({_LEAVES})*"
 _SUSPENDS = f"(rejected | fail | {_ABORT})*"
 _DELETES = "(discard discard_state*)*"
@@ -36,10 +36,10 @@ _NOT_WRITTEN = _ABORT
 _COMPLETES = f"complete? ({_DELETES} {_STORED} | ({_NOT_STORED} | {_NOT_WRITTEN}) (fail | fail_job)?)"
 
 _STATUSES = "tasks_run tasks_finished tasks_reached"
-_TURN = "pending master outlived queue next_id failures deletions"
+_TURN = "pending master outlived queue next_id failures deletions io"
 _REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
 _SCHEDULER = f"{_TURN} scheduler"
-_COMPLETION = f"{_REQUEST} store.entries shared fault io unseen pause_ends"
+_COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
 
 COORDINATOR_FRAMES.frames({
     JobStatus: Frame("COORD-12", f"status {_SCHEDULER}", f"{_SUSPENDS} {_TURNS}"),

@@ -65,6 +65,11 @@ def beginners(coordinator: Coordinator) -> tuple[int, ...]:
     return sources or others
 
 
+def start_fails(before: Coordinator, after: Coordinator) -> bool:
+    """In this step a start has failed by input or output (COORD-35, COORD-36)."""
+    return (before.io.location and not after.io.location) or (before.io.id and not after.io.id)
+
+
 def is_fresh(pending: Pending) -> bool:
     """No task that takes part has acknowledged."""
     return all(done != takes for done, takes in zip(pending.acknowledged, pending.tasks, strict=True))

@@ -29,6 +29,11 @@ OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish", "cleani
 """What decides which rules can fire."""
 WALKS = 4000
 """So many are drawn in a kind to find its rules."""
+_OWN = {
+    ("cleaning", "slow"): {"COORD-33"},
+    ("io_failures", "injected"): {"COORD-34", "COORD-35", "COORD-36"},
+}
+"""By option that few configurations have: its rules."""
 _PLAIN = {"cleaning": "immediate", "io_failures": "none"}
 _NEWEST = (("profile", NEWEST_COORDINATOR.name), *_PLAIN.items())
 
@@ -57,7 +62,8 @@ def looked_through(component):
         newest = [
             oracle
             for oracle in oracles
-            if oracle.config["profile"] == NEWEST_COORDINATOR.name and not oracle.config.keys() & _PLAIN.keys()
+            if oracle.config["profile"] == NEWEST_COORDINATOR.name
+            and not oracle.config.keys() & _PLAIN.keys()
         ]
         by_tasks.setdefault((*_NEWEST, tasks), []).extend(newest)
     yield from by_tasks.items()
@@ -66,8 +72,7 @@ def looked_through(component):
 def possible(component, kind):
     """The rules that can fire in a kind; with options that few configurations have, only their own."""
     known = set(coverage(component, (), dict(kind), injects=True).missing)
-    own = {("cleaning", "slow"): {"COORD-33"}, ("io_failures", "injected"): {"COORD-34"}}
-    for option, rules in own.items():
+    for option, rules in _OWN.items():
         if option in kind:
             return known & rules
     return known

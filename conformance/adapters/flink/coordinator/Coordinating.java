@@ -31,7 +31,7 @@ final class Coordinating implements Component {
     private final CoordinatorEffects effects;
     private final States states;
     private final Loop loop = new Loop();
-    private final IoFailures failures = new IoFailures();
+    private final IoFailures failures;
     private final Job job;
     private DrivenCoordinator driven;
     private JobStatus status = JobStatus.CREATED;
@@ -42,6 +42,7 @@ final class Coordinating implements Component {
         this.release = release;
         settings = new Settings(wire, release);
         effects = new CoordinatorEffects(release.isAtLeast(1, 15));
+        failures = new IoFailures(effects);
         states = new States(effects, settings.tasks);
         job = new Job(settings, effects);
         driven = new DrivenCoordinator(settings, release, job, effects, states, loop, failures, null);

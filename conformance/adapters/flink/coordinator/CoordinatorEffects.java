@@ -78,6 +78,11 @@ final class CoordinatorEffects {
         lastReason = reason;
     }
 
+    /** If the job fails next, it fails for this reason. */
+    void failsFor(String reason) {
+        lastReason = reason;
+    }
+
     /** A request has started nothing for this reason. */
     void rejected(String type, String reason) {
         add("rejected", "type", type, "reason", reason);

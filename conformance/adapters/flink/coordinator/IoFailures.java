@@ -8,6 +8,11 @@ import org.apache.flink.runtime.checkpoint.StandaloneCheckpointIDCounter;
 /** What fails at its next use: drawing an id, initialising a storage location, writing the metadata. */
 final class IoFailures {
     private final Set<String> failing = new HashSet<>();
+    private final CoordinatorEffects effects;
+
+    IoFailures(CoordinatorEffects effects) {
+        this.effects = effects;
+    }
 
     /** The next use of this fails. */
     void next(String what) {
@@ -22,6 +27,7 @@ final class IoFailures {
     /** A use of this; raises IOException if it is the one that fails. */
     void check(String what) throws IOException {
         if (failing.remove(what)) {
+            effects.failsFor("IO_EXCEPTION");
             throw new IOException("the " + what + " failed");
         }
     }
