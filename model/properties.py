@@ -14,6 +14,7 @@ from model.coordinator.properties.ends import COORDINATOR_ENDS
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
 from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
 from model.coordinator.properties.history import COORDINATOR_HISTORY
+from model.coordinator.properties.input_output import COORDINATOR_IO
 from model.coordinator.properties.job import COORDINATOR_LIFE
 from model.coordinator.properties.requests import COORDINATOR_TURNS
 from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
@@ -63,6 +64,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_STORE,
         COORDINATOR_TURNS,
         COORDINATOR_CLEANING,
+        COORDINATOR_IO,
         COORDINATOR_HISTORY,
         SUBSUMPTION,
         STORE,

@@ -18,7 +18,10 @@ _REQUIRED = ("id", "title", "must", "source", "holds")
 
 Where = Mapping[str, tuple[object, ...]]
 """From an option of the adapter protocol, or `capability`, to the values of which it needs one."""
-_OPTIONS = ("mode", "level", "profile", "checkpoints_after_tasks_finish", "capability", "cleaning")
+_OPTIONS = (
+    *("mode", "level", "profile", "checkpoints_after_tasks_finish", "capability"),
+    *("cleaning", "io_failures"),
+)
 
 
 class Rule(NamedTuple):

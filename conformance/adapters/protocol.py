@@ -26,6 +26,8 @@ RESTORED = "restored"
 """The capability of a subtask that takes the checkpoint from which its task is restored."""
 CLEANING = "cleaning"
 """The capability of a coordinator whose deletions may be slow: an event ends them, one by one."""
+IO_FAILURES = "io_failures"
+"""The capability of a coordinator whose inputs and outputs fail when an event demands it."""
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})

@@ -9,7 +9,7 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.components.coordinator.walks import PROFILES, SLOW, has_slow_cleaning, varied
+from conformance.components.coordinator.walks import IO_FAILURES, PROFILES, SLOW, has_slow_cleaning, varied
 from conformance.drive.stream import Case
 from conformance.released.failures import reasons
 from conformance.released.results import Target
@@ -23,7 +23,10 @@ BATCHES_OF_50 = (*BATCHES[:-1], BATCHES[-1] + LENGTH - sum(BATCHES))
 IDS = 3
 """Maximum number of checkpoints in the toured models."""
 CONFIGS = 24
-"""The number of configurations of random histories; from 1.12 on a third of them also with slow deletions."""
+"""The number of configurations of random histories.
+
+From 1.12 on a third of them comes also with slow deletions, and in all releases a third with `io_fails`.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class MasterTarget(Target):
         configs = [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]
         if has_slow_cleaning(self.profile):
             configs += ({**config, **SLOW} for config in configs[::3])
-        return configs
+        return [*configs, *({**config, **IO_FAILURES} for config in configs[1::3])]
 
 
 def target(version: str, profile: str, component: str) -> MasterTarget:

@@ -15,6 +15,7 @@ from model.events import (
     BEFORE,
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
+    IO_EXCEPTION,
     MAYBE,
     NONE,
     Effects,
@@ -31,7 +32,7 @@ from model.store.generations import store_steps
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 STORE_EXCEPTION = "CheckpointException"
-"""The exception that the sender of the last acknowledgement gets when the store fails."""
+"""The exception that the sender of the last acknowledgement gets when metadata or store fail."""
 
 
 class CompletionSteps:
@@ -44,6 +45,8 @@ class CompletionSteps:
 
     def complete(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
         """Completes the checkpoint: stores it, ends the older ones, then notifies the tasks (COORD-08)."""
+        if coordinator.io.metadata:
+            return self.fail_to_write(coordinator, done, effects)
         turns = coordinator.plan.profile.turns_after_end
         coordinator = owe_turns(drop_pending(coordinator, done), turns)
         subsumed: tuple[int, ...] = ()
@@ -137,7 +140,14 @@ class CompletionSteps:
         """A newer checkpoint that completes may end it (SUB-02, SUB-04)."""
         return pending.type == CHECKPOINT
 
-    # ------------------------------------------------------------ a store that fails
+    # ------------------------------------------------------------ metadata or a store that fails
+
+    def fail_to_write(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
+        """The metadata cannot be written: the checkpoint is aborted before it is stored (COORD-34)."""
+        coordinator = coordinator._replace(io=coordinator.io._replace(metadata=False))
+        unwritten = self.shared_state.unwritten(done)
+        coordinator, ended, rules = self.abort(coordinator, unwritten, FINALIZE_CHECKPOINT_FAILURE)
+        return Step(coordinator, (*effects, *ended, Fail(STORE_EXCEPTION)), ("COORD-34", *rules))
 
     def fail_to_store(
         self, coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
@@ -231,6 +241,11 @@ class CompletionSteps:
         """A start fails because its checkpoint has failed, which counts as a second failure (COORD-31)."""
         coordinator, emitted, rules = self.count_failure(coordinator, begun, reason, by_task=False)
         return Step(coordinator, emitted, (*rules, "COORD-31"))
+
+    def fail_io(self, coordinator: Coordinator, failed: Pending, reported: str) -> Step[Coordinator]:
+        """A start has failed by input or output, which counts. The job's failure has the reported reason."""
+        coordinator, emitted, rules = self.count_failure(coordinator, failed, IO_EXCEPTION, by_task=False)
+        return Step(coordinator, (FailJob(reported),) if emitted else (), rules)
 
     def notify_abort(self, coordinator: Coordinator, ended: Pending) -> Effects:
         """The notifications of an abort: deployed tasks that took part, and every operator coordinator."""

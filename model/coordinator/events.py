@@ -27,6 +27,7 @@ __all__ = [
     "Fail",
     "FailJob",
     "FailTasks",
+    "IoFails",
     "JobEnd",
     "JobStatus",
     "NotifyAbort",
@@ -100,6 +101,13 @@ class StoreFails(NamedTuple):
 
     when: int
     kind: str = "store_fails"
+
+
+class IoFails(NamedTuple):
+    """The next input or output of this kind fails."""
+
+    what: int
+    kind: str = "io_fails"
 
 
 class Deleted(NamedTuple):
@@ -200,6 +208,7 @@ EVENTS: tuple[type, ...] = (
     DeclineMessage,
     Advance,
     StoreFails,
+    IoFails,
     Deleted,
     FailTasks,
     RestoreRequest,

@@ -85,7 +85,9 @@ class FailureSteps:
 
 
 def is_counted_or_older(failures: Failures, checkpoint: int) -> bool:
-    """The checkpoint has counted, or it is not newer than the highest success."""
+    """The checkpoint has counted, or it is not newer than the highest success. No id: it is new."""
+    if checkpoint == NONE:
+        return False
     if checkpoint <= failures.highest_success:
         return True
     return any(checkpoint == counted for counted in failures.counted)

@@ -29,10 +29,13 @@ from model.events import (
     ALREADY_QUEUED,
     CHECKPOINT_SUBSUMED,
     COORDINATOR_SUSPEND,
+    EXCEPTION,
+    IO_EXCEPTION,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
     NONE,
     PRE_FLIGHT,
     TOO_MANY_CONCURRENT_CHECKPOINTS,
+    TRIGGER_CHECKPOINT_FAILURE,
     Effects,
     Rules,
     Step,
@@ -142,6 +145,10 @@ class StoresSavepoints(OutlivesAborts):
 
     shared_state = CountsUses()
 
+    def needs_location_first(self, coordinator: Coordinator) -> bool:
+        """The storage location is initialised before the checkpoint is pending."""
+        return True
+
     def is_stored(self, done: Pending) -> bool:
         """The store adds savepoints too."""
         return True
@@ -171,6 +178,14 @@ class CountsEveryType(StoresSavepoints):
 
     failures: FailureSteps = FailuresOfAnyType()
 
+    def fail_io(self, coordinator: Coordinator, failed: Pending, reported: str) -> Step[Coordinator]:
+        """A start that has failed by input or output does not count."""
+        return Step(coordinator, (), ())
+
+    def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+        """The request is rejected, and the failure does not count."""
+        return Step(coordinator, rejection(requested, IO_EXCEPTION), ())
+
 
 class AwaitsEveryTask(CountsEveryType):
     """1.13: only sources must run at the start, and every task must acknowledge."""
@@ -178,6 +193,10 @@ class AwaitsEveryTask(CountsEveryType):
     def can_start(self, coordinator: Coordinator) -> bool:
         """The job and all sources run, and no task has finished."""
         return not any(coordinator.tasks_finished) and sources_run(coordinator)
+
+    def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+        """The request is rejected with the reason of every failed start."""
+        return Step(coordinator, rejection(requested, TRIGGER_CHECKPOINT_FAILURE), ())
 
     def taking_part(self, coordinator: Coordinator) -> tuple[bool, ...]:
         """A checkpoint that starts now awaits every task."""
@@ -244,6 +263,10 @@ class NeverQueues(DiscardsUnstored):
     """1.9 and 1.10: no request waits, no task is notified of aborts, and no forced checkpoint is subsumed."""
 
     failures = StopsCountToo()
+
+    def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+        """The request is rejected with the reason of any exception."""
+        return Step(coordinator, rejection(requested, EXCEPTION), ())
 
     def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
         """A request starts now or is rejected. If too many are pending, the scheduler repeats it later."""

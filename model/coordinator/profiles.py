@@ -82,6 +82,14 @@ class CoordinatorProfile:
     counts_failed_start: bool = True
     """A checkpoint that ends in its master phase fails once more, as a failed start."""
 
+    counts_failed_io: bool = True
+    """A start that fails by input or output counts, as IO_EXCEPTION (FLINK-24384)."""
+
+    location_first: bool = False
+    """The storage location is initialised before a checkpoint is pending. Else after."""
+    names_failed_io: bool = True
+    """A request that fails by input or output is rejected with IO_EXCEPTION. Else with a general reason."""
+
     # -------- messages
     lost_triggers_abort: bool = True
     """A trigger that is lost aborts its checkpoint. Else it has no effect."""
@@ -171,6 +179,7 @@ def _up_to_1_15(name: str, **older: object) -> CoordinatorProfile:
 def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
         "after_finish_by_default": False,
+        "location_first": True,
         "registers_at_acknowledgement": False,
         "restore_registers_anew": True,
         "stores_savepoints": True,
@@ -186,6 +195,8 @@ def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
         after_finish_configurable=False,
         declines_count_for_all_types=False,
         lost_triggers_abort=False,
+        names_failed_io=False,
+        counts_failed_io=False,
         **{"counted": (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED), **older},
     )
 
@@ -226,7 +237,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13("1.12", every_task_must_run=False, finished_tasks_prevent_start=False),
         _up_to_1_13("1.13", every_task_must_run=False),
-        _up_to_1_14("1.14.0", declines_count_for_all_types=False),
+        _up_to_1_14("1.14.0", declines_count_for_all_types=False, counts_failed_io=False),
         _up_to_1_14("1.14"),
         _up_to_1_15("1.15.0", counted=_NO_FINALIZATION),
         _up_to_1_15("1.15"),

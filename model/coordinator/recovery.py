@@ -6,8 +6,18 @@ other state ends with the coordinator.
 
 from model.coordinator.events import DiscardCheckpoint, Restored
 from model.coordinator.job_status_listener import ListenerSteps
-from model.coordinator.state import CREATED, FINISHED, Coordinator, new_coordinator, new_scheduler
-from model.events import COORDINATOR_SHUTDOWN, JOB_FAILOVER_REGION, Effects, Fail, Rules, Step
+from model.coordinator.state import CREATED, FINISHED, Coordinator, Io, new_coordinator, new_scheduler
+from model.events import (
+    COORDINATOR_SHUTDOWN,
+    ID,
+    JOB_FAILOVER_REGION,
+    LOCATION,
+    METADATA,
+    Effects,
+    Fail,
+    Rules,
+    Step,
+)
 from model.store.store import CHECKPOINT, Entry, latest
 
 CANCELED = "CANCELED"
@@ -43,6 +53,12 @@ class RecoverySteps(ListenerSteps):
         """The next addition to the store will fail."""
         return Step(coordinator._replace(fault=when), (), ())
 
+    def on_io_fails(self, coordinator: Coordinator, what: int) -> Step[Coordinator]:
+        """The next input or output of this kind will fail."""
+        io = coordinator.io
+        io = Io(io.metadata or what == METADATA, io.location or what == LOCATION, io.id or what == ID)
+        return Step(coordinator._replace(io=io), (), ())
+
     def on_coordinator_restart(self, coordinator: Coordinator) -> Step[Coordinator]:
         """A new coordinator reads the durable checkpoints and the counter. It notifies no task."""
         plan = coordinator.plan
@@ -56,6 +72,7 @@ class RecoverySteps(ListenerSteps):
                 next_id=coordinator.next_id,
                 scheduler=new_scheduler(plan),
                 fault=coordinator.fault,
+                io=coordinator.io,
                 store=found.store._replace(entries=durable),
                 shared=self.shared_state.recover(coordinator.shared, kept),
             ),

@@ -118,6 +118,10 @@ class SharedStateSteps:
             for lost in self.loss(shared, handle, () if is_registered else files)
         )
 
+    def unwritten(self, pending: Pending) -> Pending:
+        """The checkpoint whose metadata cannot be written, with the files that an abort may delete."""
+        return pending
+
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
         """Registers the files of a checkpoint that is kept."""
         completed = shared.completed

@@ -17,6 +17,18 @@ class CountsUses(SharedStateSteps):
         """A completed checkpoint uses the file."""
         return any(use.handle == handle for use in shared.completed)
 
+    def unwritten(self, pending: Pending) -> Pending:
+        """Each file is registered before the metadata are written, so it is deleted once."""
+        seen: tuple[int, ...] = ()
+        once: tuple[tuple[int, ...], ...] = ()
+        for files in pending.shared:
+            own: tuple[int, ...] = ()
+            for file in files:
+                if file not in seen:
+                    seen, own = (*seen, file), (*own, file)
+            once = (*once, own)
+        return pending._replace(shared=once)
+
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
         """Registers the files of a checkpoint that is kept."""
         for file in tuple(file for files in pending.shared for file in files):

@@ -52,6 +52,8 @@ class Plan(NamedTuple):
     """Number of master hooks."""
     slow_cleaning: bool = False
     """A deletion is under way until the event that ends it; else it ends at once."""
+    io_failures: bool = False
+    """Inputs and outputs of the coordinator may fail."""
 
 
 class Scheduler(NamedTuple):
@@ -72,6 +74,17 @@ class Scheduler(NamedTuple):
     """The listener also awaits an execution that no longer exists and never reports again."""
     unreported: tuple[bool, ...]
     """By task: it has a new execution, which reports its status when the job runs."""
+
+
+class Io(NamedTuple):
+    """The next inputs and outputs of the coordinator that fail."""
+
+    metadata: bool = False
+    """The metadata of the next complete checkpoint cannot be written."""
+    location: bool = False
+    """The storage location of the next checkpoint cannot be initialised."""
+    id: bool = False
+    """The next id cannot be drawn."""
 
 
 class Regional(NamedTuple):
@@ -125,6 +138,7 @@ class Coordinator(NamedTuple):
     regional: Regional = Regional()
     deletions: tuple[bool, ...] = ()
     """The deletions that are under way, oldest first: waiting requests get a turn when it ends."""
+    io: Io = Io()
 
 
 def new_coordinator(plan: Plan, retain: int) -> Coordinator:

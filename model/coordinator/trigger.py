@@ -10,13 +10,15 @@ The module describes Flink 1.14 and later; `model.coordinator.generations` has w
 from typing import NamedTuple
 
 from model.coordinator.completion import CompletionSteps, owe_turns
-from model.coordinator.events import Rejected, TriggerTask
+from model.coordinator.events import FailJob, Rejected, TriggerTask
+from model.coordinator.failures import Failure
 from model.coordinator.pending import Pending, is_fully_acknowledged, new_pending
 from model.coordinator.requests import QUEUE_LIMIT, Request, has_capacity, joined, may_start
 from model.coordinator.state import RUNNING, Coordinator, find, replace_pending, to_trigger
 from model.events import (
     COORDINATOR_SHUTDOWN,
     FINALIZE_CHECKPOINT_FAILURE,
+    IO_EXCEPTION,
     MINIMUM_TIME_BETWEEN_CHECKPOINTS,
     NONE,
     NOT_ALL_REQUIRED_TASKS_RUNNING,
@@ -96,6 +98,7 @@ class TriggerSteps(CompletionSteps):
             if self.takes_all_turns(coordinator, head):
                 turns = 0
             coordinator, effects, rules = self.start(coordinator, head, effects, rules)
+            turns, coordinator = turns + coordinator.turns, coordinator._replace(turns=0)
         return Step(coordinator, effects, rules)
 
     def is_cleaning(self, coordinator: Coordinator) -> bool:
@@ -132,10 +135,18 @@ class TriggerSteps(CompletionSteps):
             refused = NOT_ALL_REQUIRED_TASKS_RUNNING
         if refused is not None:
             return Step(coordinator, (*effects, *rejection(requested, refused)), (*rules, "COORD-01"))
+        if coordinator.io.id:
+            coordinator = coordinator._replace(io=coordinator.io._replace(id=False))
+            failed = self.refuse_for_io(coordinator, requested)
+            return Step(failed.state, (*effects, *failed.effects), (*rules, "COORD-36", *failed.rules))
         plan = coordinator.plan
         checkpoint = coordinator.next_id
         coordinator = coordinator._replace(next_id=checkpoint + 1)
         tasks = self.taking_part(coordinator)
+        if coordinator.io.location and self.needs_location_first(coordinator):
+            coordinator = coordinator._replace(io=coordinator.io._replace(location=False))
+            failed = self.refuse_for_io(coordinator, requested)
+            return Step(failed.state, (*effects, *failed.effects), (*rules, "COORD-35", *failed.rules))
         if not any(tasks):  # the id is drawn and not used
             effects = (*effects, *rejection(requested, TRIGGER_CHECKPOINT_FAILURE))
             return Step(coordinator, effects, (*rules, "COORD-02", "COORD-27"))
@@ -148,12 +159,33 @@ class TriggerSteps(CompletionSteps):
             coordinators=plan.coordinators,
             hooks=plan.hooks,
         )
+        if coordinator.io.location:
+            coordinator = coordinator._replace(io=coordinator.io._replace(location=False))
+            failed = self.abort(owe_turns(coordinator, 1), begun, IO_EXCEPTION)
+            return Step(failed.state, (*effects, *failed.effects), (*rules, "COORD-35", *failed.rules))
         coordinator = coordinator._replace(pending=(*coordinator.pending, begun), master=checkpoint)
         triggered = tuple(TriggerMaster(place, checkpoint, False) for place in range(plan.coordinators))
         rules = (*rules, "COORD-02", "COORD-04")
         if any(coordinator.tasks_finished):
             rules = (*rules, "COORD-27")
         return self.continue_start(coordinator, begun, (*effects, *triggered), rules)
+
+    def needs_location_first(self, coordinator: Coordinator) -> bool:
+        """The storage location is initialised before the checkpoint is pending."""
+        return False
+
+    def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
+        """The request is rejected, and the failure counts although it has no id."""
+        failures, too_many = self.failures.on_failure(
+            coordinator.failures,
+            coordinator.plan.profile,
+            coordinator.plan.tolerable_failures,
+            Failure(NONE, requested.type, IO_EXCEPTION, by_task=False),
+        )
+        effects = rejection(requested, IO_EXCEPTION)
+        if too_many:
+            effects = (*effects, FailJob(IO_EXCEPTION))
+        return Step(coordinator._replace(failures=failures), effects, self.counting_rules(coordinator))
 
     def continue_start(
         self, coordinator: Coordinator, begun: Pending, effects: Effects, rules: Rules
@@ -177,7 +209,10 @@ class TriggerSteps(CompletionSteps):
             if not any(type(effect) is Fail for effect in done.effects):
                 return Step(done.state, done.effects, (*rules, *done.rules))
             emitted = tuple(effect for effect in done.effects if type(effect) is not Fail)  # no task called
-            failed = self.fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+            if coordinator.io.metadata:
+                failed = self.fail_io(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
+            else:
+                failed = self.fail_start(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
             return Step(failed.state, (*emitted, *failed.effects), (*rules, *done.rules, *failed.rules))
         return Step(coordinator, (*effects, *triggers), rules)
 

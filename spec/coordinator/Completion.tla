@@ -30,6 +30,8 @@ PendingType ==
 
 Faults == {"none", "before", "after", "maybe"}
 
+IoSteps == {"metadata", "location", "id"}  \* inputs and outputs of the coordinator
+
 CoordinatorType ==
     [running  : BOOLEAN,                \* the job is RUNNING
      up       : SUBSET Tasks,           \* the tasks that are RUNNING
@@ -41,12 +43,13 @@ CoordinatorType ==
      store    : Seq(EntryType),         \* completed checkpoints, in the order of additions
      fault    : Faults,                 \* how the next addition to the store fails
      unseen   : SUBSET EntryType,       \* durable, although the addition failed
-     deletions : Seq(BOOLEAN)]          \* under way, oldest first: its end gives a turn
+     deletions : Seq(BOOLEAN),          \* under way, oldest first: its end gives a turn
+     io       : SUBSET IoSteps]         \* the next step of this kind fails
 
 NewCoordinator ==
     [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
      failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {},
-     deletions |-> <<>>]
+     deletions |-> <<>>, io |-> {}]
 
 CoordinatorStep(k, effects) == [coordinator |-> k, out |-> effects]
 
@@ -150,6 +153,12 @@ FailToStore(step, p) ==
                         step.out \o AbortUnstored(p) \o discard \o counted.out \o NotifyAbort(p)
                         \o <<<<"fail", "CheckpointException">>>>)
 
+(* COORD-34: the metadata cannot be written, so the checkpoint is aborted    *)
+(* before it is stored.                                                      *)
+FailToWrite(k, p, effects) ==
+    LET step == Abort([k EXCEPT !.io = @ \ {"metadata"}], p, "FINALIZE_CHECKPOINT_FAILURE", FALSE, effects)
+    IN  CoordinatorStep(step.coordinator, Append(step.out, <<"fail", "CheckpointException">>))
+
 Complete(k, p, effects) ==                                             \* COORD-08
     LET begun == BeforeStoring(CoordinatorStep(Without(k, p.id), effects), p)
         added == IF GoesToStore(p) THEN OnAdd(k.store, p.id, p.type) ELSE [store |-> k.store, out |-> <<>>]
@@ -164,7 +173,8 @@ Complete(k, p, effects) ==                                             \* COORD-
         all == InTaskOrder(Tasks, Notify)
         RECURSIVE Flat(_)
         Flat(i) == IF i > Len(all) THEN <<>> ELSE all[i] \o Flat(i + 1)
-    IN  IF GoesToStore(p) /\ k.fault # "none" THEN FailToStore(begun, p)
+    IN  IF "metadata" \in k.io THEN FailToWrite(k, p, effects)
+        ELSE IF GoesToStore(p) /\ k.fault # "none" THEN FailToStore(begun, p)
         ELSE IF Replaces(p) THEN CoordinatorStep(ended.coordinator, ended.out \o Flat(1))
         ELSE done
 ==============================================================================

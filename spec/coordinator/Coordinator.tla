@@ -68,6 +68,10 @@ TakesAllTurns(k, r) == Refusal(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
 (* COORD-03, COORD-11: requests start from the head on, as far as the limit  *)
 (* allows. A request that is too early ends one turn.                        *)
+AfterNoId(k) == [k EXCEPT !.io = @ \ {"id"}]                        \* COORD-36
+
+AfterNoLocation(k) == [k EXCEPT !.io = @ \ {"location"}, !.next = IdAfter(@)]  \* COORD-35
+
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, effects) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) \/ IsCleaning(k) THEN CoordinatorStep(k, effects)
@@ -76,11 +80,15 @@ Serve(k, turns, effects) ==
              Trigger(t) == <<"trigger_task", t, k.next, r.type>>
              early == Append(effects, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
              left == IF TakesAllTurns(k, r) THEN 1 ELSE turns
+             new == NewPending(k.next, r.type)
+             lost == Abort(AfterNoLocation(rest), new, "IO_EXCEPTION", FALSE, effects)
          IN  IF IsPaused(k, r)
              THEN IF turns > 1 THEN Serve(rest, turns - 1, early) ELSE CoordinatorStep(rest, early)
-             ELSE IF CanStart(k)             \* COORD-02, COORD-04
-             THEN Serve(Begun(rest, r.type), 1, effects \o InTaskOrder(Sources, Trigger))
-             ELSE Serve(rest, left, Append(effects, Rejected(r, Refusal(k, r))))
+             ELSE IF ~CanStart(k) THEN Serve(rest, left, Append(effects, Rejected(r, Refusal(k, r))))
+             ELSE IF "id" \in k.io THEN Serve(AfterNoId(rest), 1, Append(effects, Rejected(r, "IO_EXCEPTION")))
+             ELSE IF "location" \in k.io
+             THEN Serve(lost.coordinator, TurnsAfter(1, 0) + 1 - TurnsLater(k, lost.coordinator), lost.out)
+             ELSE Serve(Begun(rest, r.type), 1, effects \o InTaskOrder(Sources, Trigger))  \* COORD-02, COORD-04
 
 OnRequest(k, r) == Serve([k EXCEPT !.queue = Enqueued(@, r)], 1, <<>>)
 
@@ -156,9 +164,11 @@ OnTaskStatus(k, t, running) ==
 OnRestoreRequest(k) == CoordinatorStep(k, <<<<"restored", LatestId(k.store)>>>>)
 
 ------------------------------------------------------------------------------
-(* The store fails, and a new coordinator takes over. *)
+(* Store or metadata fail, and a new coordinator takes over. *)
 
 OnStoreFails(k, when) == CoordinatorStep([k EXCEPT !.fault = when], <<>>)
+
+OnIoFails(k, what) == CoordinatorStep([k EXCEPT !.io = @ \cup {what}], <<>>)
 
 Durable(k) == Range(k.store) \cup k.unseen
 
@@ -168,6 +178,6 @@ Recovered(k) ==
     IN  [i \in DOMAIN ids |-> CHOOSE e \in Durable(k) : e.id = ids[i]]
 
 OnCoordinatorRestart(k) ==
-    CoordinatorStep([NewCoordinator EXCEPT !.running = FALSE, !.up = {}, !.next = k.next, !.fault = k.fault,
+    CoordinatorStep([NewCoordinator EXCEPT !.running = FALSE, !.up = {}, !.next = k.next, !.fault = k.fault, !.io = k.io,
                                            !.store = Recovered(k)], <<>>)
 ==============================================================================

@@ -24,13 +24,14 @@ UnknownTask == Greatest(Tasks) + 1
 OfferedRequests == {ByHand(type) : type \in IF Savepoints THEN RequestTypes ELSE {"checkpoint"}}
 Reasons == {"ASYNC_EXCEPTION"}      \* reasons of declines
 StoreFaults == {}                   \* ways in which the store may fail
+IoFailures == {}                    \* inputs and outputs that may fail
 Restarts == FALSE                   \* the coordinator may be replaced
 Failing == Sources                  \* the tasks that may fail
 JobRestarts == TRUE                 \* the job may leave RUNNING without a failed task
 
 EventKinds ==
     {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
-     "store_fails", "deleted", "coordinator_restart"}
+     "store_fails", "io_fails", "deleted", "coordinator_restart"}
 
 TypeOK ==
     /\ coordinator \in CoordinatorType
@@ -86,6 +87,10 @@ StoreFails(when) ==
     /\ k.fault = "none"
     /\ Take(<<"store_fails", when>>, OnStoreFails(k, when))
 
+IoFails(what) ==
+    /\ what \notin k.io
+    /\ Take(<<"io_fails", what>>, OnIoFails(k, what))
+
 Deleted ==
     /\ k.deletions # <<>>
     /\ Take(<<"deleted">>, OnDeleted(k))
@@ -102,6 +107,7 @@ Next ==
     \/ Tick \/ LeaveRunning \/ EnterRunning \/ Restore
     \/ \E t \in Failing : FailTasks(t) \/ TaskStatus(t)
     \/ \E when \in StoreFaults : StoreFails(when)
+    \/ \E what \in IoFailures : IoFails(what)
     \/ Deleted \/ CoordinatorRestart
 
 Spec == Init /\ [][Next]_vars
@@ -145,6 +151,14 @@ PutsItFirst(store, n, type) ==                                    \* OnAdd
     [store |-> <<[id |-> n, type |-> type]>> \o store, out |-> <<>>]
 StoreNeverThrows(step, p) ==                                \* FailToStore
     CallComplete(Succeed(CoordinatorStep([step.coordinator EXCEPT !.fault = "none"], step.out), p), p)
+UsesUpTheId(c) == [c EXCEPT !.io = @ \ {"id"}, !.next = IdAfter(@)]  \* AfterNoId
+KeepsTheId(c) == [c EXCEPT !.io = @ \ {"location"}]            \* AfterNoLocation
+IgnoresFailedWrites(c, p, effects) ==                        \* FailToWrite
+    Complete([c EXCEPT !.io = {}], p, effects)
+StoresUnwritten(c, p, effects) ==                            \* FailToWrite
+    LET step == Abort([c EXCEPT !.io = {}], p, "FINALIZE_CHECKPOINT_FAILURE", FALSE, effects)
+    IN  CoordinatorStep([step.coordinator EXCEPT !.store = OnAdd(@, p.id, p.type).store],
+                        Append(step.out, <<"fail", "CheckpointException">>))
 
 ------------------------------------------------------------------------------
 (* Constants of models. *)
@@ -156,6 +170,8 @@ Nothing == {}
 Others == Tasks \ Sources
 AllFaults == {"before", "after", "maybe"}
 OnlyBefore == {"before"}
+OnlyMetadata == {"metadata"}
+AllIo == IoSteps
 OfAllKinds ==
     {Periodic, ByHand("checkpoint"), [ByHand("checkpoint") EXCEPT !.forced = TRUE],
      [ByHand("savepoint") EXCEPT !.forced = FALSE]}

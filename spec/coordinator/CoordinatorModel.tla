@@ -27,8 +27,9 @@ Task == out'[1][2]
 AcknowledgedId == out'[1][3]
 AcknowledgesPending == EventIs("acknowledge") /\ AcknowledgedId \in PendingIds(k)
 IsComplete == AcknowledgesPending /\ PendingOf(k, AcknowledgedId).missing = {Task}
+IsUnwritten == IsComplete /\ "metadata" \in k.io
 IsStored(p) == p.type = "checkpoint" \/ CoordinatorHas("stores_savepoints")
-StoreThrows == IsComplete /\ k.fault # "none" /\ IsStored(PendingOf(k, AcknowledgedId))
+StoreThrows == IsComplete /\ ~IsUnwritten /\ k.fault # "none" /\ IsStored(PendingOf(k, AcknowledgedId))
 
 (* The arriving request, its priority, the queue after it has joined, and    *)
 (* the requests that leave the queue in this step.                           *)
@@ -75,7 +76,7 @@ COORD_06 == [][(EventIs("acknowledge") /\ ~AcknowledgesPending) =>
     Effects = <<<<"discard_state", Task, AcknowledgedId>>>> /\ k' = k]_vars
 
 COORD_07 == [][
-    /\ StoreThrows \/ Completed = IF IsComplete THEN {AcknowledgedId} ELSE {}
+    /\ StoreThrows \/ IsUnwritten \/ Completed = IF IsComplete THEN {AcknowledgedId} ELSE {}
     /\ \A n \in PendingIds(k) \cap PendingIds(k') :
         PendingOf(k, n).missing \ PendingOf(k', n).missing
             \subseteq IF EventIs("acknowledge") /\ AcknowledgedId = n THEN {Task} ELSE {}
@@ -145,7 +146,8 @@ NewIn(effects) ==
     IF effects = <<>> THEN <<>>
     ELSE LET e == Head(effects)
              isUnstored == StoreThrows /\ e[2] = AcknowledgedId
-             isEmpty == e[2] \notin PendingIds(k) \/ PendingOf(k, e[2]).missing = Tasks
+             isEmpty == ~(IsUnwritten /\ e[2] = AcknowledgedId)
+                        /\ (e[2] \notin PendingIds(k) \/ PendingOf(k, e[2]).missing = Tasks)
          IN  (CASE e[1] = "abort" /\ ~isUnstored ->
                         IF isEmpty /\ ~CoordinatorHas("counts_empty_deletions") THEN <<>> ELSE <<TRUE>>
                 [] e[1] = "discard" /\ isUnstored -> <<FALSE>>
@@ -218,7 +220,7 @@ SUB_05 == [][\A n \in Completed :
         k'.store = k.store /\ EffectsOf("abort") = <<>> /\ EffectsOf("notify_complete") = <<>>]_vars
 
 SUB_06 == [][
-    LET adds == IsComplete /\ ~StoreThrows /\ IsStored(PendingOf(k, AcknowledgedId))
+    LET adds == IsComplete /\ ~StoreThrows /\ ~IsUnwritten /\ IsStored(PendingOf(k, AcknowledgedId))
         rest == SubSeq(k'.store, 1, Len(k'.store) - 1)
     IN  /\ \A i, j \in DOMAIN k'.store : i # j => k'.store[i].id # k'.store[j].id
         /\ adds => /\ k'.store # <<>> /\ k'.store[Len(k'.store)].id = AcknowledgedId
@@ -244,6 +246,21 @@ OnlyOlderAreSubsumed == [][\A n \in Aborted("CHECKPOINT_SUBSUMED") :
 ById(c, n) == c.pending[CHOOSE i \in DOMAIN c.pending : c.pending[i].id = n]
 Each(kind, tasks, n) ==
     LET order == InOrder(tasks) IN [i \in DOMAIN order |-> <<kind, order[i], n>>]
+
+COORD_34 == [][IsUnwritten =>
+    /\ k'.store = k.store /\ k'.unseen = k.unseen /\ k'.fault = k.fault /\ k'.pause = k.pause
+    /\ AcknowledgedId \in Aborted("FINALIZE_CHECKPOINT_FAILURE") /\ Completed = {}
+    /\ \A p \in Range(k.pending) : p.id # AcknowledgedId => p \in Range(k'.pending)
+    /\ EffectsOf("discard_state") = Each("discard_state", Tasks, AcknowledgedId)
+    /\ EffectsOf("notify_complete") = <<>> /\ <<"fail", "CheckpointException">> \in Range(Effects)]_vars
+
+COORD_35 == [][("location" \in k.io /\ "location" \notin k'.io) =>
+    \E n \in k.next .. k'.next - 1 : n \in Aborted("IO_EXCEPTION") \ PendingIds(k') /\
+        \A e \in Range(EffectsOf("trigger_task")) : e[3] # n]_vars
+
+COORD_36 == [][("id" \in k.io /\ "id" \notin k'.io) =>
+    /\ \E e \in Range(EffectsOf("rejected")) : e[3] = "IO_EXCEPTION"
+    /\ \A n \in k.next .. k'.next - 1 : n \in Aborted("IO_EXCEPTION") \cup Started]_vars
 
 RECURSIVE Joined(_)
 Joined(parts) == IF parts = <<>> THEN <<>> ELSE Head(parts) \o Joined(Tail(parts))
@@ -289,7 +306,9 @@ AfterLastAnswer(p) ==
     LET complete == <<<<"complete", p.id>>>>
         first == CoordinatorHas("completes_before_storing")
         older == SelectSeq(k.pending, LAMBDA q : q.id < p.id /\ q.type = "checkpoint")
-    IN  IF StoreThrows
+    IN  IF IsUnwritten
+        THEN EndOf([p EXCEPT !.missing = {}], "FINALIZE_CHECKPOINT_FAILURE") \o <<<<"fail", "CheckpointException">>>>
+        ELSE IF StoreThrows
         THEN (IF first THEN complete ELSE <<<<"abort", p.id, "FINALIZE_CHECKPOINT_FAILURE">>>>)
              \o (IF k.fault = "maybe" /\ CoordinatorHas("keeps_possibly_stored") THEN <<>>
                  ELSE <<<<"discard", p.id>>>>)
@@ -356,7 +375,7 @@ Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
 Frame == [][
     /\ out = <<>> => k = [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
                          failures |-> [counted |-> {}, highest |-> 0], store |-> <<>>, fault |-> "none",
-                         unseen |-> {}, deletions |-> <<>>]
+                         unseen |-> {}, deletions |-> <<>>, io |-> {}]
     /\ k'.running = IF EventIs("job_status") THEN out'[1][2] ELSE k.running /\ ~EventIs("fail_tasks") /\ ~Restart
     /\ k'.up = CASE EventIs("fail_tasks") -> k.up \ {Task} [] EventIs("task_status") -> k.up \cup {Task}
                  [] Restart -> {} [] OTHER -> k.up
@@ -364,14 +383,15 @@ Frame == [][
     /\ k'.pending = Remaining
     /\ Restart \/ PendingIds(k) \ PendingIds(k') = Gone
     /\ k'.queue = IF Ends THEN <<>> ELSE SubSeq(Whole, Len(Left) + 1, Len(Whole))
-    /\ k'.pause = CASE Restart -> 0 [] IsComplete /\ ~StoreThrows -> MinPause
+    /\ k'.pause = CASE Restart -> 0 [] IsComplete /\ ~StoreThrows /\ ~IsUnwritten -> MinPause
                     [] EventIs("tick") /\ k.pause > 0 -> k.pause - 1 [] OTHER -> k.pause
     /\ k'.fault = IF EventIs("store_fails") THEN out'[1][2] ELSE IF StoreThrows THEN "none" ELSE k.fault
+    /\ k'.io = IF EventIs("io_fails") THEN k.io \cup {Task} ELSE IF IsUnwritten THEN k.io \ {"metadata"} ELSE k.io
     /\ k'.unseen = IF Restart THEN {} ELSE IF StoreThrows /\ k.fault # "before" THEN k.unseen \cup {Entry} ELSE k.unseen
     /\ k'.deletions = IF Restart THEN <<>> ELSE IF EventIs("deleted") THEN Tail(k.deletions) ELSE k.deletions \o NewDeletions
     /\ k'.failures = IF Restart THEN [counted |-> {}, highest |-> 0]
                      ELSE IF Tolerable = -1 THEN k.failures ELSE CountedIn(k.failures, Effects)
-    /\ IF IsComplete /\ ~StoreThrows /\ IsStored(ById(k, AcknowledgedId))
+    /\ IF IsComplete /\ ~StoreThrows /\ ~IsUnwritten /\ IsStored(ById(k, AcknowledgedId))
        THEN k'.store = Append(SelectSeq(k.store, LAMBDA e : e \in Range(k'.store)), Entry)
        ELSE Restart \/ k'.store = k.store
     /\ \A i \in DOMAIN Effects : Effects[i][1] = "fail_job" =>

@@ -18,6 +18,7 @@ from model.coordinator.proofs import closed
 from model.coordinator.proofs.coordinator import all_coordinator_cases, completion_cases, request_cases
 from model.coordinator.proofs.failures_and_ends import (
     failure_cases,
+    io_failure_cases,
     job_end_cases,
     older_cases,
     restart_cases,
@@ -52,6 +53,11 @@ PROVED = {
         lambda: store_failure_cases("1.15", MAYBE, 1, 1),
         {"COORD-20", "COORD-21"},
     ),
+    "input and output that fail": (
+        lambda: io_failure_cases("2.3", 1),
+        {"COORD-34", "COORD-35", "COORD-36"},
+    ),
+    "input and output of 1.14 that fail": (lambda: io_failure_cases("1.14", 1), {"COORD-35"}),
     "a new coordinator": (lambda: restart_cases("2.3", 1, 1, is_open=True), {"COORD-22"}),
     "the end of the job": (lambda: job_end_cases("2.3", 1, 0, 1), {"COORD-25"}),
     "masters": (lambda: master_cases("2.3", 2, 1, 1, 0, "begun"), {"COORD-23", "COORD-31"}),
@@ -190,6 +196,10 @@ BROKEN = {
     "COORD-26": (scheduler, "NONE", 1, "the scheduler"),
     "COORD-27": (TriggerSteps, "taking_part", everybody, "finished tasks"),
     "COORD-28": (failures, "STOP", -1, "stops that fail"),
+    "COORD-34": (CompletionSteps, "fail_to_write", nothing, "input and output that fail"),
+    "COORD-35": (trigger, "IO_EXCEPTION", "ASYNC_EXCEPTION", "input and output that fail"),
+    "COORD-35, in 1.14": (TriggerSteps, "refuse_for_io", nothing, "input and output of 1.14 that fail"),
+    "COORD-36": (TriggerSteps, "refuse_for_io", nothing, "input and output that fail"),
     "ONCE-04": (CompletionSteps, "abort", keeps_pending, "a restore"),
     "SUB-02": (CompletionSteps, "subsume_older", nothing, "an older one is pending"),
     "SUB-07": (StoreSteps, "may_drop", lambda *_: False, "three tasks and one retained"),

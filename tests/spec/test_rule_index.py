@@ -11,7 +11,12 @@ from spec.rules import RuleIndexError, load_rules, parse_rules
 from spec.vocabulary import types
 
 RULES = load_rules()
-OPTIONS = (("mode", "gate_mode"), ("level", "level"), ("cleaning", "cleaning"))
+OPTIONS = (
+    ("mode", "gate_mode"),
+    ("level", "level"),
+    ("cleaning", "cleaning"),
+    ("io_failures", "io_failures"),
+)
 PROFILES = (
     "gate_profile",
     "channel_profile",

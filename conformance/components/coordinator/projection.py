@@ -24,13 +24,14 @@ from model.coordinator.failures import new_failures
 from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.requests import Request as Waiting
 from model.coordinator.shared_state import DiscardState, Registered
-from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Plan
+from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Io, Plan
 from model.coordinator.wire.coordinator import WORDS
-from model.events import AFTER, BEFORE, MAYBE, Effect, Event
+from model.events import AFTER, BEFORE, ID, LOCATION, MAYBE, METADATA, Effect, Event
 from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 from model.store.wire import TYPES
 from spec.values import Function, State
 
+IO_STEPS = {"metadata": METADATA, "location": LOCATION, "id": ID}
 FAULTS = {"none": 0, "before": BEFORE, "after": AFTER, "maybe": MAYBE}
 ALL_REQUESTS: tuple[Request, ...] = (
     (CHECKPOINT, False, True),
@@ -74,6 +75,7 @@ def _plan(given: Given) -> Plan:
         unaligned=True,
         finished_tasks=profile.after_finish_by_default,
         slow_cleaning="SlowCleaning" in given.replaced,
+        io_failures="IoFailures" in given.replaced,
     )
 
 
@@ -92,6 +94,9 @@ def _scope(given: Given) -> Scope:
             replaced.get("StoreFaults", "")
         ],
         restarts="Restarts" in replaced,
+        io={"": (), "OnlyMetadata": (METADATA,), "AllIo": (METADATA, LOCATION, ID)}[
+            replaced.get("IoFailures", "")
+        ],
     )
 
 
@@ -160,8 +165,13 @@ def coordinator_record(start: Coordinator, *, with_states: bool = True) -> Recor
         *fields("store", of=entries),
         *fields("fault", of=words(FAULTS)),
         *fields("deletions"),
+        *fields("io", of=Spelling(lambda there, _: Io(*(step in there for step in IO_STEPS)), _failing)),
         *fields("unseen", of=Spelling(lambda there, _: tuple(sorted(ENTRIES.read(there, ()))), _as_set)),
     )
+
+
+def _failing(io: Io) -> frozenset[str]:
+    return frozenset(step for step, fails in zip(IO_STEPS, io, strict=True) if fails)
 
 
 def _as_set(entries: tuple[Entry, ...]) -> frozenset[Function]:
@@ -180,6 +190,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "fail_tasks": ("fail_tasks", "tasks"),
     "restore": ("restore",),
     "store_fails": ("store_fails", "when"),
+    "io_fails": ("io_fails", "what"),
     "deleted": ("deleted",),
     "coordinator_restart": ("coordinator_restart",),
 }

@@ -74,6 +74,7 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "fail_tasks": "OnlyReported(OnFailTasks(k, event[2]))",
             "restore": "OnRestoreRequest(k)",
             "store_fails": "OnStoreFails(k, event[2])",
+            "io_fails": "OnIoFails(k, event[2])",
             "deleted": "OnDeleted(k)",
             "coordinator_restart": "OnCoordinatorRestart(k)",
         },

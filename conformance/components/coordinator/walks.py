@@ -97,6 +97,15 @@ _CLEANING: list[Wire] = [
     if has_slow_cleaning(profile)
 ]
 
+IO_FAILURES: Wire = {"io_failures": "injected"}
+"""The option with which the coordinator's inputs and outputs fail at the event `io_fails`."""
+
+_IO_FAILURES: list[Wire] = [
+    {**varied(profile, Random(f"input and output {profile} {number}")), **IO_FAILURES}
+    for number in range(2)
+    for profile in PROFILES
+]
+
 CONFIGS: list[Wire] = [
     *(
         config
@@ -105,6 +114,7 @@ CONFIGS: list[Wire] = [
     ),
     *_FINISHING,
     *_CLEANING,
+    *_IO_FAILURES,
 ]
 """The configurations that walks go through, in turn: every generation, and often the newest by itself."""
 
@@ -128,6 +138,7 @@ class _Coordinator:
         self._eventful = any(name in config for name in ("externalized", "tolerable_failures"))
         self._finishing: bool = config.get("finished_tasks", False)
         self._cleaning = SLOW.items() <= config.items()
+        self._fails = IO_FAILURES.items() <= config.items()
         self._shares = self._draw() < 0.4
         self._running: set[str] = set()
         self._handles = 0
@@ -145,6 +156,8 @@ class _Coordinator:
             return self._trouble()
         if self._cleaning and self._draw() < 0.2:
             return {"kind": "deleted"}
+        if self._fails and self._draw() < 0.1:
+            return {"kind": "io_fails", "what": self._some(["metadata", "location", "id"])}
         pending, completed = observed["pending"], list(observed["completed"])
         if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
             return self._restart()  # which puts them in order (COORD-22)

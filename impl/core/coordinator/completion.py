@@ -21,8 +21,13 @@ STORE_EXCEPTION = "CheckpointException"
 def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events.CoordinatorEffect]:
     """Store the checkpoint, abort older pending ones, and only then notify the tasks (COORD-08).
 
-    If the store fails, the last effect is the `Fail` for the sender of the last acknowledgement.
+    If the metadata or the store fails, the last effect is the `Fail` for the sender of the last
+    acknowledgement.
     """
+    if state.fails(events.IoStep.METADATA):  # COORD-34
+        each_once = not state.profile.registers_at_acknowledgement
+        aborted = abort(state, pending, events.FINALIZE_CHECKPOINT_FAILURE, each_once=each_once)
+        return [*aborted, Fail(STORE_EXCEPTION)]
     checkpoint = pending.checkpoint
     pending.complete()
     del state.pending[checkpoint]
@@ -54,11 +59,17 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
 
 
 def abort(
-    state: CoordinatorState, pending: PendingCheckpoint, reason: str, *, declined: bool = False
+    state: CoordinatorState,
+    pending: PendingCheckpoint,
+    reason: str,
+    *,
+    declined: bool = False,
+    each_once: bool = False,
 ) -> list[events.CoordinatorEffect]:
     """Abort a pending checkpoint: discard what it collected, count the failure, notify the tasks.
 
-    `declined`: a task has declined it; else the coordinator itself aborts it.
+    `declined`: a task has declined it; else the coordinator itself aborts it. `each_once`: discard a shared
+    file once, even if several tasks have acknowledged it.
     """
     orphaned = pending.abort()
     del state.pending[pending.checkpoint]
@@ -67,8 +78,12 @@ def abort(
     if pending.type is CheckpointType.STOP:
         effects += fail_stop(state, reason)
     is_registered = state.profile.registers_at_acknowledgement and not pending.is_savepoint
+    discarded: set[str] = set()
     for task in pending.plan.tasks:
         handle, shared = pending.acknowledged_by(task)
+        if each_once:
+            shared = tuple(one for one in dict.fromkeys(shared) if one not in discarded)
+            discarded.update(shared)
         effects += discard(state, handle, () if is_registered else shared)
     if reason != events.CHECKPOINT_SUBSUMED:
         _restart_delay(state)
@@ -107,6 +122,16 @@ def fail_start(
 ) -> list[events.CoordinatorEffect]:
     """Count a checkpoint that ended in its master phase as a failed start (COORD-31)."""
     return count_failure(state, pending, reason) if state.profile.counts_failed_start else []
+
+
+def fail_io(
+    state: CoordinatorState, pending: PendingCheckpoint, reported: str
+) -> list[events.CoordinatorEffect]:
+    """Count a start that failed by input or output; a failure of the job has the reported reason."""
+    if not state.profile.counts_failed_io:
+        return []
+    fails = count_failure(state, pending, events.IO_EXCEPTION)
+    return [events.FailJob(reported)] if fails else []
 
 
 def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:

@@ -1,8 +1,8 @@
 """The checkpoint coordinator of one job: it starts checkpoints, collects acknowledgements and ends them.
 
-Rules: COORD-01 to COORD-31, COORD-33, and SUB-01 to SUB-05 between pending checkpoints. Time is virtual, in
-milliseconds from 0, and passes only by `advance`. Each method here is an event; its steps are in `trigger`,
-`completion` and `timers`.
+Rules: COORD-01 to COORD-31, COORD-33 to COORD-36, and SUB-01 to SUB-05 between pending checkpoints. Time is
+virtual, in milliseconds from 0, and passes only by `advance`. Each method here is an event; its steps are in
+`trigger`, `completion` and `timers`.
 
 A checkpoint must be durable before any task is notified of its completion, and the core does no I/O. A
 runtime therefore reads `awaiting` and `collected` before it passes on the last acknowledgement, and publishes
@@ -168,6 +168,13 @@ class Coordinator(InspectedCoordinator):
     def store_fails(self, when: events.StoreFailure) -> events.CoordinatorEffects:
         """The next addition to the store will fail."""
         self._state.retained.fail_next(when)
+        return ()
+
+    def io_fails(self, what: events.IoStep) -> events.CoordinatorEffects:
+        """The next input or output of this kind will fail. Raises ProtocolError if none may fail."""
+        if not self._state.options.injects_io_failures:
+            raise ProtocolError("nothing fails; send `io_fails` only where io_failures are injected")
+        self._state.failing_io.add(what)
         return ()
 
     def deleted(self) -> events.CoordinatorEffects:

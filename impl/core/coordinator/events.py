@@ -24,6 +24,17 @@ class StoreFailure(StrEnum):
     MAYBE = "maybe"
 
 
+class IoStep(StrEnum):
+    """What the coordinator does by input and output."""
+
+    METADATA = "metadata"
+    """It writes the metadata of a complete checkpoint."""
+    LOCATION = "location"
+    """It initialises the storage location of a checkpoint."""
+    ID = "id"
+    """It draws the id of a checkpoint."""
+
+
 @word("job_status")
 class JobStatus(Event):
     """The job changes its status; checkpoints start only while it is RUNNING."""
@@ -108,6 +119,13 @@ class StoreFails(Event):
     when: StoreFailure
 
 
+@word("io_fails")
+class IoFails(Event):
+    """The next input or output of this kind fails; with the option `io_failures` injected only."""
+
+    what: IoStep
+
+
 @word("deleted")
 class Deleted(Event):
     """The oldest deletion that is under way ends; with the option `cleaning` slow only."""
@@ -166,6 +184,7 @@ JOB_FAILOVER_REGION: Final = "JOB_FAILOVER_REGION"
 TRIGGER_CHECKPOINT_FAILURE: Final = "TRIGGER_CHECKPOINT_FAILURE"
 FINALIZE_CHECKPOINT_FAILURE: Final = "FINALIZE_CHECKPOINT_FAILURE"
 IO_EXCEPTION: Final = "IO_EXCEPTION"
+EXCEPTION: Final = "EXCEPTION"
 PERIODIC_SCHEDULER_SHUTDOWN: Final = "PERIODIC_SCHEDULER_SHUTDOWN"
 ALREADY_QUEUED: Final = "ALREADY_QUEUED"
 TOO_MANY_CONCURRENT_CHECKPOINTS: Final = "TOO_MANY_CONCURRENT_CHECKPOINTS"
@@ -326,6 +345,7 @@ CoordinatorEvent: TypeAlias = (
     | Decline
     | Advance
     | StoreFails
+    | IoFails
     | Deleted
     | RestoreJob
     | RestartCoordinator

@@ -46,13 +46,13 @@ class CheckpointFailureManager:
 
     def failed(
         self,
-        checkpoint: int,
+        checkpoint: int | None,
         reason: str,
         *,
         requested: CheckpointType = CheckpointType.CHECKPOINT,
         declined: bool = False,
     ) -> bool:
-        """A checkpoint has failed; returns whether the job must fail.
+        """A checkpoint has failed; returns whether the job must fail. A failure without an id is new.
 
         `requested`: the type of the checkpoint. `declined`: a task has declined it; else the coordinator has
         aborted it.
@@ -75,13 +75,14 @@ class CheckpointFailureManager:
             self._highest_success = checkpoint
         self._clear()
 
-    def _exceeded(self, checkpoint: int, reason: str) -> bool:
+    def _exceeded(self, checkpoint: int | None, reason: str) -> bool:
         """Count a failure; returns whether it is one more than tolerated, which clears the count."""
         if self._tolerable == UNLIMITED or reason not in self._reasons or checkpoint in self._counted:
             return False
-        if self._highest_success is not None and checkpoint <= self._highest_success:
-            return False
-        self._counted.add(checkpoint)
+        if checkpoint is not None:
+            if self._highest_success is not None and checkpoint <= self._highest_success:
+                return False
+            self._counted.add(checkpoint)
         self._failures += 1
         if self._failures <= self._tolerable:
             return False

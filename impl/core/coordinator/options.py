@@ -20,6 +20,8 @@ DELETE: Final = "delete"
 RETAIN: Final = "retain"
 IMMEDIATE: Final = "immediate"
 SLOW: Final = "slow"
+NONE: Final = "none"
+INJECTED: Final = "injected"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +30,9 @@ class CoordinatorOptions:
 
     `interval_ms` None: checkpoints start only on request. `initial_delay_ms` None: the interval.
     `finished_tasks` None: the default of the generation. `keep_when_cancelled`: completed checkpoints stay
-    when the job is cancelled or fails. `slow_cleaning`: a deletion ends with `deleted`. Raises
-    ConfigError for a value outside its bounds, UnsupportedError for an option that the generation does not
-    have.
+    when the job is cancelled or fails. `slow_cleaning`: a deletion ends with `deleted`.
+    `injects_io_failures`: `io_fails` may come. Raises ConfigError for a value outside its bounds,
+    UnsupportedError for an option that the generation does not have.
     """
 
     tasks: Sequence[Task]
@@ -48,6 +50,7 @@ class CoordinatorOptions:
     operator_coordinators: Sequence[str] = ()
     hooks: Sequence[str] = ()
     slow_cleaning: bool = False
+    injects_io_failures: bool = False
 
     def __post_init__(self) -> None:
         least = {
@@ -85,7 +88,11 @@ class CoordinatorOptions:
         return self.finished_tasks
 
 
-_NAMES: Final = {"keep_when_cancelled": "externalized", "slow_cleaning": "cleaning"}
+_NAMES: Final = {
+    "keep_when_cancelled": "externalized",
+    "slow_cleaning": "cleaning",
+    "injects_io_failures": "io_failures",
+}
 _KEYS: Final = tuple(_NAMES.get(one.name, one.name) for one in fields(CoordinatorOptions))
 
 
@@ -99,12 +106,14 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
     profile = supported(config, "profile", COORDINATOR_PROFILES, NEWEST_NAME)
     kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
     cleaning = supported(config, "cleaning", (IMMEDIATE, SLOW), IMMEDIATE)
+    io_failures = supported(config, "io_failures", (NONE, INJECTED), NONE)
     given = {key: read(config, key) for key, read in _READ.items() if key in config}
     return CoordinatorOptions(
         [_task(one) for one in _listed(config.get("tasks"))],
         COORDINATOR_PROFILES[profile],
         keep_when_cancelled=kept == RETAIN,
         slow_cleaning=cleaning == SLOW,
+        injects_io_failures=io_failures == INJECTED,
         **given,
     )
 

@@ -43,6 +43,14 @@ class CoordinatorProfile:
     counts_failed_start: bool = False
     """A checkpoint that ends in its master phase counts once more, as a failed start."""
 
+    counts_failed_io: bool = False
+    """A start that fails by input or output counts as IO_EXCEPTION (FLINK-24384)."""
+
+    location_first: bool = True
+    """The storage location is initialised before a checkpoint is pending; else after."""
+    names_io_failures: bool = False
+    """A request that fails by input or output is rejected with IO_EXCEPTION; else without such a reason."""
+
     protects_newest_checkpoint: bool = False
     """The store keeps its newest checkpoint from savepoints; else it drops the oldest (FLINK-21351)."""
     keeps_possibly_stored: bool = False
@@ -127,14 +135,16 @@ _1_14_0: Final = replace(
     after_finish_configurable=True,
     lost_triggers_abort=True,
     counts_io_exceptions=True,
+    names_io_failures=True,
 )
-_1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True)
+_1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True, counts_failed_io=True)
 _1_15_0: Final = replace(
     _1_14_3,
     after_finish_by_default=True,
     stores_savepoints=False,
     subsumed_notifications=True,
     registers_at_acknowledgement=True,
+    location_first=False,
     restore_registers_anew=False,
 )
 _1_15_2: Final = replace(_1_15_0, counts_failed_finalization=True)

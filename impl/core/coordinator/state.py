@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterable
 
+from impl.core.coordinator.events import IoStep
 from impl.core.coordinator.failures import CheckpointFailureManager
 from impl.core.coordinator.job import Job
 from impl.core.coordinator.options import CoordinatorOptions
@@ -25,6 +26,7 @@ class CoordinatorState:
         self.retained = RetainedCheckpoints(options.retain, options.profile, kept)
         self.now = 0
         self.next_id = first_id
+        self.failing_io: set[IoStep] = set()  # the steps that fail when they are taken next
         self._requests = 0
         self.begin()
 
@@ -61,6 +63,13 @@ class CoordinatorState:
             self.deletions.extend([gives_turn] * number)
         elif gives_turn:
             self.turns += number
+
+    def fails(self, step: IoStep) -> bool:
+        """Whether this input or output fails now; the next one works again."""
+        if step not in self.failing_io:
+            return False
+        self.failing_io.remove(step)
+        return True
 
     @property
     def too_many_deletions(self) -> bool:

@@ -5,7 +5,7 @@ the operator coordinators and then the master hooks take their part. No other ch
 """
 
 from impl.core.coordinator import events
-from impl.core.coordinator.completion import abort_start, complete, fail_start, fail_stop, rejected
+from impl.core.coordinator.completion import abort_start, complete, fail_io, fail_start, fail_stop, rejected
 from impl.core.coordinator.pending import PendingCheckpoint, PendingPhase
 from impl.core.coordinator.requests import Request
 from impl.core.coordinator.state import CoordinatorState
@@ -43,6 +43,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
         if _outlasts_event(state, choice.served):
             turns = 0
         effects += _start(state, choice.served)
+        turns += state.end_turns()
     return effects
 
 
@@ -67,10 +68,12 @@ def continue_master_phase(
             events.TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered
         ]
     if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
+        unwritten = events.IoStep.METADATA in state.failing_io
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
         if isinstance(done[-1], Fail):
-            effects += fail_start(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
+            count = fail_io if unwritten else fail_start
+            effects += count(state, pending, events.FINALIZE_CHECKPOINT_FAILURE)
     return effects
 
 
@@ -103,8 +106,12 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
     plan = state.job.plan()
     if plan is None:
         return rejected(request, events.NOT_ALL_REQUIRED_TASKS_RUNNING)
+    if state.fails(events.IoStep.ID):  # COORD-36
+        return _refuse_for_io(state, request)
     checkpoint = state.next_id
     state.next_id += 1
+    if state.profile.location_first and state.fails(events.IoStep.LOCATION):  # COORD-35
+        return _refuse_for_io(state, request)
     if not plan.tasks:
         return rejected(request, events.TRIGGER_CHECKPOINT_FAILURE)
     options = state.options
@@ -113,8 +120,24 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
         checkpoint, request, plan, deadline, options.operator_coordinators, options.hooks
     )
     state.pending[checkpoint] = pending
+    if state.fails(events.IoStep.LOCATION):  # COORD-35
+        return abort_start(state, pending, events.IO_EXCEPTION)
     first = [events.CheckpointOperatorCoordinator(name, checkpoint) for name in options.operator_coordinators]
     return [*first, *continue_master_phase(state, pending)]
+
+
+def _refuse_for_io(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
+    """Reject a request that has failed by input or output; the failure has no id, and may count each time."""
+    if not state.profile.queues_requests:
+        return rejected(request, events.EXCEPTION)
+    if not state.profile.names_io_failures:
+        return rejected(request, events.TRIGGER_CHECKPOINT_FAILURE)
+    effects = rejected(request, events.IO_EXCEPTION)
+    if state.profile.counts_failed_io and state.failures.failed(
+        None, events.IO_EXCEPTION, requested=request.type
+    ):
+        effects.append(events.FailJob(events.IO_EXCEPTION))
+    return effects
 
 
 def _pre_check(state: CoordinatorState, request: Request) -> str | None:

@@ -17,6 +17,7 @@ from model.coordinator.events import (
     DeclineMessage,
     Deleted,
     FailTasks,
+    IoFails,
     JobStatus,
     RestoreRequest,
     StoreFails,
@@ -50,6 +51,8 @@ class Scope(NamedTuple):
     """The ways in which the store may fail."""
     restarts: bool
     """A new coordinator may take over."""
+    io: tuple[int, ...] = ()
+    """The inputs and outputs that may fail."""
 
 
 def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
@@ -68,9 +71,7 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
         if state.pending or state.pause_ends:
             yield "Tick", Advance(1)
         yield from job_moves(state, scope)
-        if not state.fault:
-            for when in scope.faults:
-                yield "StoreFails", StoreFails(when)
+        yield from failures(state, scope)
         if state.deletions:
             yield "Deleted", Deleted()
         if scope.restarts:
@@ -90,6 +91,16 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
         relative_step,
         toured=False,
     )
+
+
+def failures(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
+    """The failures that may be planned now: of the store, and of each input or output."""
+    if not state.fault:
+        for when in scope.faults:
+            yield "StoreFails", StoreFails(when)
+    for what in scope.io:
+        if not state.io[what - 1]:
+            yield "IoFails", IoFails(what)
 
 
 def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:

@@ -15,6 +15,7 @@ from model.coordinator.events import (
     DeclineMessage,
     Deleted,
     FailTasks,
+    IoFails,
     JobEnd,
     JobStatus,
     RestoreRequest,
@@ -27,7 +28,7 @@ from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import profile_of
 from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer
-from model.events import AFTER, BEFORE, MAYBE, Advance, Event
+from model.events import AFTER, BEFORE, ID, LOCATION, MAYBE, METADATA, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP
 
@@ -142,6 +143,16 @@ def store_faults(state: Coordinator) -> Iterator[Offer]:
         yield "JobStatus", JobStatus(RUNNING)
 
 
+def io_failures(state: Coordinator) -> Iterator[Offer]:
+    """Input and output fail at each step, the store fails, and masters answer."""
+    for what, fails in zip((METADATA, LOCATION, ID), state.io, strict=True):
+        if not fails:
+            yield "IoFails", IoFails(what)
+    if not state.fault and state.next_id == 1:
+        yield "StoreFails", StoreFails(BEFORE)
+    yield from answers(state)
+
+
 def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
     """The oldest deletion ends; the store may fail at first, and the job stop and start after one request."""
     if state.deletions:
@@ -197,6 +208,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         *(closed_masters(name) for name in ("2.3", "1.15")),
         closed_hooks("1.15"),
         *(closed_cleaning(name) for name in ("2.3", "1.15")),
+        *(closed_io(name) for name in ("2.3", "1.14", "1.13", "1.9")),
     )
 
 
@@ -306,6 +318,15 @@ def closed_cleaning(name: str) -> ClosedModel:
     plan = _plan(name, tasks=2)._replace(slow_cleaning=True)
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), handles=(0, 1), more=ends_of_deletions)
     return closed_subject("slow deletions", plan, scope)
+
+
+def closed_io(name: str) -> ClosedModel:
+    """A hook before the source, and inputs and outputs that fail. In 1.14 one failure is tolerated."""
+    hooks = int(profile_of(name).queues_requests)
+    tolerable = int(name == "1.14")
+    plan = _plan(name)._replace(max_concurrent=2, hooks=hooks, tolerable_failures=tolerable, io_failures=True)
+    scope = Scope(ids=2, types=(CHECKPOINT, SAVEPOINT), files=((), (1, 1)), more=io_failures)
+    return closed_subject("inputs and outputs that fail", plan, scope)
 
 
 def second_declines(state: Coordinator) -> Iterator[Offer]:

@@ -32,6 +32,7 @@ from model.coordinator.events import (
     CoordinatorRestart,
     DeclineMessage,
     FailTasks,
+    IoFails,
     JobEnd,
     JobStatus,
     Rejected,
@@ -46,7 +47,7 @@ from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs import any_listener
 from model.coordinator.proofs.closed import ENDS, INTERVAL, OWN_REASONS, Numbers, is_word
-from model.events import BEFORE, MAYBE, NONE, Advance, Effects
+from model.events import BEFORE, ID, MAYBE, METADATA, NONE, Advance, Effects
 from model.registry import Property
 from model.store.store import CHECKPOINT, STOP
 
@@ -226,6 +227,7 @@ def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN40
         coordinators=setting.coordinators,
         hooks=setting.hooks,
         slow_cleaning=False,
+        io_failures=True,
     )
 
 
@@ -278,6 +280,7 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
         store=new.store._replace(entries=(entry,) * numbers.stored),
         unseen=(unseen,) * numbers.unseen,
         fault=symbolic_like(0, "fault"),
+        io=symbolic_like(new.io, "io"),
         shared=new.shared._replace(unclaimed=symbolic_like(0, "unclaimed")),
         open=symbolic_like(False, "open"),
     )
@@ -298,6 +301,8 @@ def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
     by_task = tuple(z3.Not(is_word(reason, own)) for own in OWN_REASONS)
     is_stored = int_term(handle) >= 0
     yield fault, False, (int_term(fault.when) >= BEFORE, int_term(fault.when) <= MAYBE)
+    io = symbolic_like(IoFails(0), "event")
+    yield io, False, (int_term(io.what) >= METADATA, int_term(io.what) <= ID)
     yield CoordinatorRestart(), False, ()
     yield JobEnd(status), False, (z3.Or(*(is_word(status, end) for end in ENDS)),)
     yield JobStatus(status), False, ()

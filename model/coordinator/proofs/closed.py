@@ -21,6 +21,7 @@ from model.coordinator.events import (
     DeclineMessage,
     Deleted,
     FailTasks,
+    IoFails,
     JobEnd,
     JobStatus,
     RestoreRequest,
@@ -41,8 +42,10 @@ from model.events import (
     CHECKPOINT_EXPIRED,
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
+    ID,
     IO_EXCEPTION,
     MAYBE,
+    METADATA,
     NONE,
     PRE_FLIGHT,
     TRIGGER_CHECKPOINT_FAILURE,
@@ -135,6 +138,7 @@ def any_plan(
         coordinators=coordinators,
         hooks=hooks,
         slow_cleaning=False,
+        io_failures=True,
     )
 
 
@@ -204,6 +208,7 @@ def events(state: Coordinator) -> Iterator[Event]:
     yield DeclineMessage(symbolic_like(0, "event.task"), checkpoint, any_word("event.reason"))
     yield symbolic_like(Advance(0), "event")
     yield symbolic_like(StoreFails(BEFORE), "event")
+    yield symbolic_like(IoFails(METADATA), "event")
     yield Deleted()
     yield FailTasks(flags)
     yield RestoreRequest(())
@@ -232,6 +237,8 @@ def promised(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
         return (z3.Or(*(is_word(event.status, end) for end in ENDS)),)
     if type(event) is StoreFails:
         return int_term(event.when) >= BEFORE, int_term(event.when) <= MAYBE
+    if type(event) is IoFails:
+        return int_term(event.what) >= METADATA, int_term(event.what) <= ID
     if type(event) is Advance:
         most = (int_term(event.ms) <= state.plan.interval,) if state.plan.interval else ()
         return (int_term(event.ms) >= 0, *most)

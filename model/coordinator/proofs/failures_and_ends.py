@@ -1,8 +1,8 @@
 """The cases of the ends of checkpoints and coordinators: failures, failing stores, restarts, ends of jobs.
 
-Rules COORD-15 to COORD-22, COORD-25, COORD-28 and SUB-11. The cases start from the symbolic state of
-`model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and types are symbols.
-The cases enumerate the shapes.
+Rules COORD-15 to COORD-22, COORD-25, COORD-28, COORD-34 to COORD-36 and SUB-11. The cases start from the
+symbolic state of `model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and
+types are symbols. The cases enumerate the shapes.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
+    IoFails,
     JobEnd,
     JobStatus,
     RestoreRequest,
@@ -29,8 +30,8 @@ from model.coordinator.failures import Failures
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.coordinator import coordinator_events, is_sound, symbolic_coordinator
 from model.coordinator.requests import Request
-from model.coordinator.state import CREATED, RUNNING, Coordinator
-from model.events import AFTER, BEFORE, MAYBE, NONE, Advance, Event
+from model.coordinator.state import CREATED, RUNNING, Coordinator, Io
+from model.events import AFTER, BEFORE, ID, MAYBE, METADATA, NONE, Advance, Event
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
@@ -99,6 +100,23 @@ def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Ite
     state = state._replace(fault=fault)
     yield case_of(f"store fails {fault}", state, acknowledged())
     yield case_of(f"store fails {fault}", state, any_id("ASYNC_EXCEPTION"))
+
+
+def io_failure_cases(name: str, pending: int) -> Iterator[Case]:
+    """The next metadata cannot be written, no failure is tolerated, and the store may fail, too."""
+    state = of_release(symbolic_coordinator(1, pending, 0, 1, 2), name, tolerable_failures=0)
+    for fault in (0, BEFORE):
+        state = state._replace(io=symbolic_like(Io(), "io"), fault=fault)
+        yield case_of(f"input or output fails, fault {fault}", state, acknowledged())
+    what = symbolic_like(0, "event.what")
+    yield case_of(
+        "input or output fails", state, IoFails(what), int_term(what) >= METADATA, int_term(what) <= ID
+    )
+    waiting = of_release(symbolic_coordinator(1, pending, 1, 0, 2), name, tolerable_failures=0)
+    for start in (state._replace(fault=0), waiting):
+        start = start._replace(io=symbolic_like(Io(), "io"))
+        yield case_of("a start fails", start, TriggerRequest(symbolic_like(0, "event.type")), stops=True)
+        yield case_of("a start fails", start, any_id("ASYNC_EXCEPTION"), stops=True)
 
 
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
@@ -211,6 +229,9 @@ def ending_cases() -> Iterator[Case]:
     for name, fault in product(DIFFERENT[:-1], (BEFORE, AFTER, MAYBE)):
         yield from store_failure_cases(name, fault, 1, 1)
     yield from store_failure_cases("2.3", MAYBE, 2, 1)
+    for name in DIFFERENT[:-1]:
+        yield from io_failure_cases(name, 1)
+    yield from io_failure_cases("2.3", 2)
     for stored, unseen in ((0, 0), (1, 0), (0, 1), (1, 1)):
         yield from restart_cases("2.3", stored, unseen, is_open=True)
     yield from restart_cases("2.3", 0, 2, is_open=False)

@@ -23,7 +23,7 @@ from model.coordinator.pending import Pending
 from model.coordinator.proofs.coordinator import symbolic_coordinator
 from model.coordinator.proofs.failures_and_ends import DIFFERENT, acknowledged, any_id, case_of, of_release
 from model.coordinator.requests import QUEUE_LIMIT, Request
-from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
+from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Io, Scheduler
 from model.coordinator.trigger import MasterAnswer
 from model.events import BEFORE, MAYBE, NONE, Advance, Event
 from model.store.store import CHECKPOINT, STOP
@@ -71,6 +71,8 @@ def refused_start_cases(name: str) -> Iterator[Case]:
     for fault in (BEFORE, MAYBE):
         state = known._replace(pending=pending, fault=fault)
         yield case_of(f"faster than the hook, fault {fault}", state, answer)
+    state = known._replace(pending=pending, io=Io(metadata=True))
+    yield case_of("faster than the hook, metadata not written", state, answer)
 
 
 def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:

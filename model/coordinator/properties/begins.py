@@ -17,9 +17,18 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import answered, last_missing, suspension
+from model.coordinator.properties.ends import suspension
 from model.coordinator.properties.generations import is_more_urgent
-from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_fit
+from model.coordinator.properties.terms import (
+    answered,
+    answers,
+    beginners,
+    beginning_with,
+    find_pending,
+    is_fit,
+    last_missing,
+    start_fails,
+)
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
@@ -47,6 +56,8 @@ COORDINATOR_BEGINS = Registry("coordinator")
 @COORDINATOR_BEGINS.step("COORD-04")
 def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each start draws the next id and triggers all operator coordinators, or all hooks, or all tasks."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     next_id = before.next_id
     if type(event) is MasterAnswer and find_pending(before, event.checkpoint) is not None:  # COORD-23
         effects = tuple(
@@ -95,6 +106,8 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Requests leave the queue at its head, each with a start or a rejection. New ones join in order."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     if not before.plan.profile.queues_requests:
         return not after.queue
     waiting = before.queue
@@ -148,6 +161,8 @@ def coord_14_without_queue(
     before: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator
 ) -> bool:
     """Up to 1.10 there is no queue. A request starts or is rejected at once, and may be postponed."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     plan = before.plan
     if plan.profile.queues_requests:
         return True
@@ -199,7 +214,7 @@ def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects,
         return effects[: len(expected)] == expected and not any(
             effect.checkpoint == event.checkpoint  # type: ignore[attr-defined]
             for effect in rest
-            if type(effect) is not Rejected
+            if type(effect) not in (Rejected, FailJob)
         )
     if all(changed.coordinators) and not event.is_hook:
         places = range(len(changed.hooks))

@@ -11,8 +11,8 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import NO_STATE, Pending
-from model.coordinator.properties.ends import is_added, last_missing
-from model.coordinator.properties.terms import find_pending, is_cleaning, is_full
+from model.coordinator.properties.ends import is_added
+from model.coordinator.properties.terms import find_pending, is_cleaning, is_full, last_missing
 from model.coordinator.state import Coordinator
 from model.events import (
     COORDINATOR_SUSPEND,
@@ -102,6 +102,8 @@ def begun(before: Coordinator, event: Event, effects: Effects) -> tuple[bool, ..
     for effect in effects:
         if type(effect) is Abort and effect.checkpoint != unstored:
             aborted = find_pending(before, effect.checkpoint)
+            if done is not None and effect.checkpoint == done.checkpoint:  # its metadata were not written
+                aborted = done
             counts = before.plan.profile.counts_empty_deletions or (
                 aborted is not None and has_collected(aborted)
             )

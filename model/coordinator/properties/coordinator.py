@@ -29,6 +29,7 @@ from model.coordinator.properties.terms import (
     is_full,
     is_stored,
     replacing_checkpoint,
+    start_fails,
     started_ids,
 )
 from model.coordinator.shared_state import DiscardState, SharedState
@@ -81,6 +82,8 @@ def coord_01_deployed(coordinator: Coordinator) -> bool:
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Started ids are the next ids of the counter. The counter never falls."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
         return after.next_id >= before.next_id
     started = tuple(
@@ -121,6 +124,8 @@ def coord_03(coordinator: Coordinator) -> bool:
 @COORDINATOR.step("COORD-04")
 def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each started checkpoint triggers every source once, in task order, and awaits every task."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     for checkpoint in started_ids(before, after):
         triggered = tuple(
             effect.task
@@ -180,7 +185,7 @@ def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
     missing = tuple(task for task, done in enumerate(pending.acknowledged) if not done)
     if missing == (event.task,) and all(pending.coordinators) and all(pending.hooks):
         ended = find_pending(after, event.checkpoint) is None
-        return ended and (completed == (event.checkpoint,) or before.fault != 0)
+        return ended and (completed == (event.checkpoint,) or before.fault != 0 or before.io.metadata)
     return not completed and find_pending(after, event.checkpoint) is not None
 
 
@@ -223,7 +228,7 @@ def coord_08(before: Coordinator, event: Event, effects: Effects, after: Coordin
     kinds = tuple(_PHASES.get(type(effect), called if type(effect) is Complete else -2) for effect in effects)
     phases = tuple(phase for phase in kinds if phase > -2)
     notified = tuple(effect.task for effect in effects if type(effect) is NotifyComplete)
-    in_order = all(left <= right for left, right in combinations(phases, 2))
+    in_order = all(left <= right for left, right in combinations(phases, 2)) or start_fails(before, after)
     all_notified = notified == tuple(task for task, own in enumerate(notified_tasks(done, after)) if own)
     return in_order and all_notified and is_stored(done, after)
 

@@ -24,14 +24,31 @@ from model.coordinator.events import (
 )
 from model.coordinator.failures import Failures
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN, Pending
-from model.coordinator.properties.files import completed, dropped_checkpoints, loss, unstored, with_files
-from model.coordinator.properties.terms import answers, beginners, beginning_with, find_pending, is_safe
+from model.coordinator.properties.files import (
+    completed,
+    dropped_checkpoints,
+    loss,
+    once,
+    unstored,
+    with_files,
+)
+from model.coordinator.properties.terms import (
+    acknowledged,
+    answers,
+    beginners,
+    beginning_with,
+    find_pending,
+    is_safe,
+    last_missing,
+    start_fails,
+)
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import (
     CHECKPOINT_SUBSUMED,
     FINALIZE_CHECKPOINT_FAILURE,
+    IO_EXCEPTION,
     MAYBE,
     NONE,
     PRE_FLIGHT,
@@ -85,12 +102,15 @@ def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after:
     expected = (*expected, *added)
     rest = effects[len(expected) :]
     follows = all(type(effect) in {Rejected, TriggerMaster, TriggerTask} for effect in rest)
-    return effects[: len(expected)] == expected and follows and after.failures == count
+    follows = (follows and after.failures == count) or start_fails(before, after)  # COORD-35, COORD-36
+    return effects[: len(expected)] == expected and follows
 
 
 @COORDINATOR_ENDS.step("COORD-16")
 def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """Each abort has exactly its effects, and its failure counts once, in the order of the aborts."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     if type(event) is CoordinatorRestart:
         return after.failures == Failures((), NONE)
     if last_missing(before, event) is not None:
@@ -141,61 +161,13 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
     return after.shared == completed(before, shared, done, after)[0]
 
 
-# ---------------------------------------------------------------- acknowledgements
-
-
-def last_missing(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint for which this event is the last acknowledgement or answer; None if there is none."""
-    if type(event) is AcknowledgeMessage:
-        pending = find_pending(before, event.checkpoint)
-        if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
-            return None
-        others = (*pending.acknowledged[: event.task], *pending.acknowledged[event.task + 1 :])
-        if not all((*others, *pending.coordinators, *pending.hooks)):
-            return None
-        return acknowledged(pending, event)
-    if type(event) is not MasterAnswer or event.fails:
-        return None
-    pending = find_pending(before, event.checkpoint)
-    if pending is None or before.master != event.checkpoint:
-        return None
-    changed = answered(pending, event)
-    is_last = changed != pending and all((*changed.acknowledged, *changed.coordinators, *changed.hooks))
-    return changed if is_last else None
-
-
-def answered(pending: Pending, event: Event) -> Pending:
-    """The checkpoint with the acknowledgement or answer of this event, if the checkpoint awaits it."""
-    if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
-        if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
-            return acknowledged(pending, event)
-    elif type(event) is MasterAnswer and event.checkpoint == pending.checkpoint and not event.fails:
-        answers = pending.hooks if event.is_hook else pending.coordinators
-        answers = (*answers[: event.place], True, *answers[event.place + 1 :])
-        if not event.is_hook:
-            return pending._replace(coordinators=answers)
-        if all(pending.coordinators):
-            return pending._replace(hooks=answers)
-    return pending
-
-
-def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
-    """The checkpoint with the acknowledgement of one task."""
-    here = tuple(task == event.task for task in range(len(pending.tasks)))
-    return pending._replace(
-        acknowledged=tuple(done or own for own, done in zip(here, pending.acknowledged, strict=True)),
-        states=tuple(
-            event.handle if own else handle for own, handle in zip(here, pending.states, strict=True)
-        ),
-        shared=tuple(event.shared if own else files for own, files in zip(here, pending.shared, strict=True)),
-    )
-
-
 # ---------------------------------------------------------------- completions
 
 
 def is_added(before: Coordinator, done: Pending) -> bool:
-    """The store has to add the complete checkpoint."""
+    """The store has to add the complete checkpoint. Its metadata can be written."""
+    if before.io.metadata:
+        return False
     return before.plan.profile.stores_savepoints or done.type == CHECKPOINT
 
 
@@ -203,6 +175,8 @@ def completion(
     before: Coordinator, event: Event, done: Pending, after: Coordinator
 ) -> tuple[Effects, Failures]:
     """The effects of the completion, after the acknowledgement or the triggers, and the count of failures."""
+    if before.io.metadata:
+        return unwritten(before, event, done, after)
     profile = before.plan.profile
     called = (Complete(done.checkpoint),)
     added = is_added(before, done)
@@ -235,6 +209,22 @@ def completion(
     return (*effects, *notifications, *notified_masters(before, done, completes=True)), count
 
 
+def unwritten(
+    before: Coordinator, event: Event, done: Pending, after: Coordinator
+) -> tuple[Effects, Failures]:
+    """The effects of a checkpoint whose metadata cannot be written, and the count of failures."""
+    reason = FINALIZE_CHECKPOINT_FAILURE
+    if not before.plan.profile.registers_at_acknowledgement:
+        done = once(done)
+    effects, count = abort(before, event, done, reason, after, before.failures)
+    if type(event) is AcknowledgeMessage:
+        return (*effects, Fail("CheckpointException")), count
+    if before.plan.profile.counts_failed_io:
+        fails, count = failed(before, done, IO_EXCEPTION, count)
+        effects = (*effects, *(FailJob(reason) for _ in fails))
+    return effects, count
+
+
 def refusal(
     before: Coordinator, event: Event, done: Pending, after: Coordinator, count: Failures
 ) -> tuple[Effects, Failures]:
@@ -264,9 +254,19 @@ def refusal(
 
 
 def abort(
-    before: Coordinator, event: Event, ended: Pending, reason: str, after: Coordinator, count: Failures
+    before: Coordinator,
+    event: Event,
+    ended: Pending,
+    reason: str,
+    after: Coordinator,
+    count: Failures,
+    *,
+    in_phase: bool = True,
 ) -> tuple[Effects, Failures]:
-    """The effects of an abort, from the abort itself to the last notification, and the count after it."""
+    """The effects of an abort, from the abort itself to the last notification, and the count after it.
+
+    `in_phase`: a checkpoint that awaits masters is in its master phase.
+    """
     profile = before.plan.profile
     effects: Effects = (Abort(ended.checkpoint, reason),)
     if profile.failed_stops_count_too and reason not in PRE_FLIGHT and ended.type == STOP:
@@ -280,7 +280,12 @@ def abort(
     effects = (*effects, *lost)
     fails, count = failed(before, ended, reason, count, by_task=type(event) is DeclineMessage)
     effects = (*effects, *fails, *notified_aborts(before, ended, after))
-    if profile.counts_failed_start and type(event) is not MasterAnswer and is_starting(before, ended):
+    if (
+        profile.counts_failed_start
+        and in_phase
+        and type(event) is not MasterAnswer
+        and is_starting(before, ended)
+    ):
         fails, count = failed(before, ended, reason, count)
         effects = (*effects, *fails)
     return effects, count

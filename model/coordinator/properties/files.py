@@ -85,6 +85,16 @@ def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedS
     return shared._replace(registered=left, unseen=unseen)
 
 
+def once(done: Pending) -> Pending:
+    """The checkpoint with each shared file at the first task that has acknowledged it."""
+    before: tuple[int, ...] = ()
+    shared: tuple[tuple[int, ...], ...] = ()
+    for files in done.shared:
+        own = tuple(file for file in dict.fromkeys(files) if file not in before)
+        before, shared = (*before, *own), (*shared, own)
+    return done._replace(shared=shared)
+
+
 def without(
     before: Coordinator, shared: SharedState, uses: tuple[Use, ...], retained: tuple[Entry, ...]
 ) -> tuple[SharedState, Effects]:

@@ -9,6 +9,7 @@ from model.coordinator.events import (
     DeclineMessage,
     Deleted,
     FailTasks,
+    IoFails,
     JobEnd,
     JobStatus,
     RestoreRequest,
@@ -25,16 +26,17 @@ from model.registry import Registry
 COORDINATOR_FRAMES = Registry("coordinator")
 
 _ABORT = "(abort fail_job? discard_state* fail_job? notify_abort* notify_coordinator* fail_job?)"
-_LEAVES = "rejected | trigger_master+ | trigger_task+"
+_LEAVES = f"rejected fail_job? | fail_job | trigger_master+ | trigger_task+ | {_ABORT}"
 _TURNS = f"({_LEAVES})*"
 _SUSPENDS = f"(rejected | fail | {_ABORT})*"
 _DELETES = "(discard discard_state*)*"
 _STORED = f"discard_state* complete? {_ABORT}* (notify_complete notify_subsumed*)* notify_coordinator*"
 _NOT_STORED = "abort? (discard discard_state*)? fail_job? notify_abort* notify_coordinator*"
-_COMPLETES = f"complete? ({_DELETES} {_STORED} | {_NOT_STORED} (fail | fail_job)?)"
+_NOT_WRITTEN = _ABORT
+_COMPLETES = f"complete? ({_DELETES} {_STORED} | ({_NOT_STORED} | {_NOT_WRITTEN}) (fail | fail_job)?)"
 
 _STATUSES = "tasks_run tasks_finished tasks_reached"
-_TURN = "pending master outlived queue next_id failures deletions"
+_TURN = "pending master outlived queue next_id failures deletions io"
 _REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
 _SCHEDULER = f"{_TURN} scheduler"
 _COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
@@ -58,6 +60,7 @@ COORDINATOR_FRAMES.frames({
     ),
     Advance: Frame("COORD-10", f"now {_REQUEST}", f"({_ABORT} | {_LEAVES})*"),
     StoreFails: Frame("COORD-20", "fault"),
+    IoFails: Frame("COORD-34", "io"),
     Deleted: Frame("COORD-33", _REQUEST, _TURNS),
     RestoreRequest: Frame(
         "ONCE-04", f"shared {_SCHEDULER}", f"fail | {_ABORT}* restored {_SUSPENDS} {_TURNS}"

@@ -13,9 +13,16 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import is_added, last_missing, notified_tasks
+from model.coordinator.properties.ends import is_added, notified_tasks
 from model.coordinator.properties.files import used
-from model.coordinator.properties.terms import emits, find_pending, is_cleaning, is_safe
+from model.coordinator.properties.terms import (
+    emits,
+    find_pending,
+    is_cleaning,
+    is_safe,
+    last_missing,
+    start_fails,
+)
 from model.coordinator.requests import Request
 from model.coordinator.shared_state import Registered, SharedState
 from model.coordinator.state import Coordinator, new_coordinator
@@ -106,7 +113,8 @@ def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: C
     done = last_missing(before, event)
     if type(event) is CoordinatorRestart:
         return after.pause_ends == 0
-    if done is None or (before.fault != 0 and is_added(before, done)) or not before.plan.min_pause:
+    fails = before.io.metadata or (before.fault != 0 and done is not None and is_added(before, done))
+    if done is None or fails or not before.plan.min_pause:
         return after.pause_ends == before.pause_ends
     return after.pause_ends == before.now + before.plan.min_pause
 
@@ -129,8 +137,12 @@ def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordin
     for counted in after.failures.counted:
         if any(counted == known for known in before.failures.counted):
             continue
+        if has_no_id(before, counted) and start_fails(before, after):
+            continue
         ended = any(
-            type(effect) is Abort and effect.checkpoint == counted and effect.reason in reasons
+            type(effect) is Abort
+            and effect.checkpoint == counted
+            and (effect.reason in reasons or before.io.metadata)
             for effect in effects
         )
         if not ended:
@@ -143,6 +155,8 @@ def coord_15_decline(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
     """A decline whose reason counts is counted, or it is the failure that exceeds the tolerated number."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     failed = declined_checkpoint(before, event)
     if failed is None:
         return True
@@ -160,7 +174,9 @@ def coord_16(coordinator: Coordinator) -> bool:
     counted = coordinator.failures.counted
     if coordinator.plan.tolerable_failures < -1 or len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
-    return not any(left == right for left, right in combinations(counted, 2))
+    return not any(
+        left == right and not has_no_id(coordinator, left) for left, right in combinations(counted, 2)
+    )
 
 
 @COORDINATOR_GENERATIONS.step("COORD-16", DeclineMessage)
@@ -168,6 +184,8 @@ def coord_16_too_many(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
     """The job fails exactly at one failure more than it tolerates. The count then restarts."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     failed = declined_checkpoint(before, event)
     if failed is None:
         return True
@@ -185,16 +203,18 @@ def coord_16_too_many(
 
 @COORDINATOR_GENERATIONS.state("COORD-17")
 def coord_17_counted(coordinator: Coordinator) -> bool:
-    """Only ids above the newest success are counted. Up to 1.11 the count stores no success."""
+    """Only ids above the newest success count, and failures without id. Up to 1.11 no success is stored."""
     counted = coordinator.failures
     if not coordinator.plan.profile.counts_in_order and counted.highest_success != -1:
         return False
-    return all(known > counted.highest_success for known in counted.counted)
+    return all(known > counted.highest_success or has_no_id(coordinator, known) for known in counted.counted)
 
 
 @COORDINATOR_GENERATIONS.step("COORD-17", AcknowledgeMessage)
 def coord_17(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
     """Only a success above all others clears the count and is stored (FLINK-18336)."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     if not before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
         return True
     done = completed_alone(before, event, effects)
@@ -211,7 +231,7 @@ def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after
     if type(event) is CoordinatorRestart:
         return True
     newest = before.failures.highest_success
-    if any(counted <= newest for counted in after.failures.counted):
+    if any(counted <= newest and not has_no_id(before, counted) for counted in after.failures.counted):
         return False
     failed = declined_checkpoint(before, event)
     if failed is None or failed.checkpoint > newest:
@@ -270,7 +290,7 @@ def coord_21(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, after: Coordinator) -> bool:
     """A new coordinator has only the configuration, the ids, the durable checkpoints and their files."""
     new = new_coordinator(before.plan, before.store.retain)
-    kept = before.next_id, before.now, before.fault
+    kept = before.next_id, before.now, before.fault, before.io
     found = after.store.entries
     durable = (*before.store.entries, *before.unseen)
     ascends = all(left.checkpoint < right.checkpoint for left, right in pairwise(found))
@@ -282,7 +302,7 @@ def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, a
         registered = used(registered, use.checkpoint, (use.handle,))
     claims = not before.plan.profile.registers_at_acknowledgement or not ids
     shared = SharedState(registered, uses, (), NONE if claims else ids[-1])
-    new = new._replace(next_id=kept[0], now=kept[1], fault=kept[2], shared=shared)
+    new = new._replace(next_id=kept[0], now=kept[1], fault=kept[2], io=kept[3], shared=shared)
     return not effects and ascends and same and after == new._replace(store=new.store._replace(entries=found))
 
 
@@ -335,6 +355,11 @@ def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
         return None
     failed = find_pending(before, event.checkpoint)
     return None if failed is None or failed.type == STOP else failed
+
+
+def has_no_id(coordinator: Coordinator, counted: int) -> bool:
+    """The failure is of a start that has drawn no id, or lost it before its checkpoint was pending."""
+    return coordinator.plan.profile.counts_failed_io and counted == NONE
 
 
 def is_past(before: Coordinator, checkpoint: int) -> bool:

@@ -38,7 +38,7 @@ def coord_22_at_first(coordinator: Coordinator) -> bool:
     known = (*parts, coordinator.unseen, coordinator.deletions)
     numbers = (coordinator.now, coordinator.turns, coordinator.pause_ends, coordinator.fault)
     tasks = (*coordinator.tasks_run, *coordinator.tasks_finished, *coordinator.tasks_reached)
-    is_fresh = coordinator.open and coordinator.master == NONE and not any(tasks)
+    is_fresh = coordinator.open and not any(coordinator.io) and coordinator.master == NONE and not any(tasks)
     return is_fresh and not any(known) and all(number == 0 for number in numbers)
 
 

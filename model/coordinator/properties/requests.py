@@ -9,7 +9,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import is_cleaning
+from model.coordinator.properties.terms import is_cleaning, start_fails
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import NONE, Effects, Event
@@ -89,6 +89,8 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
 @COORDINATOR_TURNS.step("COORD-31", DeclineMessage)
 def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
     """If no failure is tolerated, a failure that also fails a start may fail the job twice."""
+    if start_fails(before, after):  # COORD-35, COORD-36
+        return True
     if before.plan.tolerable_failures != 0:
         return True
     profile = before.plan.profile

@@ -16,8 +16,8 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.properties.begins import answer_to, request_of, with_request
-from model.coordinator.properties.ends import is_added, last_missing, suspension
-from model.coordinator.properties.terms import find_pending, is_cleaning
+from model.coordinator.properties.ends import is_added, suspension
+from model.coordinator.properties.terms import find_pending, is_cleaning, last_missing
 from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer

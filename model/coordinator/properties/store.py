@@ -2,7 +2,8 @@
 
 from model.coordinator.events import AcknowledgeMessage, CoordinatorRestart, DiscardCheckpoint, JobEnd
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import is_added, last_missing
+from model.coordinator.properties.ends import is_added
+from model.coordinator.properties.terms import last_missing
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import Effects, Event

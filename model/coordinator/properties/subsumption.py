@@ -2,7 +2,13 @@
 
 from model.coordinator.events import AcknowledgeMessage, Complete
 from model.coordinator.properties.ends import abort
-from model.coordinator.properties.terms import beginning_with, find_pending, is_safe, replacing_checkpoint
+from model.coordinator.properties.terms import (
+    beginning_with,
+    find_pending,
+    is_safe,
+    replacing_checkpoint,
+    start_fails,
+)
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
@@ -26,7 +32,7 @@ def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinat
             if rest[: len(expected)] != expected:
                 return False
             rest = beginning_with(rest[len(expected) :], (Abort,))
-    return not rest
+    return not rest or start_fails(before, after)  # COORD-35
 
 
 @SUBSUMPTION.step("SUB-03", AcknowledgeMessage, MasterAnswer)
@@ -65,5 +71,6 @@ def sub_05(before: Coordinator, event: Event, effects: Effects, after: Coordinat
     if done is None or done.type != SAVEPOINT:
         return True
     quiet = not any(type(effect) in {Abort, NotifyComplete, NotifyAbort} for effect in effects)
+    quiet = quiet or start_fails(before, after)  # COORD-35
     others = tuple(pending for pending in before.pending if pending.checkpoint != done.checkpoint)
     return quiet and after.store == before.store and after.pending[: len(others)] == others

@@ -2,11 +2,11 @@
 
 from itertools import dropwhile
 
-from model.coordinator.events import Complete, Rejected, TriggerTask
+from model.coordinator.events import AcknowledgeMessage, Complete, Rejected, TriggerTask
 from model.coordinator.pending import Pending
 from model.coordinator.state import RUNNING, Coordinator
-from model.coordinator.trigger import TriggerMaster
-from model.events import Effect, Effects
+from model.coordinator.trigger import MasterAnswer, TriggerMaster
+from model.events import Effect, Effects, Event
 from model.store.store import CHECKPOINT, SAVEPOINT
 
 
@@ -63,6 +63,11 @@ def beginners(coordinator: Coordinator) -> tuple[int, ...]:
     sources = tuple(task for task, source in every_task if source and coordinator.tasks_run[task])
     others = tuple(task for task, _ in every_task if coordinator.tasks_run[task])
     return sources or others
+
+
+def start_fails(before: Coordinator, after: Coordinator) -> bool:
+    """In this step a start has failed by input or output (COORD-35, COORD-36)."""
+    return (before.io.location and not after.io.location) or (before.io.id and not after.io.id)
 
 
 def is_fresh(pending: Pending) -> bool:
@@ -125,3 +130,53 @@ def answers(effects: Effects, last: int) -> Effects:
 def emits(effects: Effects, expected: Effect) -> bool:
     """`effects` contains `expected`. Effects of other types are not compared."""
     return any(type(effect) is type(expected) and effect == expected for effect in effects)
+
+
+# ---------------------------------------------------------------- acknowledgements
+
+
+def last_missing(before: Coordinator, event: Event) -> Pending | None:
+    """The checkpoint for which this event is the last acknowledgement or answer; None if there is none."""
+    if type(event) is AcknowledgeMessage:
+        pending = find_pending(before, event.checkpoint)
+        if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
+            return None
+        others = (*pending.acknowledged[: event.task], *pending.acknowledged[event.task + 1 :])
+        if not all((*others, *pending.coordinators, *pending.hooks)):
+            return None
+        return acknowledged(pending, event)
+    if type(event) is not MasterAnswer or event.fails:
+        return None
+    pending = find_pending(before, event.checkpoint)
+    if pending is None or before.master != event.checkpoint:
+        return None
+    changed = answered(pending, event)
+    is_last = changed != pending and all((*changed.acknowledged, *changed.coordinators, *changed.hooks))
+    return changed if is_last else None
+
+
+def answered(pending: Pending, event: Event) -> Pending:
+    """The checkpoint with the acknowledgement or answer of this event, if the checkpoint awaits it."""
+    if type(event) is AcknowledgeMessage and event.checkpoint == pending.checkpoint:
+        if event.task < len(pending.tasks) and not pending.acknowledged[event.task]:
+            return acknowledged(pending, event)
+    elif type(event) is MasterAnswer and event.checkpoint == pending.checkpoint and not event.fails:
+        answers = pending.hooks if event.is_hook else pending.coordinators
+        answers = (*answers[: event.place], True, *answers[event.place + 1 :])
+        if not event.is_hook:
+            return pending._replace(coordinators=answers)
+        if all(pending.coordinators):
+            return pending._replace(hooks=answers)
+    return pending
+
+
+def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
+    """The checkpoint with the acknowledgement of one task."""
+    here = tuple(task == event.task for task in range(len(pending.tasks)))
+    return pending._replace(
+        acknowledged=tuple(done or own for own, done in zip(here, pending.acknowledged, strict=True)),
+        states=tuple(
+            event.handle if own else handle for own, handle in zip(here, pending.states, strict=True)
+        ),
+        shared=tuple(event.shared if own else files for own, files in zip(here, pending.shared, strict=True)),
+    )

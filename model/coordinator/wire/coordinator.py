@@ -26,6 +26,8 @@ from model.steps import HANDLERS, step_of
 from model.store.store import STOP
 from model.store.wire import TYPES
 
+INJECTED = "injected"
+"""Inputs and outputs fail at the event `io_fails`."""
 SLOW = "slow"
 """A deletion is under way until the event `deleted`."""
 WORDS = Words("coordinator", HANDLERS["coordinator"])
@@ -97,6 +99,7 @@ def _plan(given: Wire) -> Plan:
         coordinators=len(given["operator_coordinators"]),
         hooks=len(given["hooks"]),
         slow_cleaning=given["cleaning"] == SLOW,
+        io_failures=given["io_failures"] == INJECTED,
     )
 
 
@@ -112,6 +115,8 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
         return Step(session, (Fail("IllegalArgumentException"),), ())
     if kind == "deleted" and not state.plan.slow_cleaning:
         raise WireError("deleted: every deletion has ended at once; it comes with cleaning slow alone")
+    if kind == "io_fails" and not state.plan.io_failures:
+        raise WireError("io_fails: no input or output fails; it comes with io_failures injected alone")
     if kind == "restore":
         region = given["scope"] == "region"
         if not region and state.open and state.status == RUNNING:
@@ -250,6 +255,8 @@ def config_of_coordinator(state: Coordinator) -> WireObject:
     }
     if plan.slow_cleaning:
         config["cleaning"] = SLOW
+    if plan.io_failures:
+        config["io_failures"] = INJECTED
     if plan.interval:
         config |= {"interval_ms": plan.interval, "initial_delay_ms": plan.initial_delay}
     return config

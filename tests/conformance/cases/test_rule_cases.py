@@ -25,11 +25,17 @@ from conformance.rules.coverage import coverage
 from conformance.verdict import Verdict
 from model.coordinator.profiles import NEWEST_COORDINATOR
 
-OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish", "cleaning")
+OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish", "cleaning", "io_failures")
 """What decides which rules can fire."""
 WALKS = 4000
 """So many are drawn in a kind to find its rules."""
-_NEWEST = (("profile", NEWEST_COORDINATOR.name), ("cleaning", "immediate"))
+_OWN = {
+    ("cleaning", "slow"): {"COORD-33"},
+    ("io_failures", "injected"): {"COORD-34", "COORD-35", "COORD-36"},
+}
+"""By option that few configurations have: its rules."""
+_PLAIN = {"cleaning": "immediate", "io_failures": "none"}
+_NEWEST = (("profile", NEWEST_COORDINATOR.name), *_PLAIN.items())
 
 
 def part(value):
@@ -40,7 +46,7 @@ def part(value):
 def kinds(component, *others):
     """Every combination of what decides, and of other options, with the configurations that have it."""
     found = {}
-    defaults = {"cleaning": "immediate"} if component == "coordinator" else {}
+    defaults = _PLAIN if component == "coordinator" else {}
     for config in generate.configs(component):
         full = {**defaults, **config}
         kind = tuple((option, part(full[option])) for option in (*OPTIONS, *others) if option in full)
@@ -56,16 +62,20 @@ def looked_through(component):
         newest = [
             oracle
             for oracle in oracles
-            if oracle.config["profile"] == NEWEST_COORDINATOR.name and "cleaning" not in oracle.config
+            if oracle.config["profile"] == NEWEST_COORDINATOR.name
+            and not oracle.config.keys() & _PLAIN.keys()
         ]
         by_tasks.setdefault((*_NEWEST, tasks), []).extend(newest)
     yield from by_tasks.items()
 
 
 def possible(component, kind):
-    """The rules that can fire in a kind; with slow deletions, which one configuration has, only their own."""
+    """The rules that can fire in a kind; with options that few configurations have, only their own."""
     known = set(coverage(component, (), dict(kind), injects=True).missing)
-    return known & {"COORD-33"} if ("cleaning", "slow") in kind else known
+    for option, rules in _OWN.items():
+        if option in kind:
+            return known & rules
+    return known
 
 
 def made(component, before=()):

@@ -344,6 +344,11 @@ def test_deletions_that_end_at_once_have_no_event(job):
         job().apply({"kind": "deleted"})
 
 
+def test_nothing_fails_without_the_option(job):
+    with pytest.raises(ProtocolError, match="send `io_fails` only where io_failures are injected"):
+        job().apply({"kind": "io_fails", "what": "id"})
+
+
 def test_slow_deletions_are_not_offered_before_1_12(job):
     with pytest.raises(UnsupportedError, match=r"from profile 1\.12 on"):
         job(cleaning="slow", profile="1.11")

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 //# before 1.10
 import org.apache.flink.runtime.jobgraph.JobStatus;
 //# end
@@ -17,7 +17,6 @@ import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 import org.apache.flink.runtime.checkpoint.CheckpointMetrics;
-import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
 import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
 import org.apache.flink.runtime.checkpoint.TaskStateSnapshot;
 import org.apache.flink.runtime.execution.ExecutionState;
@@ -32,6 +31,7 @@ final class Coordinating implements Component {
     private final CoordinatorEffects effects;
     private final States states;
     private final Loop loop = new Loop();
+    private final IoFailures failures;
     private final Job job;
     private DrivenCoordinator driven;
     private JobStatus status = JobStatus.CREATED;
@@ -42,9 +42,10 @@ final class Coordinating implements Component {
         this.release = release;
         settings = new Settings(wire, release);
         effects = new CoordinatorEffects(release.isAtLeast(1, 15));
+        failures = new IoFailures(effects);
         states = new States(effects, settings.tasks);
         job = new Job(settings, effects);
-        driven = new DrivenCoordinator(settings, release, job, effects, states, loop, null);
+        driven = new DrivenCoordinator(settings, release, job, effects, states, loop, failures, null);
         if (settings.savepoint != null) {
             Savepoint.restore(driven.flink(), job, settings.savepoint, settings.claimMode);
         }
@@ -63,6 +64,7 @@ final class Coordinating implements Component {
             effects.add("fail", "error", thrown.getClass().getSimpleName());
             loop.settle();
         }
+        driven.requests().listener(null); // a savepoint is requested when the loop settles
         states.look();
         return effects.end();
     }
@@ -92,6 +94,12 @@ final class Coordinating implements Component {
                 break;
             case "store_fails":
                 driven.store().fail((String) event.get("when"));
+                break;
+            case "io_fails":
+                if (!settings.ioFailures) {
+                    throw new Refused("io_fails: no input or output fails");
+                }
+                failures.next((String) event.get("what"));
                 break;
             case "deleted":
                 if (!settings.slowCleaning) {
@@ -127,7 +135,7 @@ final class Coordinating implements Component {
                     job.renew(task);
                     job.become(task, ExecutionState.CREATED);
                 }
-                driven = new DrivenCoordinator(settings, release, job, effects, states, loop, driven);
+                driven = new DrivenCoordinator(settings, release, job, effects, states, loop, failures, driven);
                 break;
             case "shutdown":
                 driven.shutdown(JobStatus.valueOf((String) event.getOrDefault("status", "FINISHED")));
@@ -205,13 +213,16 @@ final class Coordinating implements Component {
         if (type.equals("stop")) {
             driven.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it requests a savepoint
         }
-        CompletableFuture<CompletedCheckpoint> future = driven.requests().ask(
-                type, Settings.flag(event, "forced", false), Settings.flag(event, "periodic", false), drain);
-        future.whenComplete((done, failure) -> {
-            if (failure != null && !driven.ended(failure)) {
-                effects.add("rejected", "type", type, "reason", Reasons.of(failure));
+        boolean[] known = {false};
+        BiConsumer<Object, Throwable> ended = (done, failure) -> {
+            if (failure != null && !driven.ended(failure) && !known[0]) {
+                effects.rejected(type, Reasons.of(failure));
             }
-        });
+            known[0] = true;
+        };
+        driven.requests().listener(ended);
+        driven.requests().ask(type, Settings.flag(event, "forced", false), Settings.flag(event, "periodic", false), drain)
+                .whenComplete(ended::accept);
     }
 
     private void acknowledge(Map<String, Object> event) throws Exception {

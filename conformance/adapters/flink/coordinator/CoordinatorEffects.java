@@ -78,7 +78,18 @@ final class CoordinatorEffects {
         lastReason = reason;
     }
 
-    /** The job fails for this reason, or where none is known for that of the last abort. */
+    /** If the job fails next, it fails for this reason. */
+    void failsFor(String reason) {
+        lastReason = reason;
+    }
+
+    /** A request has started nothing for this reason. */
+    void rejected(String type, String reason) {
+        add("rejected", "type", type, "reason", reason);
+        lastReason = reason;
+    }
+
+    /** The job fails for this reason, or where none is known for that of the last abort or rejection. */
     void failJob(String reason) {
         add("fail_job", "reason", reason == null ? lastReason : reason);
     }

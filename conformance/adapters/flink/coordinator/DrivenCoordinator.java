@@ -84,19 +84,19 @@ final class DrivenCoordinator {
     private final Requests requests;
     private Long restored;
 
-    DrivenCoordinator(Settings settings, Release release, Job job, CoordinatorEffects effects, States states, Loop loop, DrivenCoordinator before)
+    DrivenCoordinator(Settings settings, Release release, Job job, CoordinatorEffects effects, States states, Loop loop, IoFailures io, DrivenCoordinator before)
             throws Exception {
         this.settings = settings;
         this.effects = effects;
         this.loop = loop;
         this.job = job;
-        counter = before == null ? new StandaloneCheckpointIDCounter() : before.counter;
+        counter = before == null ? io.counter() : before.counter;
         masters = new Masters(settings, effects);
         store = new Retained(settings.retain, states::look);
         if (before != null) {
             store.follow(before.store);
         }
-        Storage storage = new Storage(effects, states);
+        Storage storage = new Storage(effects, states, io);
         loop.randomDelay(settings.initialDelay);
         Executor direct = Runnable::run;
         CheckpointFailureManager failures;

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 import org.apache.flink.runtime.checkpoint.CheckpointProperties;
 import org.apache.flink.runtime.checkpoint.CompletedCheckpoint;
@@ -27,6 +28,7 @@ final class Requests {
 
     private final CheckpointCoordinator flink;
     private long numbered;
+    private BiConsumer<Object, Throwable> listener;
 
 //# before 1.10
     /** Flink's count of failures, which remembers why the last request was refused: the answer is only that it was. */
@@ -60,11 +62,25 @@ final class Requests {
         Reflect.set(decider, QUEUE, new TreeSet<>((one, other) -> {
             for (Object request : new Object[] {other, one}) { // the newcomer is compared with those that wait
                 if (seen.add(request)) {
+                    listen(request);
                     Reflect.set(request, "timestamp", numbered++);
                 }
             }
             return order.compare(one, other);
         }));
+    }
+
+    /** Who is notified of the end of the next request before any other effect of this end. */
+    void listener(BiConsumer<Object, Throwable> next) {
+        listener = next;
+    }
+
+    /** A request that the decider compares with others may be refused before it is returned. */
+    private void listen(Object request) {
+        if (listener != null) {
+            ((CompletableFuture<?>) Fields.get(request, "onCompletionPromise")).whenComplete(listener::accept);
+            listener = null;
+        }
     }
 
     CompletableFuture<CompletedCheckpoint> ask(String type, boolean forced, boolean periodic, boolean drain)

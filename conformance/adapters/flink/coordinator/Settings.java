@@ -30,6 +30,7 @@ final class Settings {
     /** The savepoint from which the job starts, and its claim mode; null for none. No option of the protocol. */
     final Long savepoint;
     final String claimMode;
+    final boolean ioFailures;
 
     /** Read it; raises Refused, and Unsupported for what the release does not have. */
     Settings(Map<String, Object> wire, Release release) {
@@ -64,6 +65,7 @@ final class Settings {
         hooks = names(wire, "hooks");
         savepoint = (Long) wire.get("restored_savepoint");
         claimMode = (String) wire.get("claim_mode");
+        ioFailures = "injected".equals(wire.get("io_failures"));
         slowCleaning = "slow".equals(wire.get("cleaning"));
         if (slowCleaning && !release.isAtLeast(1, 12)) {
             throw new Unsupported("cleaning slow; it came with 1.12");

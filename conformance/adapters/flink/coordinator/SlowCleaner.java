@@ -51,7 +51,7 @@ final class SlowCleaner extends CheckpointsCleaner {
         return work::add;
     }
 
-    /** What is deleted; the collected state of a pending checkpoint stays known, as Flink's own deletion follows. */
+    /** What is deleted; from 1.15 on the collected state of a pending checkpoint stays known, as Flink's own deletion follows. */
     private static void discard(Checkpoint checkpoint) {
         try {
             if (checkpoint instanceof PendingCheckpoint) {
@@ -59,6 +59,11 @@ final class SlowCleaner extends CheckpointsCleaner {
                 for (Object state : collected.values()) {
                     ((CompositeStateHandle) state).discardState();
                 }
+//# end
+//# from 1.12 before 1.15
+                collected.clear(); // registered files would lose one more use
+//# end
+//# from 1.12
                 return;
             }
 //# end

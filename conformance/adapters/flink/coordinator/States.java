@@ -41,6 +41,7 @@ final class States {
     private final Map<String, Long> registered = new HashMap<>();
     private final Map<Long, Map<String, Long>> mentions = new HashMap<>();
     private long registering = NONE;
+    private long unwritten = NONE;
     private long registrations;
     private Supplier<Object> registry;
 
@@ -69,6 +70,7 @@ final class States {
 
     /** See which shared handles the registry has after an event. */
     void look() {
+        unwritten = NONE;
         look(registering);
     }
 
@@ -90,6 +92,13 @@ final class States {
     void finalized(long checkpoint) {
         finalized.add(checkpoint);
         registering = checkpoint;
+    }
+
+    /** The metadata of this checkpoint are not written; up to 1.14 its files were registered, in any order. */
+    void unwritten(long checkpoint) {
+//# before 1.15
+        unwritten = checkpoint;
+//# end
     }
 
     /** What a task reports: a private handle, shared ones, or both; `collected`: it becomes part of the checkpoint. */
@@ -183,7 +192,8 @@ final class States {
                 return;
             }
             Long place = isShared ? registered.remove(name) : null;
-            effects.discard(name, place == null ? order : place);
+            Long first = isShared ? mentions.getOrDefault(unwritten, Collections.emptyMap()).get(name) : null;
+            effects.discard(name, first != null ? first : place == null ? order : place);
         }
     }
 }

@@ -1,5 +1,6 @@
 package barrierspec.flink;
 
+import java.util.concurrent.CompletionException;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 
@@ -33,7 +34,11 @@ final class Reasons {
                 return at;
             }
         }
-        return thrown;
+        Throwable at = thrown;
+        while (at instanceof CompletionException && at.getCause() != null) {
+            at = at.getCause();
+        }
+        return at;
     }
 
     private static String name(CheckpointFailureReason reason) {

@@ -60,9 +60,14 @@ final class Release {
             components.put("subtask", offer(subtask, Collections.emptyList(), Collections.singletonList("restored")));
         }
         for (String component : Components.OF_THE_COORDINATOR) {
-            boolean cleans = component.equals("coordinator") && isAtLeast(1, 12); // the option `cleaning`
-            components.put(component, offer(coordinator, Collections.emptyList(),
-                    cleans ? Collections.singletonList("cleaning") : Collections.emptyList()));
+            List<String> options = new ArrayList<>();
+            if (component.equals("coordinator")) {
+                options.add("io_failures");
+                if (isAtLeast(1, 12)) {
+                    options.add("cleaning");
+                }
+            }
+            components.put(component, offer(coordinator, Collections.emptyList(), options));
         }
         components.put("sink", offer(sink(), Collections.emptyList(), Collections.emptyList()));
         components.put("gate", offer(profile, modes(), Arrays.asList("handler", "polled")));

@@ -12,10 +12,12 @@ import org.apache.flink.runtime.state.StreamStateHandle;
 final class Storage {
     private final CoordinatorEffects effects;
     private final States states;
+    private final IoFailures failures;
 
-    Storage(CoordinatorEffects effects, States states) {
+    Storage(CoordinatorEffects effects, States states, IoFailures failures) {
         this.effects = effects;
         this.states = states;
+        this.failures = failures;
     }
 
     /** As the type by which a release knows its storage. */
@@ -25,7 +27,7 @@ final class Storage {
 
     /** Where the checkpoint of this id is when it is complete. */
     CompletedCheckpointStorageLocation completed(long checkpoint) {
-        return new Metadata(checkpoint).closeAndFinalizeCheckpoint();
+        return new Metadata(checkpoint).written();
     }
 
     private InvocationHandler calls() {
@@ -35,6 +37,7 @@ final class Storage {
                     return Fakes.of(method.getReturnType(), calls());
                 case "initializeLocationForCheckpoint":
                 case "initializeLocationForSavepoint":
+                    failures.check("location");
                     return location((Long) arguments[0]);
 //# from 1.13
                 case "resolveCheckpoint":
@@ -67,14 +70,22 @@ final class Storage {
     /** Takes the metadata of a checkpoint and forgets it. */
     private final class Metadata extends CheckpointMetadataOutputStream {
         private final long checkpoint;
-        private long written;
+        private long position;
 
         Metadata(long checkpoint) {
             this.checkpoint = checkpoint;
         }
 
         @Override
-        public CompletedCheckpointStorageLocation closeAndFinalizeCheckpoint() {
+        public CompletedCheckpointStorageLocation closeAndFinalizeCheckpoint() throws IOException {
+            if (failures.isNext("metadata")) {
+                states.unwritten(checkpoint);
+            }
+            failures.check("metadata");
+            return written();
+        }
+
+        CompletedCheckpointStorageLocation written() {
             states.finalized(checkpoint);
             StreamStateHandle handle = metadata();
             return Fakes.of(
@@ -110,12 +121,12 @@ final class Storage {
 
         @Override
         public void write(int b) {
-            written++;
+            position++;
         }
 
         @Override
         public long getPos() {
-            return written;
+            return position;
         }
 
         @Override

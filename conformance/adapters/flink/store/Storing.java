@@ -41,7 +41,7 @@ final class Storing implements Component {
             throw new Refused("retain: expected an int from 1 on, got " + retain);
         }
         effects = new CoordinatorEffects(true);
-        storage = new Storage(effects, new States(effects, Collections.emptyList()));
+        storage = new Storage(effects, new States(effects, Collections.emptyList()), new IoFailures(effects));
         store = new StandaloneCompletedCheckpointStore((int) retain);
     }
 
