@@ -13,6 +13,7 @@ from conformance.generators.chooser import Chooser
 from conformance.released.results import Target
 from conformance.released.sequences import Search
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.events import NONE
 
 TYPES = ("checkpoint", "savepoint", "stop")
 EVERYWHERE = (
@@ -75,6 +76,10 @@ class FailuresTarget(Target):
             failed = {"checkpoint": checkpoint, "type": type_, "reason": reason, "by_task": by_task}
             yield {"kind": "failure", **failed}
 
+    def failures_without_id(self) -> Iterator[Wire]:
+        """Every failure of the coordinator itself without a checkpoint id."""
+        yield from (failure for failure in self.failures(NONE) if not failure["by_task"])
+
 
 def target(version: str, profile: str) -> FailuresTarget:
     """The target for a release."""
@@ -94,18 +99,22 @@ class FailuresSearch(Search):
         for checkpoint in (1, 2):
             yield from self._target.failures(checkpoint)
             yield {"kind": "success", "checkpoint": checkpoint}
+        yield from self._target.failures_without_id()
 
     def chooser(self, config: Wire, rng: Random) -> Chooser:
         """Checkpoints near the newest one; most of them fail, half of these for one of two reasons."""
         assert isinstance(self._target, FailuresTarget)
         ways = list(self._target.failures(0))
         likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]
+        unnamed = list(self._target.failures_without_id())
         newest = 1
 
         def choose(observed: Wire) -> Wire:
             nonlocal newest
             newest += rng.random() < 0.4
             checkpoint = max(0, newest - int(rng.random() ** 2 * 4))
+            if rng.random() < 0.1:
+                return rng.choice(unnamed)
             if rng.random() < 0.8:
                 return {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
             return {"kind": "success", "checkpoint": checkpoint}

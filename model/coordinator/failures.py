@@ -28,6 +28,7 @@ class Failure(NamedTuple):
     """One failing checkpoint."""
 
     checkpoint: int
+    """The id; -1 if the failure names none, because it came before the id was drawn."""
     type: int
     """CHECKPOINT, SAVEPOINT or STOP."""
     reason: str
@@ -56,7 +57,7 @@ class FailureSteps:
             return failures, True
         if tolerable < 0 or failure.reason not in profile.counted or not self.concerns_the_job(failure):
             return failures, False
-        if is_counted_or_older(failures, failure.checkpoint):
+        if self.is_known(failures, failure.checkpoint):
             return failures, False
         counted = (*failures.counted, failure.checkpoint)
         if len(counted) > tolerable:
@@ -70,6 +71,10 @@ class FailureSteps:
     def concerns_the_job(self, failure: Failure) -> bool:
         """The failure may count: a task has reported it, or the checkpoint is of type CHECKPOINT."""
         return failure.by_task or failure.type == CHECKPOINT
+
+    def is_known(self, failures: Failures, checkpoint: int) -> bool:
+        """The checkpoint has counted, or a newer one has succeeded. A failure without an id is always new."""
+        return checkpoint != NONE and is_counted_or_older(failures, checkpoint)
 
     def on_success(self, failures: Failures, tolerable: int, checkpoint: int) -> Failures:
         """The count after the completion of a checkpoint."""
@@ -85,9 +90,7 @@ class FailureSteps:
 
 
 def is_counted_or_older(failures: Failures, checkpoint: int) -> bool:
-    """The checkpoint has counted, or it is not newer than the highest success. No id: it is new."""
-    if checkpoint == NONE:
-        return False
-    if checkpoint <= failures.highest_success:
+    """The checkpoint has counted, or it is not newer than the highest success."""
+    if failures.highest_success != NONE and checkpoint <= failures.highest_success:
         return True
     return any(checkpoint == counted for counted in failures.counted)

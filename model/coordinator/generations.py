@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from model.coordinator.completion import owe_turns
 from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.events import Complete, FailJob
-from model.coordinator.failures import Failure, Failures, FailureSteps
+from model.coordinator.failures import Failure, Failures, FailureSteps, is_counted_or_older
 from model.coordinator.pending import Pending
 from model.coordinator.profiles import COORDINATOR_PROFILES, PROPOSED_COORDINATORS, CoordinatorProfile
 from model.coordinator.proposed.regional import FallsBack
@@ -171,6 +171,10 @@ class FailuresOfAnyType(FailureSteps):
     def concerns_the_job(self, failure: Failure) -> bool:
         """A failed checkpoint or savepoint counts, whoever reports it. A stop does not count (COORD-28)."""
         return failure.type != STOP
+
+    def is_known(self, failures: Failures, checkpoint: int) -> bool:
+        """-1 is an id like any other: it counts once, and not after a success that the count remembers."""
+        return is_counted_or_older(failures, checkpoint)
 
 
 class CountsEveryType(StoresSavepoints):

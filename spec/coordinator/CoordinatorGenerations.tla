@@ -95,8 +95,9 @@ Counted_1_15_1 ==                                                   \* Counted
 (* Up to 1.14: dropped checkpoints are not reported.                         *)
 SubsumesSilently(deleted) == <<>>                                   \* NotifySubsumed
 
-(* Up to 1.14.2: failures count for any type.                                *)
+(* Up to 1.14.2: failures count for any type, and -1 is an id like others.   *)
 EveryTypeCounts(type, reason, byTask) == TRUE                       \* Concerns
+UnnamedIsAnId(n) == FALSE                                           \* IsUnnamed
 
 (* Up to 1.13: a failed write does not count.                                *)
 Counted_1_13 == {"CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "CHECKPOINT_EXPIRED"}    \* Counted

@@ -21,8 +21,12 @@ Unlimited == -1
 (* number. Without a number, no failure counts.                              *)
 Tolerable == Unlimited
 
+(* The id of a failure that names no checkpoint. *)
+NoCheckpoint == -1
+
 FailuresType ==
-    [counted : SUBSET Nat,              \* the checkpoints that have counted
+    [counted : SUBSET Int,              \* the checkpoints that have counted;
+                                        \* negative: failures without one
      highest : Nat]                     \* the newest success, 0 before the first
 
 NoFailures == [counted |-> {}, highest |-> 0]
@@ -43,7 +47,9 @@ HasCounted(f, n) == n \in f.counted                                 \* COORD-16
 
 IsTooMany(counted) == Cardinality(counted) > Tolerable              \* COORD-16
 
-IsOlder(f, n) == n <= f.highest                                     \* COORD-17
+IsOlder(f, n) == f.highest > 0 /\ n <= f.highest                    \* COORD-17
+
+IsUnnamed(n) == n = NoCheckpoint                                    \* COORD-16
 
 Clears(f, n) == n > f.highest                                       \* COORD-17, COORD-18
 
@@ -56,12 +62,15 @@ IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
 
 Concerns(type, reason, byTask) == type = "checkpoint" \/ ~IsOwn(reason, byTask)
 
+(* Each failure without a checkpoint is a new one. *)
+Entry(f, n) == IF IsUnnamed(n) THEN NoCheckpoint - Cardinality({m \in f.counted : m < 0}) ELSE n
+
 ------------------------------------------------------------------------------
 OnFailure(f, n, type, reason, byTask) ==
     IF \/ Tolerable = Unlimited \/ ~Concerns(type, reason, byTask) \/ ~IsCounted(reason)
-       \/ IsOlder(f, n) \/ HasCounted(f, n)
+       \/ ~IsUnnamed(n) /\ (IsOlder(f, n) \/ HasCounted(f, n))
     THEN FailuresStep(f, <<>>)
-    ELSE LET more == f.counted \cup {n}
+    ELSE LET more == f.counted \cup {Entry(f, n)}
          IN  IF IsTooMany(more)
              THEN FailuresStep([f EXCEPT !.counted = {}], <<<<"fail_job", reason>>>>)
              ELSE FailuresStep([f EXCEPT !.counted = more], <<>>)

@@ -26,7 +26,7 @@ Reasons ==
      "FINALIZE_CHECKPOINT_FAILURE", "CHECKPOINT_SUBSUMED"}
 
 TypeOK ==
-    /\ failures \in FailuresType /\ failures.counted \subseteq Ids
+    /\ failures \in FailuresType /\ failures.counted \subseteq Ids \cup {NoCheckpoint}
     /\ succeeded \subseteq Ids
     /\ \/ out = <<>>
        \/ Head(out)[1] \in {"fail", "succeed"} /\ Tail(out) \in Seq({"fail_job"} \X Reasons)
@@ -48,9 +48,10 @@ Succeed(n) ==
     /\ out' = <<<<"succeed", n>>>>
 
 Next ==
-    \E n \in Ids :
+    \/ \E n \in Ids :
         \/ Succeed(n)
         \/ \E type \in Types, reason \in Reasons, byTask \in BOOLEAN : Fail(n, type, reason, byTask)
+    \/ \E reason \in Reasons : Fail(NoCheckpoint, "checkpoint", reason, FALSE)
 
 Spec == Init /\ [][Next]_vars
 
@@ -77,23 +78,29 @@ ConcernsTheJob ==
     \/ out'[1][3] = "checkpoint" \/ ~CoordinatorHas("declines_count_for_all_types")
     \/ out'[1][5] /\ Reason # "IO_EXCEPTION"
 
-IsPast == InOrderOnly /\ Which <= Newest
+(* From 1.14.3 on each failure without a checkpoint is new. *)
+IsNew == Fails /\ Which = NoCheckpoint /\ CoordinatorHas("declines_count_for_all_types")
+HasSucceeded == succeeded # {}
+IsPast == InOrderOnly /\ ~IsNew /\ HasSucceeded /\ Which <= Newest
+IsCountedNow == IsNew \/ Which \in failures'.counted
 
 COORD_15 == [][Fails =>
     IF CountsHere /\ ConcernsTheJob
-    THEN IsPast \/ Which \in failures'.counted \/ Effects = <<<<"fail_job", Reason>>>>
+    THEN IsPast \/ IsCountedNow \/ Effects = <<<<"fail_job", Reason>>>>
     ELSE failures' = failures /\ Effects = <<>>]_vars
 
 COORD_16 == [][
-    LET counts == Fails /\ CountsHere /\ ConcernsTheJob /\ ~IsPast /\ Which \notin failures.counted
-        row == failures.counted \cup {Which}
+    LET counts == /\ Fails /\ CountsHere /\ ConcernsTheJob /\ ~IsPast
+                  /\ IsNew \/ Which \notin failures.counted
+        more == Cardinality(failures.counted) + 1
     IN  IF ~counts THEN Effects = <<>> /\ (Fails => failures' = failures)
-        ELSE IF Cardinality(row) > Tolerable
+        ELSE IF more > Tolerable
         THEN Effects = <<<<"fail_job", Reason>>>> /\ failures'.counted = {}
-        ELSE Effects = <<>> /\ failures'.counted = row]_vars
+        ELSE /\ Effects = <<>> /\ Cardinality(failures'.counted) = more
+             /\ failures.counted \subseteq failures'.counted /\ (IsNew \/ Which \in failures'.counted)]_vars
 
 COORD_17 == [][InOrderOnly =>
-    /\ (Fails /\ Which <= Newest) => failures' = failures /\ Effects = <<>>
+    /\ (Fails /\ ~IsNew /\ HasSucceeded /\ Which <= Newest) => failures' = failures /\ Effects = <<>>
     /\ (~Fails /\ Which > Newest) => failures'.counted = {}
     /\ (~Fails /\ Which <= Newest) => failures' = failures]_vars
 
@@ -109,6 +116,7 @@ OnlyDeclines(reason) == reason = "CHECKPOINT_DECLINED"      \* IsCounted
 CountsAgain(f, n) == FALSE                                  \* HasCounted
 OneMore(counted) == Cardinality(counted) > Tolerable + 1    \* IsTooMany
 NothingIsOlder(f, n) == FALSE                               \* IsOlder
+OnceWithoutAnId(n) == FALSE                                 \* IsUnnamed
 EverySuccess(f, n) == TRUE                                  \* Clears
 OnlyTheNewest(f, n) == f.counted = {} \/ n > Greatest(f.counted)    \* Clears
 

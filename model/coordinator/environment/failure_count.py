@@ -13,7 +13,7 @@ from model.coordinator.events import FailJob
 from model.coordinator.failures import Failure, Failures
 from model.coordinator.generations import failure_steps
 from model.coordinator.profiles import CoordinatorProfile
-from model.events import Effects, Event, Step
+from model.events import NONE, Effects, Event, Step
 from model.store.store import CHECKPOINT, SAVEPOINT
 
 
@@ -37,13 +37,15 @@ class CheckpointSucceeds(NamedTuple):
 def closed_failures(
     profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
 ) -> ClosedModel:
-    """The closed model of the count. Each id may fail and succeed at any time and repeatedly."""
+    """The closed model of the count. Each id may fail and succeed repeatedly; failures may name none."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
         for checkpoint in range(1, ids + 1):
             yield "Succeed", CheckpointSucceeds(checkpoint)
             for kind, reason, by_task in product((CHECKPOINT, SAVEPOINT), reasons, (False, True)):
                 yield "Fail", CheckpointFails(checkpoint, kind, reason, by_task)
+        for reason in reasons:
+            yield "Fail", CheckpointFails(NONE, CHECKPOINT, reason, False)
 
     def allows(succeeded: Environment, event: Event) -> Environment:
         if type(event) is CheckpointSucceeds:

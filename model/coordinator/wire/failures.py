@@ -20,9 +20,9 @@ _VOCABULARY = {
     "event": [
         {
             "kind": "failure",
-            "description": "A checkpoint fails.",
+            "description": "A checkpoint fails; -1: the failure names no checkpoint.",
             "fields": {
-                "checkpoint": "checkpoint",
+                "checkpoint": "checkpoint_or_minus_one",
                 "type": "checkpoint_type",
                 "reason": "text",
                 "by_task": "boolean",

@@ -81,3 +81,28 @@ def test_the_page_states_how_many_reasons_there_are():
 def test_every_release_that_has_a_coordinator_has_a_target():
     every = [next(targets_of(one, (), (), ("failures",))) for one in releases().values()]
     assert [one.profile for one in every] == [one.coordinator for one in releases().values()]
+
+
+def test_failures_without_an_id_count_each_time_from_1_14_3_on():
+    unnamed = {
+        "kind": "failure",
+        "checkpoint": -1,
+        "type": "checkpoint",
+        "reason": "CHECKPOINT_DECLINED",
+        "by_task": False,
+    }
+    success = {"kind": "success", "checkpoint": 5}
+    seen = {}
+    for profile in ("1.11", "1.12", "1.14.0", "1.14", "2.3"):
+        instance = Instance({"profile": profile, "tolerable_failures": 2})
+        seen[profile] = []
+        for event in (unnamed, unnamed, success, unnamed, unnamed):
+            instance.apply(event)
+            seen[profile].append(instance.observe()["counted"])
+    assert seen == {
+        "1.11": [1, 1, 0, 1, 1],
+        "1.12": [1, 1, 0, 0, 0],
+        "1.14.0": [1, 1, 0, 0, 0],
+        "1.14": [1, 2, 0, 1, 2],
+        "2.3": [1, 2, 0, 1, 2],
+    }
