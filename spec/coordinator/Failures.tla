@@ -63,14 +63,14 @@ IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
 Concerns(type, reason, byTask) == type = "checkpoint" \/ ~IsOwn(reason, byTask)
 
 (* Each failure without a checkpoint is a new one. *)
-Entry(f, n) == IF IsUnnamed(n) THEN NoCheckpoint - Cardinality({m \in f.counted : m < 0}) ELSE n
+CountedAs(f, n) == IF IsUnnamed(n) THEN NoCheckpoint - Cardinality({m \in f.counted : m < 0}) ELSE n
 
 ------------------------------------------------------------------------------
 OnFailure(f, n, type, reason, byTask) ==
     IF \/ Tolerable = Unlimited \/ ~Concerns(type, reason, byTask) \/ ~IsCounted(reason)
        \/ ~IsUnnamed(n) /\ (IsOlder(f, n) \/ HasCounted(f, n))
     THEN FailuresStep(f, <<>>)
-    ELSE LET more == f.counted \cup {Entry(f, n)}
+    ELSE LET more == f.counted \cup {CountedAs(f, n)}
          IN  IF IsTooMany(more)
              THEN FailuresStep([f EXCEPT !.counted = {}], <<<<"fail_job", reason>>>>)
              ELSE FailuresStep([f EXCEPT !.counted = more], <<>>)

@@ -145,7 +145,8 @@ def any_plan(
 def configuration_of(plan: Plan) -> tuple[object, ...]:
     """The part of a configuration that is no symbol."""
     times = plan.interval, plan.initial_delay, plan.min_pause
-    return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks, plan.slow_cleaning
+    environment = plan.slow_cleaning, plan.io_failures
+    return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks, *environment
 
 
 def numbers_of(state: Coordinator) -> Numbers:

@@ -234,7 +234,7 @@ def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after
     if any(counted <= newest and not has_no_id(before, counted) for counted in after.failures.counted):
         return False
     failed = declined_checkpoint(before, event)
-    if failed is None or failed.checkpoint > newest:
+    if failed is None or failed.checkpoint > newest or start_fails(before, after):
         return True
     return after.failures == before.failures and not any(type(effect) is FailJob for effect in effects)
 
