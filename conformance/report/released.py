@@ -100,11 +100,6 @@ def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
     return f"{', '.join(counts)}; {bounds.sequences:,} random sequences a cell, {toured}; seed {bounds.seed}"
 
 
-def decided(rule: str, cells: Iterable["Cell"]) -> str:
-    """The releases in whose cells a rule fired, as ranges; empty if there are none."""
-    return _decided(rule, _grid(cells)[1])
-
-
 def page(cells: Collection["Cell"], bounds: "Bounds", rules: Iterable["Rule"]) -> str:
     """The page of the published cells, in Markdown, with the releases that decided each of these rules."""
     columns, rows = _grid(cells)

@@ -143,10 +143,14 @@ class CompletionSteps:
     # ------------------------------------------------------------ metadata or a store that fails
 
     def fail_to_write(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
-        """The metadata cannot be written: the checkpoint is aborted before it is stored (COORD-34)."""
+        """The metadata cannot be written: the checkpoint is aborted before it is stored (COORD-34).
+
+        One turn follows the abort, and one the completion that has failed.
+        """
         coordinator = coordinator._replace(io=coordinator.io._replace(metadata=False))
         unwritten = self.shared_state.unwritten(done)
         coordinator, ended, rules = self.abort(coordinator, unwritten, FINALIZE_CHECKPOINT_FAILURE)
+        coordinator = owe_turns(coordinator, min(coordinator.plan.profile.turns_after_end, 1))
         return Step(coordinator, (*effects, *ended, Fail(STORE_EXCEPTION)), ("COORD-34", *rules))
 
     def fail_to_store(

@@ -57,6 +57,9 @@ Refusal(k, r) ==
 (* end, one turn follows the end and one follows the deletion of its state.  *)
 TurnsAfter(ended, dropped) == 2 * ended + dropped
 
+(* COORD-34: one turn follows the abort, and one the completion that failed. *)
+TurnsAfterWrite(k) == IF "metadata" \in k.io THEN 1 ELSE 0
+
 (* The number of these turns that follow deletions which began between the   *)
 (* two states: such a turn comes when its deletion ends.                     *)
 TurnsLater(k, after) ==
@@ -113,7 +116,7 @@ OnAcknowledge(k, t, n) ==
         THEN LET done == Complete(after, counted, success)
                  ended == Len(k.pending) - Len(done.coordinator.pending)
                  dropped == SelectSeq(done.out, LAMBDA e : e[1] = "discard" /\ e[2] # n)
-                 turns == TurnsAfter(ended, Len(dropped)) - TurnsLater(k, done.coordinator)
+                 turns == TurnsAfter(ended, Len(dropped)) + TurnsAfterWrite(k) - TurnsLater(k, done.coordinator)
              IN  Serve(done.coordinator, turns, done.out)
         ELSE CoordinatorStep(after, success)
 

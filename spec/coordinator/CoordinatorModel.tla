@@ -162,6 +162,7 @@ TurnsDue ==
         dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}
     IN  ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
         + (IF CoordinatorHas("turn_after_deletion") THEN Cardinality(dropped) ELSE 0)
+        + (IF "metadata" \in k.io /\ "metadata" \notin k'.io THEN 1 ELSE 0)
         - Len(SelectSeq(NewDeletions, LAMBDA turn : turn))
 
 COORD_29 == [][(EventIs("acknowledge") \/ EventIs("decline")) /\ ~CannotStart /\ k'.next = k.next =>

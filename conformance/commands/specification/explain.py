@@ -61,14 +61,12 @@ def command(rule_id: str, part: str | None) -> int:
 def _decided(rule: "Rule") -> str:
     """The released classes that decided a rule, or why none did."""
     from conformance.released.matrix import PUBLISHED, in_order, read
-    from conformance.report.released import decided
 
     if rule.undecided:
         return f"by no released class, taken from sources: {rule.undecided}"
-    if rule.kind != "step":
-        return ""
     _, cells = read(PUBLISHED)
-    return f"by the classes of Flink {decided(rule.id, in_order(cells.values()))}"
+    seen = [cell.version for cell in in_order(cells.values()) if rule.id in cell.rules]
+    return f"by released classes, the oldest of Flink {seen[0]}, the newest of {seen[-1]}" if seen else ""
 
 
 def explain_theorem(part: str | None) -> int:

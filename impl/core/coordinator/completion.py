@@ -27,6 +27,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
     if state.fails(events.IoStep.METADATA):  # COORD-34
         each_once = not state.profile.registers_at_acknowledgement
         aborted = abort(state, pending, events.FINALIZE_CHECKPOINT_FAILURE, each_once=each_once)
+        state.turns += min(state.profile.turns_after_end, 1)
         return [*aborted, Fail(STORE_EXCEPTION)]
     checkpoint = pending.checkpoint
     pending.complete()

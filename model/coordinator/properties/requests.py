@@ -40,6 +40,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
     held = tuple(entry.checkpoint for entry in before.store.entries)
     gone = sum(type(effect) is DiscardCheckpoint and effect.checkpoint in held for effect in effects)
     turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
+    turns += before.io.metadata and not after.io.metadata  # one follows the abort, one the failed completion
     turns -= sum(after.deletions[len(before.deletions) :])  # these come later: COORD-33
     early = 0
     for waiting in before.queue:
