@@ -18,8 +18,7 @@ from model.coordinator.properties.input_output import COORDINATOR_IO
 from model.coordinator.properties.job import COORDINATOR_LIFE
 from model.coordinator.properties.requests import COORDINATOR_TURNS
 from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
-from model.coordinator.properties.store import COORDINATOR_STORE
-from model.coordinator.properties.subsumption import SUBSUMPTION
+from model.coordinator.properties.store import COORDINATOR_STORE, SUBSUMPTION
 from model.dataflow.properties import DATAFLOW
 from model.gate.properties.aligned import GATE
 from model.gate.properties.alternating import PASSAGE

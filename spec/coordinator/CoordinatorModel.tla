@@ -155,8 +155,7 @@ NewIn(effects) ==
                 [] OTHER -> <<>>) \o NewIn(Tail(effects))
 NewDeletions == IF SlowCleaning THEN NewIn(Effects) ELSE <<>>
 
-(* If the end of a checkpoint starts no request, each of its turns removes   *)
-(* one head that is too early.                                               *)
+(* If no request starts, each turn after an end removes a head that is early *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
         dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}

@@ -199,7 +199,7 @@ REGISTRIES = (
     ("job", "COORDINATOR_LIFE"),
     ("store", "COORDINATOR_STORE"),
     ("requests", "COORDINATOR_TURNS"),
-    ("subsumption", "SUBSUMPTION"),
+    ("store", "SUBSUMPTION"),
 )
 
 
