@@ -19,6 +19,8 @@ class CountsUses(SharedStateSteps):
 
     def unwritten(self, pending: Pending) -> Pending:
         """Each file is registered before the metadata are written, so it is deleted once."""
+        if not any(pending.shared):
+            return pending
         seen: tuple[int, ...] = ()
         once: tuple[tuple[int, ...], ...] = ()
         for files in pending.shared:

@@ -87,6 +87,8 @@ def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedS
 
 def once(done: Pending) -> Pending:
     """The checkpoint with each shared file at the first task that has acknowledged it."""
+    if not any(done.shared):
+        return done
     before: tuple[int, ...] = ()
     shared: tuple[tuple[int, ...], ...] = ()
     for files in done.shared:
