@@ -123,12 +123,13 @@ class Monitor:
         self.newest_time = time if time is not None else self.newest_time
         self.about += 1
         self.kinds[line.kind] += 1
+        place = Place(text.file, text.number, place.text, time)
         if line.kind == grammar.FAILED:
-            file.held = line, place._replace(time=time)
+            file.held = line, place
             if text.text.startswith("{"):
                 self._release(file, _reason(text.text))
             return
-        self._judge(line, place._replace(time=time))
+        self._judge(line, place)
 
     def _release(self, file: _File, reason: str = "") -> None:
         if file.held is not None:
