@@ -10,10 +10,15 @@ CLAIM       The job. Before the job deletes the copy, because it is subsumed or 
             checkpoint, it deletes the original, even a savepoint. Files stay to which other checkpoints in
             the folder of the original refer.
 
-`attempts/origin` in the job's folder records the original.
+`attempts/3.origin` in the job's folder records the original, for attempt 3 and those after it.
+
+A driver that was superseded while it began, and continues, does no harm: it deletes nothing, the files that
+it copies have its attempt in their names, and it does not publish. A driver that finds a complete copy takes
+it.
 """
 
 import json
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +31,7 @@ from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, StateHandle, overtaken
 
-_ORIGIN: Final = f"{ATTEMPTS}/origin"
+_ORIGIN: Final = re.compile(r"([0-9]{1,18})\.origin")
 
 
 class Origin(NamedTuple):
@@ -122,7 +127,8 @@ def begin_from(
 
     The new attempt has an id above that of the original's attempt. Checkpoints in the folder with a higher
     id than the copy are dead from then on. `claim`: the job owns the original. Raises
-    CheckpointConflictError if `original` is in `storage`.
+    CheckpointConflictError if `original` is in `storage`, or the id there has other content;
+    SupersededError if a newer attempt was drawn meanwhile.
     """
     there = original.load()
     location = storage.location
@@ -134,31 +140,66 @@ def begin_from(
     location.publish(f"{ATTEMPTS}/{there.attempt}", owner.encode())
     attempt = storage.new_attempt(owner=owner)
     storage.require_newest("beginning from the savepoint", attempt)
-    storage.discard(there.checkpoint)  # an earlier driver may have copied a part
+    completed = _found(storage, there) or _copied(storage, original, there, attempt)
+    lineage = str((there.savepoint or {})["lineage"])
+    origin = Origin(lineage, there.checkpoint, str(original.where) if claim else None)
+    location.publish(f"{ATTEMPTS}/{attempt}.origin", json.dumps(origin._asdict()).encode())
+    storage.record_restored(attempt, there.checkpoint)
+    return completed
+
+
+def _found(storage: CheckpointStorage, there: CompletedCheckpoint) -> CompletedCheckpoint | None:
+    """The copy that an earlier driver has completed; None if there is none."""
+    try:
+        found = storage.load(there.checkpoint)
+    except FileNotFoundError:
+        return None
+    if not found.has_the_content_of(there):
+        raise CheckpointConflictError(
+            f"{storage.location}/chk-{there.checkpoint}: expected a copy of the original, or no checkpoint "
+            "with its id, got one with other content; keep the job's checkpoints in another folder"
+        )
+    return found
+
+
+def _copied(
+    storage: CheckpointStorage,
+    original: SavepointFolder | RetainedCheckpoint,
+    there: CompletedCheckpoint,
+    attempt: int,
+) -> CompletedCheckpoint:
+    """Copy the files, under names of this attempt where a job does not share them, and publish the copy."""
+    location = storage.location
     storage.reserve(there.checkpoint)
     handles: list[StateHandle] = []
     for handle in there.handles.values():
-        here = handle.file if "/" in handle.file else f"chk-{there.checkpoint}/{handle.file}"
+        here = f"chk-{there.checkpoint}/{handle.file.rpartition('/')[2]}"
         if handle.content is None:
+            here = f"chk-{there.checkpoint}/{handle.task}.{attempt}.state"
             location.copy(here, original.location, handle.file)
         handles.append(replace(handle, file=here))
         for one in handle.shared:
-            location.copy(one.file, original.location, one.file)
+            if location.size(one.file) != one.size:
+                location.copy(one.file, original.location, one.file)
     location.settle()
-    completed = storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
-    lineage = str((there.savepoint or {})["lineage"])
-    origin = Origin(lineage, there.checkpoint, str(original.where) if claim else None)
-    location.replace(_ORIGIN, json.dumps(origin._asdict()).encode())
-    storage.record_restored(attempt, there.checkpoint)
-    return completed
+    try:
+        return storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
+    except CheckpointConflictError:
+        found = _found(storage, there)  # a superseded driver was the first
+        if found is None:
+            raise
+        return found
 
 
 def origin_of(storage: CheckpointStorage) -> Origin | None:
     """The original from which the job of the folder started; None if it started without one."""
     location = storage.location
-    if location.size(_ORIGIN) is None:
+    matches = (_ORIGIN.fullmatch(name) for name in location.sizes(ATTEMPTS))
+    newest = max((int(match[1]) for match in matches if match), default=None)
+    if newest is None:
         return None
-    content = location.read(_ORIGIN)
+    name = f"{ATTEMPTS}/{newest}.origin"
+    content = location.read(name)
     try:
         origin = Origin(**json.loads(content))
         claimed = origin.claimed is None or type(origin.claimed) is str
@@ -167,7 +208,7 @@ def origin_of(storage: CheckpointStorage) -> Origin | None:
         return origin
     except (ValueError, TypeError, RecursionError) as cause:
         raise StateError(
-            f"{location}/{_ORIGIN}: expected the lineage and the id of a savepoint, got {content[:40]!r}; "
+            f"{location}/{name}: expected the lineage and the id of a savepoint, got {content[:40]!r}; "
             "begin from the savepoint again, in another folder"
         ) from cause
 

@@ -109,7 +109,7 @@ class SavepointFolder(SnapshotFiles):
         altered.
         """
         if not self.is_complete:
-            files = {one.file.rpartition("/")[2]: one.size for one in copy.handles.values()}
+            files = {f"{one.task}.{one.attempt}.state": one.size for one in copy.handles.values()}
             return self._location.sizes().items() <= files.items()
         found = CompletedCheckpoint.decode(self._location.read(METADATA), f"{self._location}/{METADATA}")
         return (found.savepoint or {}).get("lineage") == lineage and found.has_the_content_of(copy)

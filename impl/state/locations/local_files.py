@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -103,10 +104,15 @@ class LocalFiles(Location):
 
     def copy(self, name: str, origin: Location, there: str) -> None:
         target = self.directory / name
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}{durable.TEMPORARY}")
         durable.make_directory(target.parent)
-        durable.remove_file(target)
-        origin.fetch(there, target)
-        durable.sync(target)  # also what an object store has sent
+        try:
+            origin.fetch(there, temporary)
+            durable.sync(temporary)  # also what an object store has sent
+            with storage_errors("copying", target):
+                temporary.replace(target)
+        finally:
+            durable.remove_file(temporary)  # a move between two links of one file does nothing
         durable.sync(target.parent)
 
     def fetch(self, name: str, target: Path) -> None:

@@ -12,6 +12,7 @@ from impl.state import (
     NoSavepointError,
     SavepointFolder,
     StorageError,
+    SupersededError,
     begin_from,
     discard,
     encode,
@@ -250,7 +251,8 @@ def test_the_copy_of_a_savepoint_in_an_object_store_is_synced(tmp_path, monkeypa
     monkeypatch.setattr(os, "fsync", recorded)
     begin_from(CheckpointStorage(tmp_path / "new"), original_at(folder.where))
     [state] = (tmp_path / "new" / "chk-4").glob("*.state")
-    assert str(state) in synced
+    assert str(state.parent) in synced
+    assert any(f"/.{state.name}." in name for name in synced)  # before it has its name
 
 
 def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(retained, places, tmp_path):
@@ -264,3 +266,49 @@ def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(r
     discard(storage, 2)
     assert storage.completed_ids() == ()
     assert newer.completed_ids() == (2,)
+
+
+class Overtaken(CheckpointStorage):
+    """A driver's storage, in which another one does `meanwhile` once, right after the check for one."""
+
+    def __init__(self, where, meanwhile):
+        super().__init__(where)
+        self.meanwhile = meanwhile
+
+    def require_newest(self, doing, attempt):
+        super().require_newest(doing, attempt)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+
+
+@pytest.mark.rule("FENCE-02")
+@pytest.mark.parametrize("claim", [False, True])
+def test_a_driver_that_thaws_after_its_replacement_has_begun_takes_nothing_from_it(retained, places, claim):
+    original = original_at(beside(places[0], "chk-2"))
+    newer = CheckpointStorage(places[1])
+    frozen = Overtaken(places[1], lambda: begin_from(newer, original))
+    with pytest.raises(SupersededError):
+        begin_from(frozen, original, claim=claim)
+    assert newer.latest_completed().completed.checkpoint == 2
+    assert origin_of(newer) == (retained.lineage, 2, None)
+    assert newer.sweep(newer.newest_attempt()) is not None
+    assert newer.load(2).attempt == newer.newest_attempt()
+
+
+def test_a_driver_takes_the_copy_that_an_earlier_one_has_completed(retained, places):
+    first = begun(places, claim=False)
+    copy = first.load(2)
+    second = begun(places, claim=True)
+    assert second.load(2) == copy
+    assert origin_of(second) == (retained.lineage, 2, str(beside(places[0], "chk-2")))
+    assert second.newest_attempt() > copy.attempt
+
+
+def test_a_checkpoint_of_another_job_with_the_id_of_the_original_is_not_replaced(retained, places):
+    there = CheckpointStorage(places[1])
+    completed(there, 2, there.new_attempt())
+    other = saved(beside(places[2], "kept"), 2, "11ea9e00", "another")
+    with pytest.raises(CheckpointConflictError, match="got one with other content"):
+        begin_from(CheckpointStorage(places[1]), original_at(other.where))
+    assert there.read(there.load(2).handles["count-0"]) == "state 2"
