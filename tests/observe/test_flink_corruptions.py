@@ -30,6 +30,8 @@ UNOBSERVABLE = {
         "a broadcast removed",
         "a notification removed",
         "an older checkpoint kept, a newer discarded",
+        "another checkpoint cleaned, a second time",
+        "another checkpoint cleaned, before it starts",
         "the wrong checkpoint reported as subsumed",
     },
     "flink-1.20.5-fail": set(),

@@ -45,6 +45,8 @@ class CoordinatorReplay:
         """By task and checkpoint: notifications of subsumption without a line yet; -1: nothing subsumed."""
         self._discarded: set[int] = set()
         """Checkpoints that were dropped, without a line yet."""
+        self._cleaned: set[tuple[int, str]] = set()
+        """Checkpoints whose pending form was cleaned, or whose files were deleted."""
         self.restored_savepoints: set[int] = set()
         """Savepoints in the store: when Flink drops one, it logs an attempt to discard it."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
@@ -56,6 +58,7 @@ class CoordinatorReplay:
             grammar.DECLINED: self._decline,
             grammar.EXPIRED: self._expire,
             grammar.DISCARDED: self._discard,
+            grammar.CLEANED: self._clean,
             grammar.FAILED: self._fail,
         }
 
@@ -75,6 +78,7 @@ class CoordinatorReplay:
             {one: left for one, left in self._subsumed.items() if left and (one[1] >= below or one[1] < 0)}
         )
         self._discarded = {one for one in self._discarded if one >= below}
+        self._cleaned = {one for one in self._cleaned if one[0] >= below}
 
     # ------------------------------------------------------------ notifications that a task receives
 
@@ -311,6 +315,18 @@ class CoordinatorReplay:
         rules = ("COORD-07", "SUB-09") if is_pending else ("SUB-09", "SUB-06")
         reordering = "discarded before the completion that replaces it"
         return self._wait_for_a_completion(rules, why, reordering)
+
+    def _clean(self, line: LogLine) -> Wait | None:
+        """A checkpoint is cleaned after it has started: once when it ends, once when its files go."""
+        checkpoint, deletes = line.checkpoint, line.detail
+        if self.plans and checkpoint >= self._coordinator.state.coordinator.next_id:
+            why = f"checkpoint {checkpoint} is cleaned, and it was never started; {self._describe()}"
+            return Wait(("triggered", checkpoint), ("SUB-09", "COORD-02"), why, "cleaned before its start")
+        if deletes and (checkpoint, deletes) in self._cleaned:
+            what = "deleted" if deletes == "true" else "cleaned"
+            raise Rejected(("SUB-09",), f"checkpoint {checkpoint} is {what} a second time; {self._describe()}")
+        self._cleaned.add((checkpoint, deletes))
+        return None
 
     def _wait_for_a_completion(self, rules: tuple[str, ...], why: str, reordering: str) -> Wait:
         """Wait until a completion may have dropped older checkpoints."""

@@ -15,7 +15,7 @@ from conformance.observe.flink.records import Record
 # of the checkpoint coordinator
 TRIGGER, COMPLETED, DECLINED, EXPIRED, FAILED = "trigger", "completed", "declined", "expired", "failed"
 REFUSED, RESTORED, ID_RESET, DISCARDED = "refused", "restored", "id reset", "discarded"
-STORED = "stored"
+STORED, CLEANED = "stored", "cleaned"
 SOURCE_NOTIFIED, SOURCE_NOTIFIED_OF_ABORT = "source notified", "source notified of abort"
 ACKNOWLEDGED, ACKNOWLEDGED_TWICE = "acknowledged", "acknowledged twice"
 ACKNOWLEDGED_BY_STRANGER, ACKNOWLEDGED_LATE = "acknowledged by a stranger", "acknowledged late"
@@ -85,7 +85,7 @@ FROM_MANAGER = frozenset(
     {"triggered", "completed", "completion logged", "free", "aborted", "ended", "job", "restarting"}
 )
 """The words of causes that only lines of the job manager give."""
-_MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler"})
+_MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler", "cleaner"})
 _MANAGERS_KINDS = frozenset(kind for kind, thread in _THREAD_OF.items() if thread in _MANAGERS_THREADS)
 
 
