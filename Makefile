@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs engines generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture torture-campaign mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs engines generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -73,6 +73,15 @@ torture: $(READY)  ## 300 faults at every point, drivers frozen and thawed among
 
 mutants: $(READY)  ## Break every rule once; each mutant must be killed by the rule it names; LAYER=spec: only those
 	$(BIN)/barrierspec mutants $(addprefix --layer ,$(LAYER))
+
+TORTURE_local := --kind round
+TORTURE_s3 := --kind round --storage s3
+TORTURE_kafka := --kind round --source kafka
+TORTURE_postgres := --kind server
+TORTURE_frozen := --kind frozen
+torture-campaign: $(READY)  ## 500 faults on one of local, s3, kafka, postgres, frozen: ON=local; half an hour to two hours
+	@test -n "$(TORTURE_$(or $(ON),local))" || { echo "ON takes local, s3, kafka, postgres or frozen" >&2; exit 2; }
+	$(BIN)/barrierspec torture $(TORTURE_$(or $(ON),local)) --faults 500 --seconds $(or $(SECONDS),10800) --seed $(or $(SEED),0) --build build/torture-$(or $(ON),local)
 
 planted: $(READY)  ## Each mutant of model and implementation as an adapter: what refuses it; resumes; takes an hour
 	$(BIN)/python -m conformance.mutants.planted --adapters tests/conformance/mutants/broken_adapters.toml

@@ -22,16 +22,14 @@ from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
+from conformance.torture.kinds import FOLDERS, GENERATED, KAFKA, STORE, RoundsByKind
 from conformance.torture.local import MASTER, run_local
 from conformance.torture.rounds import (
     DRIVER,
     EXECUTOR,
     FAULTS,
     FROZEN,
-    KILLS_A_ROUND,
     LOCAL,
-    PARQUET,
-    POSTGRES,
     SERVER,
     STREAMING,
     TURN,
@@ -54,10 +52,6 @@ from impl.spark.session import spark_session
 
 ALTERNATIVES = 64
 """Rounds from which the next one is chosen: the one that reaches most that no injected fault has reached."""
-_FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, DRIVER: 75, EXECUTOR: 150}
-"""A campaign has one round of each kind for this number of faults, because these rounds are slow."""
-FOLDERS, STORE = "folders", "s3"
-GENERATED, KAFKA = "generated", "kafka"
 _KEPT = 5
 """The folders of the last rounds that passed are kept; all of them would be thousands of files."""
 
@@ -80,6 +74,8 @@ class Campaign:
     """`bundled`, or `spark` for Structured Streaming."""
     only: tuple[str, ...] = ()
     """The names of the rounds; empty: all."""
+    kinds: tuple[str, ...] = ()
+    """The kinds of the rounds; empty: all, most of them local."""
     storage: str = FOLDERS
     """Where checkpoints and output are: in folders, or in an object store whose requests go wrong."""
     source: str = GENERATED
@@ -137,7 +133,8 @@ class Campaign:
         mode = f" --{'sink' if spark else 'mode'} {self.mode}" if self.mode else ""
         mode = f" --implementation spark{mode}" if spark else mode
         named = (only,) if only else self.only
-        what = "".join(f" --only {one}" for one in named) or f" --faults {self.faults}"
+        kinds = "".join(f" --kind {one}" for one in self.kinds)
+        what = "".join(f" --only {one}" for one in named) or f"{kinds} --faults {self.faults}"
         where = "" if self.storage == FOLDERS else f" --storage {self.storage}"
         where += "" if self.source == GENERATED else f" --source {self.source}"
         return f"barrierspec torture --seed {self.seed}{mode}{where}{what}"
@@ -148,6 +145,7 @@ class Campaign:
             "seed": self.seed,
             "implementation": self.implementation,
             "mode": self.mode,
+            "kinds": list(self.kinds),
             "storage": self.storage,
             "source": self.source,
             "planned": self.faults,
@@ -209,43 +207,32 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
     def plan(name: str) -> Round:
         return round_named(name, campaign.seed, campaign.mode)
 
-    in_store = campaign.storage == STORE
-
-    def names_of(kind: str) -> list[str]:
-        if campaign.source == KAFKA and kind in (FROZEN, SERVER):
-            return []  # these have sources and sinks of their own
-        count = campaign.faults // _FAULTS_A_ROUND[kind]
-        names = [*_of(only, kind)] if only else [f"{kind}-{number}" for number in range(count)]
-        return [one for one in names if not in_store or (plan(one).sink == PARQUET and kind != SERVER)]
-
-    rounds = _Rounds(campaign, on_round, plan)
-    frozen, servers = names_of(FROZEN), names_of(SERVER)
-    local: Iterable[str] = _of(only, LOCAL) if only else (f"{LOCAL}-{one}" for one in itertools.count())
-    here = (LOCAL, SERVER, FROZEN)
-    apart = [name for name in only if _kind(name) not in here] or [*names_of(DRIVER), *names_of(EXECUTOR)]
-    enough = math.inf if only else campaign.faults - len(apart) * KILLS_A_ROUND
-    on_server = [name for name in frozen if plan(name).sink == POSTGRES]
-    if servers or on_server:
+    kinds = RoundsByKind(campaign, plan, only)
+    if kinds.need_server():
         try:
             programs()
         except ServerNotFoundError as missing:
             campaign.skipped = f"rounds with a killed server, or a frozen sink in front of one: {missing}"
-            frozen = [name for name in frozen if name not in on_server]
-            servers, on_server = [], []
+    rounds = _Rounds(campaign, on_round, plan)
+
+    def run(kind: str, run_one: Callable[[Round, Path], Outcome]) -> None:
+        rounds.run(kinds.names(kind), run_one, kinds.enough(kind))
+
+    in_store = KeptStore(campaign.seed) if campaign.storage == STORE else nullcontext()
     from_broker = FaultyBroker(campaign.seed) if campaign.source == KAFKA else nullcontext()
-    with KeptStore(campaign.seed) if in_store else nullcontext() as store, from_broker as broker:
-        with KeptServer() if on_server else nullcontext() as server:
-            rounds.run(frozen, lambda planned, folder: _run_frozen(planned, folder, server, store))
-        if local or servers:
+    with in_store as store, from_broker as broker:
+        with KeptServer() if kinds.need_server(FROZEN) else nullcontext() as server:
+            run(FROZEN, lambda planned, folder: _run_frozen(planned, folder, server, store))
+        if kinds.any(LOCAL) or kinds.any(SERVER):
             with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
-                with KeptServer() if servers else nullcontext() as server:
-                    rounds.run(servers, lambda one, folder: run_local(one, folder, spark, server=server))
-                rounds.run(
-                    local,
-                    lambda one, folder: run_local(one, folder, spark, store=store, broker=broker),
-                    enough,
+                with KeptServer() if kinds.any(SERVER) else nullcontext() as server:
+                    run(SERVER, lambda planned, folder: run_local(planned, folder, spark, server=server))
+                run(
+                    LOCAL,
+                    lambda planned, folder: run_local(planned, folder, spark, store=store, broker=broker),
                 )
-        rounds.run(apart, lambda planned, folder: run_apart(planned, folder, store, broker))
+        for kind in (DRIVER, EXECUTOR):
+            run(kind, lambda planned, folder: run_apart(planned, folder, store, broker))
 
 
 def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: KeptStore | None) -> Outcome:
@@ -271,14 +258,6 @@ def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[st
         plan(name)
     names = only or (f"{STREAMING}-{number}" for number in itertools.count())
     _Rounds(campaign, on_round, plan).run(names, run_streaming, math.inf if only else campaign.faults)
-
-
-def _kind(name: str) -> str:
-    return name.partition("-")[0]
-
-
-def _of(names: Iterable[str], kind: str) -> list[str]:
-    return [name for name in names if _kind(name) == kind]
 
 
 def _keep(campaign: Campaign, outcome: Outcome) -> None:

@@ -10,6 +10,7 @@ from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FOLDER, SECONDS
 from conformance.commands import seed
 
+KINDS = ("round", "driver", "executor", "server", "frozen")
 MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
@@ -29,6 +30,9 @@ MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 @click.option("--source", default="generated", type=click.Choice(("generated", "kafka")),
               help="The source; kafka: a broker that the campaign freezes, disconnects and "
                    "kills.")  # fmt: skip
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS),
+              help="Run only rounds of this kind, and of others that are named, until all faults are "
+                   "injected.")  # fmt: skip
 @click.option("--seconds", default=1_200.0, show_default=True, type=SECONDS, help="The time budget in s.")
 @click.option(
     "--only", metavar="ROUND", multiple=True, help="Run only this round, such as round-12 or driver-0."
@@ -48,6 +52,7 @@ def command(  # noqa: PLR0913 - a click command
     sink: str,
     storage: str,
     source: str,
+    kinds: tuple[str, ...],
     seconds: float,
     only: tuple[str, ...],
     build: Path,
@@ -70,11 +75,15 @@ def command(  # noqa: PLR0913 - a click command
     streaming = implementation == "spark"
     if streaming and mode:
         raise click.UsageError("--mode is for the bundled runtime; use --sink with --implementation spark")
-    if storage == "s3" and (streaming or any(one.startswith("server") for one in only)):
+    if kinds and (streaming or only):
+        raise click.UsageError("--kind is for the bundled runtime, and not for named rounds; leave it out")
+    if storage == "s3" and (streaming or any(one.startswith("server") for one in (*only, *kinds))):
         raise click.UsageError(
             "--storage s3 is for the bundled runtime, and not for rounds of a server; leave it out"
         )
-    if source == "kafka" and (streaming or any(one.startswith(("server", "frozen")) for one in only)):
+    if source == "kafka" and (
+        streaming or any(one.startswith(("server", "frozen")) for one in (*only, *kinds))
+    ):
         raise click.UsageError(
             "--source kafka is for the bundled runtime, and for its rounds round, "
             "driver and executor; leave it out"
@@ -88,6 +97,7 @@ def command(  # noqa: PLR0913 - a click command
         build,
         implementation=implementation,
         only=only,
+        kinds=kinds,
         storage=storage,
         source=source,
     )

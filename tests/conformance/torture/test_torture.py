@@ -10,6 +10,7 @@ from conformance.observe.guarantees.guarantee import Account, Row, Sent, classif
 from conformance.torture import campaign as campaigns
 from conformance.torture.campaign import Campaign
 from conformance.torture.judge import Outcome, tally
+from conformance.torture.kinds import KAFKA, STORE
 from conformance.torture.report import report
 from conformance.torture.rounds import (
     ALL_MODES,
@@ -25,6 +26,7 @@ from conformance.torture.rounds import (
     round_named,
     streaming_round,
 )
+from conformance.torture.servers.postgres_server import ServerNotFoundError
 from conformance.verdict import Exit, Verdict
 from impl.faults import POINTS, Action
 
@@ -82,7 +84,7 @@ def test_all_that_can_be_reached_is_what_rounds_draw():
         assert set().union(*(one[kind] for one in drawn)) == possible
 
 
-def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=()):
+def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=(), programs=list, **options):
     """A campaign whose rounds inject, without running, every fault of their plan that is `injected`."""
 
     def run(planned, *_, **__):
@@ -92,8 +94,8 @@ def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=()):
         monkeypatch.setattr(campaigns, name, run)
     for name in ("spark_session", "KeptServer"):
         monkeypatch.setattr(campaigns, name, lambda *_: nullcontext())
-    monkeypatch.setattr(campaigns, "programs", lambda: None)
-    played = Campaign(1, None, faults, 60, tmp_path, only=only)
+    monkeypatch.setattr(campaigns, "programs", programs)
+    played = Campaign(1, None, faults, 60, tmp_path, only=only, **options)
     campaigns.run_campaign(played, lambda *_: None, only)
     return played
 
@@ -110,6 +112,51 @@ def test_a_campaign_prefers_rounds_that_reach_what_no_fault_has_reached(tmp_path
     assert more["faults"] >= fewer["faults"]
     assert more["modes"] > fewer["modes"] * 1.1
     assert more["phases"] > fewer["phases"] * 1.1
+
+
+@pytest.mark.parametrize("kinds", [("server",), ("frozen",), ("driver", "round"), ("executor", "frozen")])
+def test_a_campaign_of_some_kinds_injects_all_faults_in_them_in_equal_shares(tmp_path, monkeypatch, kinds):
+    played = play(tmp_path, monkeypatch, 60, kinds=kinds)
+    by_kind = Counter()
+    for one in played.outcomes:
+        by_kind[one.round.kind] += len(one.injected)
+    assert set(by_kind) == set(kinds)
+    assert all(abs(faults - 60 / len(kinds)) <= 4 for faults in by_kind.values())
+    assert played.verdict is Verdict.CONFORMS
+    assert "".join(f" --kind {one}" for one in kinds) + " --faults 60" in played.again()
+
+
+def test_a_campaign_of_servers_that_cannot_start_is_no_pass_and_ends(tmp_path, monkeypatch):
+    def missing():
+        raise ServerNotFoundError("no PostgreSQL to start")
+
+    played = play(tmp_path, monkeypatch, 30, programs=missing, kinds=("server", "frozen"))
+    assert {one.round.kind for one in played.outcomes} == {"frozen"}
+    assert {one.round.sink for one in played.outcomes} == {"parquet", "sqlite"}
+    assert played.verdict is Verdict.UNDETERMINED
+
+
+@pytest.mark.parametrize(
+    ("options", "kinds", "sinks"),
+    [
+        ({"storage": STORE}, {"frozen", "round", "driver"}, {"parquet"}),
+        ({"source": KAFKA}, {"round", "driver"}, {"parquet", "sqlite", "postgres"}),
+    ],
+)
+def test_a_campaign_of_some_kinds_leaves_out_what_a_store_or_a_broker_cannot_have(
+    tmp_path, monkeypatch, options, kinds, sinks
+):
+    for name in ("KeptStore", "FaultyBroker"):
+        monkeypatch.setattr(campaigns, name, lambda *_: nullcontext())
+    played = play(tmp_path, monkeypatch, 60, kinds=("server", "frozen", "round", "driver"), **options)
+    assert {one.round.kind for one in played.outcomes} == kinds
+    assert {one.round.sink for one in played.outcomes} <= sinks
+
+
+@pytest.mark.parametrize("odd", [["--only", "round-0"], ["--implementation", "spark"]])
+def test_kinds_are_for_the_bundled_runtime_and_not_for_named_rounds(odd, capsys):
+    assert cli.run(["torture", "--kind", "round", *odd]) == Exit.USAGE
+    assert "--kind is for the bundled runtime" in capsys.readouterr().err
 
 
 def test_a_fault_that_was_planned_and_not_injected_comes_again_before_others(tmp_path, monkeypatch):
@@ -196,7 +243,7 @@ def test_what_is_left_behind_fails_the_round(tmp_path):
 
 def test_a_campaign_in_a_store_counts_its_requests_and_is_run_there_again(tmp_path):
     done = campaign(tmp_path, 4, outcome(store={"lost": 1_200, "slow": 3}))
-    done.storage = campaigns.STORE
+    done.storage = STORE
     text = report(done)
     assert "store       1,203 requests went wrong: 1,200 lost, 3 slow" in text
     assert "again   barrierspec torture --seed 1 --storage s3 --faults 4" in text
@@ -205,7 +252,7 @@ def test_a_campaign_in_a_store_counts_its_requests_and_is_run_there_again(tmp_pa
 
 def test_a_campaign_on_a_broker_counts_its_faults_and_is_run_there_again(tmp_path):
     done = campaign(tmp_path, 4, outcome(store={"frozen": 2, "killed": 1, "lost": 4}))
-    done.source = campaigns.KAFKA
+    done.source = KAFKA
     text = report(done)
     assert "broker      3 faults: 2 frozen, 1 killed" in text
     assert "store       4 requests went wrong: 4 lost" in text

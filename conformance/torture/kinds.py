@@ -1,0 +1,101 @@
+"""The rounds that a campaign runs, by kind: their names, and the number of faults at which they end.
+
+A campaign of all kinds has few rounds of the slow ones, and ends with enough faults in all. A campaign of
+named kinds has an equal share of its faults in each. Neither has rounds that its storage or its source cannot
+have.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol
+
+from conformance.torture.rounds import (
+    DRIVER,
+    EXECUTOR,
+    FROZEN,
+    KILLS_A_ROUND,
+    LOCAL,
+    PARQUET,
+    POSTGRES,
+    SERVER,
+    SINK_KINDS,
+    Round,
+)
+
+_ORDER = (FROZEN, SERVER, LOCAL, DRIVER, EXECUTOR)
+"""The order in which kinds run."""
+_FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, DRIVER: 75, EXECUTOR: 150}
+"""A campaign of all kinds has one round of each slow kind for this number of faults."""
+FOLDERS, STORE = "folders", "s3"
+GENERATED, KAFKA = "generated", "kafka"
+
+
+class Options(Protocol):
+    """What decides about the rounds of a campaign."""
+
+    faults: int
+    kinds: tuple[str, ...]
+    storage: str
+    source: str
+    skipped: str | None
+    """Set once it is known that the server cannot be started."""
+
+
+class RoundsByKind:
+    """The rounds of each kind. `only`: the names of all rounds; empty: the options decide."""
+
+    def __init__(self, options: Options, plan: Callable[[str], Round], only: tuple[str, ...]) -> None:
+        self._options = options
+        self._plan = plan
+        self._only = only
+
+    def names(self, kind: str) -> Iterator[str]:
+        """The names of the rounds; without end unless their number is limited."""
+        options = self._options
+        if self._is_excluded(kind):
+            return iter(())
+        names: Iterable[str] = (f"{kind}-{number}" for number in itertools.count())
+        if self._only:
+            names = [one for one in self._only if one.partition("-")[0] == kind]
+        elif options.kinds:
+            names = names if kind in options.kinds else ()
+        elif kind != LOCAL:
+            names = itertools.islice(names, options.faults // _FAULTS_A_ROUND[kind])
+        return filter(self._fits, names)
+
+    def enough(self, kind: str) -> float:
+        """The number of faults, of all kinds so far, at which the rounds of the kind end."""
+        faults, kinds = self._options.faults, self._options.kinds
+        if self._only:
+            return math.inf
+        if kinds:
+            return faults * sum(one in kinds for one in _ORDER[: _ORDER.index(kind) + 1]) / len(kinds)
+        later = (name for one in (DRIVER, EXECUTOR) for name in self.names(one))
+        return faults - KILLS_A_ROUND * sum(1 for _ in later) if kind == LOCAL else math.inf
+
+    def any(self, kind: str) -> bool:
+        """Whether there is a round of the kind."""
+        return next(self.names(kind), None) is not None
+
+    def need_server(self, *kinds: str) -> bool:
+        """Whether rounds of these kinds, or of any, need a PostgreSQL server that the campaign starts."""
+        some = max(len(self._only), len(SINK_KINDS))  # outputs come in turn
+        return any(
+            kind == SERVER or (kind == FROZEN and self._plan(name).sink == POSTGRES)
+            for kind in kinds or _ORDER
+            for name in itertools.islice(self.names(kind), some)
+        )
+
+    def _is_excluded(self, kind: str) -> bool:
+        options = self._options
+        if kind == SERVER and (options.storage == STORE or options.skipped is not None):
+            return True
+        return options.source == KAFKA and kind in (FROZEN, SERVER)  # these have sources of their own
+
+    def _fits(self, name: str) -> bool:
+        """Whether the storage can have the output of the round, and the server is there that it needs."""
+        sink = self._plan(name).sink
+        if self._options.storage == STORE:
+            return sink == PARQUET
+        return sink != POSTGRES or self._options.skipped is None
