@@ -324,7 +324,8 @@ class CoordinatorReplay:
             return Wait(("triggered", checkpoint), ("SUB-09", "COORD-02"), why, "cleaned before its start")
         if deletes and (checkpoint, deletes) in self._cleaned:
             what = "deleted" if deletes == "true" else "cleaned"
-            raise Rejected(("SUB-09",), f"checkpoint {checkpoint} is {what} a second time; {self._describe()}")
+            why = f"checkpoint {checkpoint} is {what} a second time; {self._describe()}"
+            raise Rejected(("SUB-09",), why)
         self._cleaned.add((checkpoint, deletes))
         return None
 

@@ -108,6 +108,11 @@ def commit_orphans(
             log.line({"kind": "adopted", "sink": task, "effects": words})
 
 
+def transactions_in(snapshot: Sections) -> frozenset[str]:
+    """The names of the transactions that a task's snapshot contains; none if it is not of a sink."""
+    return state_in(snapshot).names if _STATE in snapshot else frozenset()
+
+
 def state_in(snapshot: Sections) -> SinkState:
     """The sink's part of a task's snapshot. Raises `StateError` if there is none."""
     state = snapshot.read(_STATE)
