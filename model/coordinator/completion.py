@@ -10,7 +10,7 @@ from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, Notif
 from model.coordinator.failures import Failure, FailureSteps
 from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.shared_state import SharedStateSteps
-from model.coordinator.state import Coordinator, drop_pending
+from model.coordinator.state import Coordinator, drop_pending, holds_savepoint, unclaimed
 from model.events import (
     BEFORE,
     CHECKPOINT_SUBSUMED,
@@ -114,9 +114,13 @@ class CompletionSteps:
         added = store_steps(coordinator.store).on_add(coordinator.store, done.checkpoint, done.type)
         retained = self.lasting(coordinator, tuple(entry.checkpoint for entry in added.state.entries))
         durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
-        shared, effects = self.shared_state.delete(shared, added.effects, retained, durable)
+        kept = tuple(one for one in retained if one not in unclaimed(coordinator.plan))
+        shared, effects = self.shared_state.delete(shared, added.effects, kept, durable)
         rules = (*added.rules, "SUB-12") if shared.completed else added.rules
-        return Step(coordinator._replace(store=added.state, shared=shared), effects, rules)
+        after = coordinator._replace(store=added.state, shared=shared)
+        if holds_savepoint(coordinator) and not holds_savepoint(after):
+            rules = (*rules, "SUB-13")
+        return Step(after, effects, rules)
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
         """The checkpoints that a restore may need: those that the store retains."""

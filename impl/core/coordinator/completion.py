@@ -219,7 +219,8 @@ def _notify_complete(
     state: CoordinatorState, pending: PendingCheckpoint, dropped: Sequence[Completed]
 ) -> list[events.CoordinatorEffect]:
     checkpoint = pending.checkpoint
-    subsumed = max((one.checkpoint for one in dropped), default=None)
+    deleted = (one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT)  # SUB-13
+    subsumed = max(deleted, default=None)
     effects: list[events.CoordinatorEffect] = []
     for task in state.job.deployed(pending.plan.tasks):
         effects.append(events.NotifyTaskComplete(task, checkpoint))

@@ -23,7 +23,11 @@ class CoordinatorState:
         self.profile = options.profile
         self.job = Job(options.tasks, options.profile, options.continues_after_tasks_finish)
         kept = [Completed(one, CheckpointType.CHECKPOINT) for one in completed][-options.retain :]
-        self.retained = RetainedCheckpoints(options.retain, options.profile, kept)
+        savepoint = options.restored_savepoint
+        if savepoint is not None:  # COORD-37; a claimed one is the job's own checkpoint (SUB-13)
+            owned = CheckpointType.CHECKPOINT if options.claims else CheckpointType.SAVEPOINT
+            kept, first_id = [Completed(savepoint, owned)], savepoint + 1
+        self.retained = RetainedCheckpoints(options.retain, options.profile, kept, claimed=options.claims)
         self.now = 0
         self.next_id = first_id
         self.failing_io: set[IoStep] = set()  # the steps that fail when they are taken next
@@ -70,6 +74,11 @@ class CoordinatorState:
             return False
         self.failing_io.remove(step)
         return True
+
+    @property
+    def requires_full(self) -> bool:
+        """Whether checkpoints are full: none has completed after the unclaimed savepoint (COORD-38)."""
+        return self.options.is_unclaimed and self.retained.newest == self.options.restored_savepoint
 
     @property
     def too_many_deletions(self) -> bool:

@@ -16,15 +16,23 @@ from impl.core.store.store import Completed, CompletedCheckpointStore
 class RetainedCheckpoints:
     """The completed checkpoints of a job. `kept`: those of an earlier coordinator, oldest first.
 
+    `claimed`: the job owns what it was restored from, and deletes its files.
     Methods that return effects name the files to delete; they delete nothing.
     """
 
-    def __init__(self, retain: int, profile: CoordinatorProfile, kept: Iterable[Completed] = ()) -> None:
+    def __init__(
+        self,
+        retain: int,
+        profile: CoordinatorProfile,
+        kept: Iterable[Completed] = (),
+        *,
+        claimed: bool = False,
+    ) -> None:
         self._retain = retain
         self._profile = profile
         self._next_failure: StoreFailure | None = None
         self._durable = {one.checkpoint: one for one in kept}
-        self.take_over()
+        self.take_over(claimed=claimed)
 
     @property
     def completed(self) -> tuple[int, ...]:
@@ -41,11 +49,11 @@ class RetainedCheckpoints:
         """The registry of shared state."""
         return self._shared
 
-    def take_over(self) -> None:
+    def take_over(self, *, claimed: bool = False) -> None:
         """A new coordinator retains the durable checkpoints, ascending by id (COORD-22)."""
         kept = [self._durable[checkpoint] for checkpoint in sorted(self._durable)]
         self._store = CompletedCheckpointStore(self._retain, self._profile, kept)
-        self._shared = shared_states(self._profile, self._durable)
+        self._shared = shared_states(self._profile, () if claimed else self._durable)
         for one in kept:
             self._shared.acknowledged(one.checkpoint, one.shared)
             self._shared.completed(one.checkpoint, one.shared)
@@ -81,7 +89,8 @@ class RetainedCheckpoints:
 
     def deletions(self, dropped: Sequence[Completed]) -> list[CoordinatorEffect]:
         """The deletions for the checkpoints that an addition has dropped; savepoints stay (SUB-09)."""
-        return [*self._deletions(dropped), *self._sweep(self._store.completed)]
+        users = [one.checkpoint for one in self._store.elements if one.type is CheckpointType.CHECKPOINT]
+        return [*self._deletions(dropped), *self._sweep(users)]
 
     def end(self, *, delete: bool, suspended: bool) -> list[CoordinatorEffect]:
         """The job has ended. `delete`: its checkpoints are deleted, but no savepoint.
