@@ -57,10 +57,10 @@ class CompletionSteps:
             if coordinator.fault != 0:
                 return self.fail_to_store(coordinator, done, effects, rules)
             added = self.add_to_store(coordinator, done)
+            dropped = len(coordinator.store.entries) + 1 - len(added.state.store.entries)
             coordinator = added.state
             subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
-            deleted = sum(type(effect) is DiscardCheckpoint for effect in added.effects)
-            coordinator = self.delete(coordinator, (True,) * self.turns_after_deletion(deleted))
+            coordinator = self.delete(coordinator, (True,) * self.turns_after_deletion(dropped))
             effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
             rules = (*rules, *added.rules)
         coordinator, called = self.after_storing(coordinator, done)
@@ -79,9 +79,9 @@ class CompletionSteps:
         """The store adds the checkpoint. It adds no savepoint, because a savepoint belongs to its user."""
         return done.type == CHECKPOINT
 
-    def turns_after_deletion(self, deleted: int) -> int:
-        """Number of turns of waiting requests after the store has deleted that many checkpoints."""
-        return deleted
+    def turns_after_deletion(self, dropped: int) -> int:
+        """Number of turns of waiting requests after the store has dropped that many checkpoints."""
+        return dropped
 
     def end_older(
         self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]

@@ -189,9 +189,9 @@ def holds_savepoint(coordinator: Coordinator) -> bool:
 
 
 def restored_files(plan: Plan) -> SharedState:
-    """The registry of a new job. From 1.15 on it keeps the files of an unclaimed savepoint."""
-    kept = unclaimed(plan) if plan.profile.registers_at_acknowledgement else ()
-    return new_shared_state()._replace(unclaimed=kept[0] if kept else NONE)
+    """The registry of a new job. From 1.15 on it deletes no file that is as old as a savepoint in LEGACY."""
+    keeps = plan.profile.has_claim_modes and plan.claim_mode == LEGACY
+    return new_shared_state()._replace(unclaimed=plan.savepoint[0] if plan.savepoint and keeps else NONE)
 
 
 def unclaimed(plan: Plan) -> tuple[int, ...]:

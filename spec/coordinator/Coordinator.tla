@@ -120,7 +120,7 @@ OnAcknowledge(k, t, n) ==
         ELSE IF IsFullyAcknowledged(counted)
         THEN LET done == Complete(after, counted, success)
                  ended == Len(k.pending) - Len(done.coordinator.pending)
-                 dropped == SelectSeq(done.out, LAMBDA e : e[1] = "discard" /\ e[2] # n)
+                 dropped == SelectSeq(k.store, LAMBDA e : e \notin Range(done.coordinator.store))
                  turns == TurnsAfter(ended, Len(dropped)) + TurnsAfterWrite(k) - TurnsLater(k, done.coordinator)
              IN  Serve(done.coordinator, turns, done.out)
         ELSE CoordinatorStep(after, success)

@@ -159,7 +159,7 @@ NewDeletions == IF SlowCleaning THEN NewIn(Effects) ELSE <<>>
 (* If no request starts, each turn after an end removes a head that is early *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
-        dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}
+        dropped == {i \in DOMAIN k.store : k.store[i] \notin Range(k'.store)}
     IN  ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
         + (IF CoordinatorHas("turn_after_deletion") THEN Cardinality(dropped) ELSE 0)
         + (IF "metadata" \in k.io /\ "metadata" \notin k'.io THEN 1 ELSE 0)

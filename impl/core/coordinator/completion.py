@@ -48,7 +48,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
         dropped = state.retained.add(done)
         effects += state.retained.deletions(dropped)
         if state.profile.turn_after_deletion:
-            state.delete(sum(one.type is CheckpointType.CHECKPOINT for one in dropped))
+            state.delete(len(dropped))  # the savepoint from which the job started is one, deleted or not
     if not early:
         effects.append(events.Complete(checkpoint))
     if not counts_early:

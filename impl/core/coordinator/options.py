@@ -90,6 +90,8 @@ class CoordinatorOptions:
             raise UnsupportedError("cleaning slow is offered from profile 1.12 on; leave it out")
         if self.restored_savepoint is not None and not self.profile.restores_savepoints:
             raise UnsupportedError("restored_savepoint is offered from profile 1.13 on; leave it out")
+        if self.restored_savepoint is not None and self.slow_cleaning:
+            raise ConfigError("cleaning slow is not offered with restored_savepoint; leave one of them out")
         if self.claim_mode is not None and self.restored_savepoint is None:
             raise ConfigError("claim_mode comes with restored_savepoint; give both, or leave claim_mode out")
         if self.claim_mode is not None and not self.profile.has_claim_modes:

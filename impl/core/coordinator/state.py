@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from impl.core.coordinator.events import IoStep
 from impl.core.coordinator.failures import CheckpointFailureManager
 from impl.core.coordinator.job import Job
-from impl.core.coordinator.options import CoordinatorOptions
+from impl.core.coordinator.options import LEGACY, CoordinatorOptions
 from impl.core.coordinator.pending import OrphanedMasterPhase, PendingCheckpoint
 from impl.core.coordinator.requests import PostponedRequest, Request, RequestQueue
 from impl.core.coordinator.scheduler import JobStatusListener, Scheduler
@@ -24,10 +24,14 @@ class CoordinatorState:
         self.job = Job(options.tasks, options.profile, options.continues_after_tasks_finish)
         kept = [Completed(one, CheckpointType.CHECKPOINT) for one in completed][-options.retain :]
         savepoint = options.restored_savepoint
-        if savepoint is not None:  # COORD-37; a claimed one is the job's own checkpoint (SUB-13)
+        if savepoint is None:
+            self.retained = RetainedCheckpoints(options.retain, options.profile, kept)
+        else:  # COORD-37; a claimed one is the job's own checkpoint (SUB-13)
             owned = CheckpointType.CHECKPOINT if options.claims else CheckpointType.SAVEPOINT
-            kept, first_id = [Completed(savepoint, owned)], savepoint + 1
-        self.retained = RetainedCheckpoints(options.retain, options.profile, kept, claimed=options.claims)
+            start, first_id = Completed(savepoint, owned), savepoint + 1
+            self.retained = RetainedCheckpoints(
+                options.retain, options.profile, savepoint=start, keeps_older=options.claim_mode == LEGACY
+            )
         self.now = 0
         self.next_id = first_id
         self.failing_io: set[IoStep] = set()  # the steps that fail when they are taken next

@@ -16,7 +16,8 @@ from impl.core.store.store import Completed, CompletedCheckpointStore
 class RetainedCheckpoints:
     """The completed checkpoints of a job. `kept`: those of an earlier coordinator, oldest first.
 
-    `claimed`: the job owns what it was restored from, and deletes its files.
+    `savepoint`: the one from which the job starts; it has no shared state. `keeps_older`: handles that are as
+    old as this savepoint are never deleted.
     Methods that return effects name the files to delete; they delete nothing.
     """
 
@@ -26,13 +27,17 @@ class RetainedCheckpoints:
         profile: CoordinatorProfile,
         kept: Iterable[Completed] = (),
         *,
-        claimed: bool = False,
+        savepoint: Completed | None = None,
+        keeps_older: bool = False,
     ) -> None:
         self._retain = retain
         self._profile = profile
         self._next_failure: StoreFailure | None = None
         self._durable = {one.checkpoint: one for one in kept}
-        self.take_over(claimed=claimed)
+        self.take_over()
+        if savepoint is not None:
+            self.add(savepoint)
+            self._shared = shared_states(profile, self._durable if keeps_older else ())
 
     @property
     def completed(self) -> tuple[int, ...]:
@@ -49,11 +54,11 @@ class RetainedCheckpoints:
         """The registry of shared state."""
         return self._shared
 
-    def take_over(self, *, claimed: bool = False) -> None:
+    def take_over(self) -> None:
         """A new coordinator retains the durable checkpoints, ascending by id (COORD-22)."""
         kept = [self._durable[checkpoint] for checkpoint in sorted(self._durable)]
         self._store = CompletedCheckpointStore(self._retain, self._profile, kept)
-        self._shared = shared_states(self._profile, () if claimed else self._durable)
+        self._shared = shared_states(self._profile, self._durable)
         for one in kept:
             self._shared.acknowledged(one.checkpoint, one.shared)
             self._shared.completed(one.checkpoint, one.shared)

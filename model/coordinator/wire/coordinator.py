@@ -93,6 +93,10 @@ def _plan(given: Wire) -> Plan:
         )
     if savepoint is not None and given["first_id"] != 1:
         raise WireError("first_id: the id after restored_savepoint is the first; leave one of them out")
+    if savepoint is not None and given["cleaning"] == SLOW:
+        raise WireError(
+            "cleaning: slow deletions are not specified with restored_savepoint; leave one of them out"
+        )
     if claim_mode is not None and (savepoint is None or not profile.has_claim_modes):
         raise WireError("claim_mode: it comes with restored_savepoint and from profile 1.15 on; leave it out")
     if savepoint is not None and claim_mode is None:
