@@ -2,7 +2,15 @@
 
 from dataclasses import replace
 
-from conformance.adapters.protocol import CLEANING, FIRST_ID, IO_FAILURES, RESTORED, Adapter, Offer
+from conformance.adapters.protocol import (
+    CLEANING,
+    FIRST_ID,
+    IO_FAILURES,
+    RESTORED,
+    RESTORED_SAVEPOINT,
+    Adapter,
+    Offer,
+)
 from conformance.concurrent.examine import examine_concurrent
 from conformance.drive.examine import Examination
 from conformance.drive.plan import Plan
@@ -10,7 +18,7 @@ from conformance.durable.examine import examine_durable
 from conformance.verdict import Verdict
 from spec.vocabulary import vocabulary
 
-OPTIONS = (FIRST_ID, RESTORED, CLEANING, IO_FAILURES)
+OPTIONS = (FIRST_ID, RESTORED, CLEANING, IO_FAILURES, RESTORED_SAVEPOINT)
 """Capabilities that are options of configurations: no check of their own tests them."""
 CHECKS = (examine_durable, examine_concurrent)
 

@@ -13,6 +13,7 @@ from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
 from model.component_modules import PROVED, part_of
 from model.coordinator.profiles import COORDINATOR_PROFILES
+from model.coordinator.proofs.claim_modes import all_claim_cases
 from model.coordinator.proofs.cleaning import all_cleaning_cases
 from model.coordinator.proofs.closed import closed_coordinators, outside
 from model.coordinator.proofs.coordinator import all_coordinator_cases, thorough_coordinator_cases
@@ -78,7 +79,10 @@ def step_cases(channels: int) -> Iterator[Case]:
     yield from all_sink_cases()
     for closed in closed_coordinators():
         yield from closed.cases()
-    for family in (all_coordinator_cases, ending_cases, beginning_cases, all_file_cases, all_cleaning_cases):
+    for family in (
+        *(all_coordinator_cases, ending_cases, beginning_cases, all_file_cases),
+        *(all_cleaning_cases, all_claim_cases),
+    ):
         yield from outside(family())
     for name in PROVED:
         yield from part_of(name, "proofs", f"all_{name}_cases")()

@@ -8,6 +8,7 @@ the rule that a wrong step breaks.
 from model.channel.properties import CHANNEL, EXCHANGE
 from model.component_modules import BY_NAME, part_of
 from model.coordinator.properties.begins import COORDINATOR_BEGINS
+from model.coordinator.properties.claim_modes import COORDINATOR_CLAIMS
 from model.coordinator.properties.cleaning import COORDINATOR_CLEANING
 from model.coordinator.properties.coordinator import COORDINATOR
 from model.coordinator.properties.ends import COORDINATOR_ENDS
@@ -64,6 +65,7 @@ PROPERTIES: tuple[Property, ...] = tuple(
         COORDINATOR_TURNS,
         COORDINATOR_CLEANING,
         COORDINATOR_IO,
+        COORDINATOR_CLAIMS,
         COORDINATOR_HISTORY,
         SUBSUMPTION,
         STORE,

@@ -185,7 +185,10 @@ SIZES: Mapping[str, Size] = {
         beyond=True,
         new=lambda coordinator: new_coordinator(coordinator.plan, coordinator.store.retain),
         permits=lambda made: bool(
-            made.plan.timeout >= 1 and made.plan.max_concurrent >= 1 and made.plan.tolerable_failures >= -1
+            made.plan.timeout >= 1
+            and made.plan.max_concurrent >= 1
+            and made.plan.tolerable_failures >= -1
+            and all(savepoint >= 1 for savepoint in made.plan.savepoint)
         ),
     ),
     "store": Size(

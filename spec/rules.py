@@ -17,10 +17,14 @@ _REQUIRED = ("id", "title", "must", "source", "holds")
 
 
 Where = Mapping[str, tuple[object, ...]]
-"""From an option of the adapter protocol, or `capability`, to the values of which it needs one."""
+"""From an option of the adapter protocol, or `capability`, to the values of which it needs one.
+
+ANY stands for every value: the option must be given.
+"""
+ANY = "any"
 _OPTIONS = (
     *("mode", "level", "profile", "checkpoints_after_tasks_finish", "capability"),
-    *("cleaning", "io_failures"),
+    *("cleaning", "io_failures", "restored_savepoint"),
 )
 
 

@@ -67,7 +67,10 @@ class InProcess:
         offers = {name: offer_of(name) for name in self._components}
         for name, offer in offers.items():
             known = vocabulary()[name].capabilities
-            options = (protocol.FIRST_ID, protocol.RESTORED, protocol.CLEANING, protocol.IO_FAILURES)
+            options = (
+                *(protocol.FIRST_ID, protocol.RESTORED, protocol.CLEANING, protocol.IO_FAILURES),
+                protocol.RESTORED_SAVEPOINT,
+            )
             takes = tuple(word for word in options if word in known)
             offers[name] = offer._replace(capabilities=(*offer.capabilities, *takes))
         return protocol.Hello(self._implementation, own_version(), "python", offers)

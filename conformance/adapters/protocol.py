@@ -28,6 +28,8 @@ CLEANING = "cleaning"
 """The capability of a coordinator whose deletions may be slow: an event ends them, one by one."""
 IO_FAILURES = "io_failures"
 """The capability of a coordinator whose inputs and outputs fail when an event demands it."""
+RESTORED_SAVEPOINT = "restored_savepoint"
+"""The capability of a coordinator whose job may start from a savepoint, in a claim mode from 1.15 on."""
 DESCRIBED = 2_000
 """Characters of what an implementation answers that one line holds."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})

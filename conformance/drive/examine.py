@@ -10,7 +10,15 @@ and the verdict is UNDETERMINED.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.adapters.protocol import CLEANING, FIRST_ID, IO_FAILURES, RESTORED, Adapter, Failure
+from conformance.adapters.protocol import (
+    CLEANING,
+    FIRST_ID,
+    IO_FAILURES,
+    RESTORED,
+    RESTORED_SAVEPOINT,
+    Adapter,
+    Failure,
+)
 from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.seedless_runs import short_runs_in
@@ -237,6 +245,11 @@ def _examined(
             left.append(f"slow deletions ({CLEANING} is not among the capabilities)")
         if plan.offered.get(IO_FAILURES) == generate.LEFT_OUT and IO_FAILURES not in plan.chosen:
             left.append(f"failures of input and output ({IO_FAILURES} is not among the capabilities)")
+        if (
+            plan.offered.get(RESTORED_SAVEPOINT) == generate.LEFT_OUT
+            and RESTORED_SAVEPOINT not in plan.chosen
+        ):
+            left.append(f"starts from a savepoint ({RESTORED_SAVEPOINT} is not among the capabilities)")
         if never:
             left.append(f"rules {', '.join(never)} (no case fires them in these configurations)")
     return Examination(

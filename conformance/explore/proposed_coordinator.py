@@ -16,7 +16,7 @@ from model.checker.closed_model import ClosedModel
 from model.checker.explore import Violation, explore
 from model.coordinator.environment.subjects import closed_drift, closed_regions
 from model.coordinator.events import FailJob
-from model.coordinator.properties.regional import HOPED, PROPOSED
+from model.coordinator.proposed.properties import HOPED, PROPOSED
 from model.events import Event
 from model.properties import Property, of_component
 from model.script import script

@@ -11,7 +11,15 @@ from random import Random
 from types import MappingProxyType
 
 from conformance.adapters.in_process import INJECT
-from conformance.adapters.protocol import CLEANING, IO_FAILURES, RESTORED, Offer, Wire, canonical
+from conformance.adapters.protocol import (
+    CLEANING,
+    IO_FAILURES,
+    RESTORED,
+    RESTORED_SAVEPOINT,
+    Offer,
+    Wire,
+    canonical,
+)
 from conformance.adapters.validation import complaints
 from conformance.components.registry import COMPONENTS as REGISTRY
 from conformance.generators.chooser import Chooser
@@ -42,7 +50,7 @@ def offered(component: str, offer: Offer) -> dict[str, tuple[object, ...]]:
     channels = tuple(range(1, most + 1)) if most < FEW else ()
     given = {"mode": offer.modes, "profile": offer.profiles, "level": levels, "channels": channels}
     known = {option: tuple(values) for option, values in given.items() if values}
-    for option in (RESTORED, CLEANING, IO_FAILURES):
+    for option in (RESTORED, CLEANING, IO_FAILURES, RESTORED_SAVEPOINT):
         if option in vocabulary()[component].capabilities and option not in offer.capabilities:
             known[option] = LEFT_OUT
     return known

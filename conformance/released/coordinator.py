@@ -9,7 +9,14 @@ from itertools import product
 from random import Random
 
 from conformance.adapters.protocol import Wire
-from conformance.components.coordinator.walks import IO_FAILURES, PROFILES, SLOW, has_slow_cleaning, varied
+from conformance.components.coordinator.walks import (
+    IO_FAILURES,
+    PROFILES,
+    SLOW,
+    has_slow_cleaning,
+    restored,
+    varied,
+)
 from conformance.drive.stream import Case
 from conformance.released.failures import reasons
 from conformance.released.results import Target
@@ -25,7 +32,8 @@ IDS = 3
 CONFIGS = 24
 """The number of configurations of random histories.
 
-From 1.12 on a third of them comes also with slow deletions, and in all releases a third with `io_fails`.
+From 1.12 on a third of them comes also with slow deletions, in all releases a third with `io_fails`, and from
+1.13 on a third with a restored savepoint.
 """
 
 
@@ -40,7 +48,12 @@ class MasterTarget(Target):
         configs = [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]
         if has_slow_cleaning(self.profile):
             configs += ({**config, **SLOW} for config in configs[::3])
-        return [*configs, *({**config, **IO_FAILURES} for config in configs[1::3])]
+        configs += [{**config, **IO_FAILURES} for config in configs[1::3]]
+        if not restored(self.profile, 0):
+            return configs
+        third = configs[2:CONFIGS:3]
+        starts = ({**config, **restored(self.profile, place)} for place, config in enumerate(third))
+        return [*configs, *starts]
 
 
 def target(version: str, profile: str, component: str) -> MasterTarget:

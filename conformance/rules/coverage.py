@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from conformance.rules.index import rules
 from conformance.rules.protocol_modules import protocol_files
-from spec.rules import Where
+from spec.rules import ANY, Where
 
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
 
@@ -85,7 +85,8 @@ def _met(needs: Where, pinned: Mapping[str, object]) -> bool:
 
 def _meets(pinned: object, values: tuple[object, ...]) -> bool:
     """Some value that the option is pinned to (a tuple stands for any of its own) is among those needed."""
-    return any(value in values for value in (pinned if isinstance(pinned, tuple) else (pinned,)))
+    given = pinned if isinstance(pinned, tuple) else (pinned,)
+    return any(value in values or (ANY in values and value is not None) for value in given)
 
 
 def impossible(rules: Collection[str], pinned: Mapping[str, object]) -> tuple[str, ...]:

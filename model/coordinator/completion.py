@@ -10,7 +10,7 @@ from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, Notif
 from model.coordinator.failures import Failure, FailureSteps
 from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.shared_state import SharedStateSteps
-from model.coordinator.state import Coordinator, drop_pending
+from model.coordinator.state import Coordinator, drop_pending, holds_savepoint, unclaimed
 from model.events import (
     BEFORE,
     CHECKPOINT_SUBSUMED,
@@ -57,10 +57,10 @@ class CompletionSteps:
             if coordinator.fault != 0:
                 return self.fail_to_store(coordinator, done, effects, rules)
             added = self.add_to_store(coordinator, done)
+            dropped = len(coordinator.store.entries) + 1 - len(added.state.store.entries)
             coordinator = added.state
             subsumed = tuple(effect.checkpoint for effect in added.effects if type(effect) is Subsumed)
-            deleted = sum(type(effect) is DiscardCheckpoint for effect in added.effects)
-            coordinator = self.delete(coordinator, (True,) * self.turns_after_deletion(deleted))
+            coordinator = self.delete(coordinator, (True,) * self.turns_after_deletion(dropped))
             effects = (*effects, *(effect for effect in added.effects if type(effect) is not Subsumed))
             rules = (*rules, *added.rules)
         coordinator, called = self.after_storing(coordinator, done)
@@ -79,9 +79,9 @@ class CompletionSteps:
         """The store adds the checkpoint. It adds no savepoint, because a savepoint belongs to its user."""
         return done.type == CHECKPOINT
 
-    def turns_after_deletion(self, deleted: int) -> int:
-        """Number of turns of waiting requests after the store has deleted that many checkpoints."""
-        return deleted
+    def turns_after_deletion(self, dropped: int) -> int:
+        """Number of turns of waiting requests after the store has dropped that many checkpoints."""
+        return dropped
 
     def end_older(
         self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
@@ -114,9 +114,13 @@ class CompletionSteps:
         added = store_steps(coordinator.store).on_add(coordinator.store, done.checkpoint, done.type)
         retained = self.lasting(coordinator, tuple(entry.checkpoint for entry in added.state.entries))
         durable = (*retained, *(entry.checkpoint for entry in coordinator.unseen))
-        shared, effects = self.shared_state.delete(shared, added.effects, retained, durable)
+        kept = tuple(one for one in retained if one not in unclaimed(coordinator.plan))
+        shared, effects = self.shared_state.delete(shared, added.effects, kept, durable)
         rules = (*added.rules, "SUB-12") if shared.completed else added.rules
-        return Step(coordinator._replace(store=added.state, shared=shared), effects, rules)
+        after = coordinator._replace(store=added.state, shared=shared)
+        if holds_savepoint(coordinator) and not holds_savepoint(after):
+            rules = (*rules, "SUB-13")
+        return Step(after, effects, rules)
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
         """The checkpoints that a restore may need: those that the store retains."""

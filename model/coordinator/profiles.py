@@ -90,6 +90,12 @@ class CoordinatorProfile:
     names_failed_io: bool = True
     """A request that fails by input or output is rejected with IO_EXCEPTION. Else with a general reason."""
 
+    # -------- starts from a savepoint
+    restores_savepoints: bool = True
+    """The start from a savepoint is specified. The released coordinators decide it from 1.13 on."""
+    has_claim_modes: bool = True
+    """A job that starts from a savepoint has a claim mode. Else it behaves as in LEGACY."""
+
     # -------- messages
     lost_triggers_abort: bool = True
     """A trigger that is lost aborts its checkpoint. Else it has no effect."""
@@ -179,6 +185,7 @@ def _up_to_1_15(name: str, **older: object) -> CoordinatorProfile:
 def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
         "after_finish_by_default": False,
+        "has_claim_modes": False,
         "location_first": True,
         "registers_at_acknowledgement": False,
         "restore_registers_anew": True,
@@ -210,6 +217,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
     for profile in (
         _up_to_1_13(
             "1.9",
+            restores_savepoints=False,
             queues_requests=False,
             limits_deletions=False,
             savepoints_may_wait=False,
@@ -227,6 +235,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         ),
         _up_to_1_13(
             "1.11",
+            restores_savepoints=False,
             limits_deletions=False,
             turns_after_end=1,
             every_task_must_run=False,
@@ -235,7 +244,12 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             protects_newest_checkpoint=False,
             counts_in_order=False,
         ),
-        _up_to_1_13("1.12", every_task_must_run=False, finished_tasks_prevent_start=False),
+        _up_to_1_13(
+            "1.12",
+            restores_savepoints=False,
+            every_task_must_run=False,
+            finished_tasks_prevent_start=False,
+        ),
         _up_to_1_13("1.13", every_task_must_run=False),
         _up_to_1_14("1.14.0", declines_count_for_all_types=False, counts_failed_io=False),
         _up_to_1_14("1.14"),

@@ -6,7 +6,16 @@ other state ends with the coordinator.
 
 from model.coordinator.events import DiscardCheckpoint, Restored
 from model.coordinator.job_status_listener import ListenerSteps
-from model.coordinator.state import CREATED, FINISHED, Coordinator, Io, new_coordinator, new_scheduler
+from model.coordinator.state import (
+    CREATED,
+    FINISHED,
+    Coordinator,
+    Io,
+    holds_savepoint,
+    new_coordinator,
+    new_scheduler,
+    unclaimed,
+)
 from model.events import (
     COORDINATOR_SHUTDOWN,
     ID,
@@ -41,6 +50,8 @@ class RecoverySteps(ListenerSteps):
         durable = tuple(entry.checkpoint for entry in coordinator.unseen)
         shared = self.shared_state.restore(coordinator.shared, retained, durable)
         coordinator = coordinator._replace(shared=shared)
+        if holds_savepoint(coordinator):
+            rules = (*rules, "COORD-37")
         renewed = self.renew(coordinator, tasks or (True,) * len(coordinator.tasks_run))
         effects = (*effects, Restored(latest(coordinator.store)), *renewed.effects)
         rules = (*rules, *renewed.rules)
@@ -89,6 +100,8 @@ class RecoverySteps(ListenerSteps):
             return Step(coordinator, (), ("COORD-25",))
         coordinator, effects, rules = self.suspend(coordinator, COORDINATOR_SHUTDOWN)
         rules = ("COORD-25", *rules)
+        if holds_savepoint(coordinator):
+            rules = (*rules, "SUB-13")
         entries = coordinator.store.entries
         unseen = (*coordinator.unseen, *entries) if status == SUSPENDED else ()
         coordinator = coordinator._replace(
@@ -99,7 +112,8 @@ class RecoverySteps(ListenerSteps):
             DiscardCheckpoint(entry.checkpoint) for entry in entries if ends and entry.type == CHECKPOINT
         )
         if status != SUSPENDED:
-            stays = () if ends else tuple(entry.checkpoint for entry in entries)
+            kept = tuple(entry.checkpoint for entry in entries)
+            stays = tuple(one for one in unclaimed(coordinator.plan) if one in kept) if ends else kept
             shared, discards = self.shared_state.delete(coordinator.shared, discards, stays, ())
             coordinator = coordinator._replace(shared=shared)
         return Step(coordinator, (*effects, *discards), rules)

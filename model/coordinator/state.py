@@ -12,12 +12,17 @@ from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
 from model.coordinator.requests import Request
 from model.coordinator.shared_state import SharedState, new_shared_state
 from model.events import NONE
-from model.store.store import Entry, Store, new_store
+from model.store.store import CHECKPOINT, SAVEPOINT, Entry, Store, latest, new_store
 
 RUNNING = "RUNNING"
 FINISHED = "FINISHED"
 CREATED = "CREATED"
 RESTARTING = "RESTARTING"
+
+# Who deletes the savepoint or retained checkpoint from which a job starts. LEGACY: up to 1.14 the only way.
+LEGACY = 0
+CLAIM = 1
+NO_CLAIM = 2
 
 UNLIMITED = -1
 """The job tolerates any number of failures, so the coordinator counts none."""
@@ -54,6 +59,10 @@ class Plan(NamedTuple):
     """A deletion is under way until the event that ends it; else it ends at once."""
     io_failures: bool = False
     """Inputs and outputs of the coordinator may fail."""
+    savepoint: tuple[int, ...] = ()
+    """The id of the savepoint or retained checkpoint from which the job starts, if it starts from one."""
+    claim_mode: int = LEGACY
+    """CLAIM, NO_CLAIM or LEGACY, for this savepoint."""
 
 
 class Scheduler(NamedTuple):
@@ -142,7 +151,7 @@ class Coordinator(NamedTuple):
 
 
 def new_coordinator(plan: Plan, retain: int) -> Coordinator:
-    """The coordinator of a job whose tasks do not run yet."""
+    """The coordinator of a job whose tasks do not run yet. It retains the restored savepoint (COORD-37)."""
     return Coordinator(
         plan=plan,
         status=CREATED,
@@ -150,7 +159,7 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
         tasks_finished=(False,) * len(plan.sources),
         tasks_reached=(False,) * len(plan.sources),
         now=0,
-        next_id=1,
+        next_id=plan.savepoint[0] + 1 if plan.savepoint else 1,
         pending=(),
         master=NONE,
         outlived=(),
@@ -159,12 +168,42 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
         scheduler=new_scheduler(plan),
         pause_ends=0,
         failures=new_failures(),
-        store=new_store(retain, plan.profile),
+        store=new_store(retain, plan.profile)._replace(entries=restored_entries(plan)),
         fault=0,
         unseen=(),
-        shared=new_shared_state(),
+        shared=restored_files(plan),
         open=True,
     )
+
+
+def restored_entries(plan: Plan) -> tuple[Entry, ...]:
+    """The entry of the restored savepoint, if any. A claimed one is the job's own checkpoint (SUB-13)."""
+    kind = CHECKPOINT if plan.claim_mode == CLAIM else SAVEPOINT
+    return tuple(Entry(checkpoint, kind) for checkpoint in plan.savepoint)
+
+
+def holds_savepoint(coordinator: Coordinator) -> bool:
+    """The store retains the restored savepoint."""
+    entries = coordinator.store.entries
+    return any(entry.checkpoint == savepoint for savepoint in coordinator.plan.savepoint for entry in entries)
+
+
+def restored_files(plan: Plan) -> SharedState:
+    """The registry of a new job. From 1.15 on it deletes no file that is as old as a savepoint in LEGACY."""
+    keeps = plan.profile.has_claim_modes and plan.claim_mode == LEGACY
+    return new_shared_state()._replace(unclaimed=plan.savepoint[0] if plan.savepoint and keeps else NONE)
+
+
+def unclaimed(plan: Plan) -> tuple[int, ...]:
+    """The restored savepoint, if the job does not own it."""
+    return () if plan.claim_mode == CLAIM else plan.savepoint
+
+
+def triggers_full(coordinator: Coordinator) -> bool:
+    """Checkpoints are full: no later one than the unclaimed savepoint has completed (COORD-38)."""
+    plan = coordinator.plan
+    newest = latest(coordinator.store)
+    return any(plan.claim_mode == NO_CLAIM and newest == savepoint for savepoint in plan.savepoint)
 
 
 def new_scheduler(plan: Plan) -> Scheduler:

@@ -14,7 +14,7 @@ from model.coordinator.events import FailJob, Rejected, TriggerTask
 from model.coordinator.failures import Failure
 from model.coordinator.pending import Pending, is_fully_acknowledged, new_pending
 from model.coordinator.requests import QUEUE_LIMIT, Request, has_capacity, joined, may_start
-from model.coordinator.state import RUNNING, Coordinator, find, replace_pending, to_trigger
+from model.coordinator.state import RUNNING, Coordinator, find, replace_pending, to_trigger, triggers_full
 from model.events import (
     COORDINATOR_SHUTDOWN,
     FINALIZE_CHECKPOINT_FAILURE,
@@ -30,7 +30,7 @@ from model.events import (
     Rules,
     Step,
 )
-from model.store.store import CHECKPOINT
+from model.store.store import CHECKPOINT, FULL
 
 
 class MasterAnswer(NamedTuple):
@@ -142,6 +142,8 @@ class TriggerSteps(CompletionSteps):
         plan = coordinator.plan
         checkpoint = coordinator.next_id
         coordinator = coordinator._replace(next_id=checkpoint + 1)
+        if any(checkpoint == savepoint + 1 for savepoint in plan.savepoint):
+            rules = (*rules, "COORD-37")
         tasks = self.taking_part(coordinator)
         if coordinator.io.location and self.needs_location_first(coordinator):
             coordinator = coordinator._replace(io=coordinator.io._replace(location=False))
@@ -201,9 +203,10 @@ class TriggerSteps(CompletionSteps):
             )
             return Step(coordinator, (*effects, *triggered), rules)
         coordinator = end_master_phase(coordinator)
-        triggers = tuple(
-            TriggerTask(task, begun.checkpoint, begun.type) for task in to_trigger(coordinator, begun)
-        )
+        kind = FULL if triggers_full(coordinator) and begun.type == CHECKPOINT else begun.type
+        if coordinator.plan.savepoint:
+            rules = (*rules, "COORD-38")
+        triggers = tuple(TriggerTask(task, begun.checkpoint, kind) for task in to_trigger(coordinator, begun))
         if is_fully_acknowledged(begun):  # all tasks have acknowledged before their trigger
             done = self.complete(coordinator, begun, (*effects, *triggers))
             if not any(type(effect) is Fail for effect in done.effects):

@@ -21,6 +21,8 @@ CHECKPOINT = 0
 SAVEPOINT = 1
 STOP = 2
 """The types of a completed checkpoint. STOP is the savepoint of a stop-with-savepoint."""
+FULL = 3
+"""The type of a checkpoint at its tasks if no file of it may be a former checkpoint's (COORD-38)."""
 
 
 class Entry(NamedTuple):

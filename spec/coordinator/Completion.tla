@@ -46,9 +46,22 @@ CoordinatorType ==
      deletions : Seq(BOOLEAN),          \* under way, oldest first: its end gives a turn
      io       : SUBSET IoSteps]         \* the next step of this kind fails
 
+(* The job starts from a savepoint or retained checkpoint with this id, in    *)
+(* this mode: 0 for none. A model replaces these.                             *)
+RestoredSavepoint == 0
+ClaimMode == "LEGACY"                                               \* or "CLAIM", "NO_CLAIM"
+
+FirstId == RestoredSavepoint + 1                                    \* COORD-37
+
+(* A claimed savepoint becomes the job's own checkpoint. *)
+RestoredType == IF ClaimMode = "CLAIM" THEN "checkpoint" ELSE "savepoint"   \* SUB-13
+
+RestoredStore ==
+    IF RestoredSavepoint = 0 THEN EmptyStore ELSE <<[id |-> RestoredSavepoint, type |-> RestoredType]>>
+
 NewCoordinator ==
-    [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
-     failures |-> NoFailures, store |-> EmptyStore, fault |-> "none", unseen |-> {},
+    [running |-> TRUE, up |-> Tasks, next |-> FirstId, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
+     failures |-> NoFailures, store |-> RestoredStore, fault |-> "none", unseen |-> {},
      deletions |-> <<>>, io |-> {}]
 
 CoordinatorStep(k, effects) == [coordinator |-> k, out |-> effects]

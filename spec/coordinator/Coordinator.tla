@@ -45,6 +45,11 @@ NewPending(n, type) == [id |-> n, type |-> type, missing |-> Tasks, age |-> 0]  
 
 Begun(k, type) == [k EXCEPT !.next = IdAfter(@), !.pending = Append(@, NewPending(k.next, type))]
 
+(* COORD-38: no checkpoint has completed after the unclaimed savepoint. *)
+TriggersFull(k) == RestoredSavepoint # 0 /\ ClaimMode = "NO_CLAIM" /\ LatestId(k.store) = RestoredSavepoint
+
+TriggeredType(k, type) == IF type = "checkpoint" /\ TriggersFull(k) THEN "full_checkpoint" ELSE type
+
 Rejected(r, reason) == <<"rejected", r.type, reason>>
 
 (* The reason for which no request can start. A periodic request has another *)
@@ -80,7 +85,7 @@ Serve(k, turns, effects) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) \/ IsCleaning(k) THEN CoordinatorStep(k, effects)
     ELSE LET r == Head(k.queue)
              rest == [k EXCEPT !.queue = Tail(@)]
-             Trigger(t) == <<"trigger_task", t, k.next, r.type>>
+             Trigger(t) == <<"trigger_task", t, k.next, TriggeredType(k, r.type)>>
              early == Append(effects, Rejected(r, "MINIMUM_TIME_BETWEEN_CHECKPOINTS"))
              left == IF TakesAllTurns(k, r) THEN 1 ELSE turns
              new == NewPending(k.next, r.type)
@@ -115,7 +120,7 @@ OnAcknowledge(k, t, n) ==
         ELSE IF IsFullyAcknowledged(counted)
         THEN LET done == Complete(after, counted, success)
                  ended == Len(k.pending) - Len(done.coordinator.pending)
-                 dropped == SelectSeq(done.out, LAMBDA e : e[1] = "discard" /\ e[2] # n)
+                 dropped == SelectSeq(k.store, LAMBDA e : e \notin Range(done.coordinator.store))
                  turns == TurnsAfter(ended, Len(dropped)) + TurnsAfterWrite(k) - TurnsLater(k, done.coordinator)
              IN  Serve(done.coordinator, turns, done.out)
         ELSE CoordinatorStep(after, success)

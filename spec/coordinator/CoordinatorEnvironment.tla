@@ -33,6 +33,17 @@ EventKinds ==
     {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
      "store_fails", "io_fails", "deleted", "coordinator_restart"}
 
+(* A new coordinator, and what the type of a checkpoint is at its tasks, as  *)
+(* the rules state them: with a restored savepoint or without one.           *)
+IsNewestRestored(c) == \A e \in Range(c.store) : e.id <= RestoredSavepoint
+AtTasks(type, after) ==
+    IF type = "checkpoint" /\ ClaimMode = "NO_CLAIM" /\ IsNewestRestored(after) THEN "full_checkpoint" ELSE type
+AtFirst ==
+    [running |-> TRUE, up |-> Tasks, next |-> RestoredSavepoint + 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
+     failures |-> [counted |-> {}, highest |-> 0], fault |-> "none", unseen |-> {}, deletions |-> <<>>, io |-> {},
+     store |-> IF RestoredSavepoint = 0 THEN <<>>
+               ELSE <<[id |-> RestoredSavepoint, type |-> IF ClaimMode = "CLAIM" THEN "checkpoint" ELSE "savepoint"]>>]
+
 TypeOK ==
     /\ coordinator \in CoordinatorType
     /\ \A i \in DOMAIN out : out[i] # <<>>

@@ -1,7 +1,8 @@
 -------------------------- MODULE CoordinatorModel ---------------------------
 (***************************************************************************)
 (* This module states rules COORD-01 to COORD-14, COORD-19 to COORD-22,    *)
-(* COORD-29, COORD-33, SUB-02 to SUB-05 and SUB-11 over one step:          *)
+(* COORD-29, COORD-33 to COORD-36, SUB-02 to SUB-06 and SUB-11 over one    *)
+(* step:                                                                   *)
 (* `coordinator` before and after, the event and the effects in out'. The  *)
 (* rules do not use the operators that they check: they state the          *)
 (* behaviour of each generation again. OnlyOlderAreSubsumed is the         *)
@@ -55,12 +56,12 @@ COORD_02 == [][
     /\ \A n \in Started : n \in k.next .. k'.next - 1]_vars
 
 COORD_03 == [][\A i \in DOMAIN Effects :
-    (/\ Effects[i][1] = "trigger_task" /\ Effects[i][4] = "checkpoint"
+    (/\ Effects[i][1] = "trigger_task" /\ Effects[i][4] \in {"checkpoint", "full_checkpoint"}
      /\ \A q \in Range(Whole) : q.type = "checkpoint" => ~q.forced) =>
         Cardinality({n \in PendingIds(k') : n <= Effects[i][3]}) <= MaxConcurrent \/ Effects[i][3] \notin PendingIds(k')]_vars
 
 COORD_04 == [][\A n \in Started :
-    LET Trigger(t) == <<"trigger_task", t, n, PendingOf(k', n).type>>
+    LET Trigger(t) == <<"trigger_task", t, n, AtTasks(PendingOf(k', n).type, k')>>
     IN  /\ SelectSeq(Effects, LAMBDA e : e[1] = "trigger_task" /\ e[3] = n) = InTaskOrder(Sources, Trigger)
         /\ PendingOf(k', n).missing = Tasks /\ PendingOf(k', n).age = 0]_vars
 
@@ -158,7 +159,7 @@ NewDeletions == IF SlowCleaning THEN NewIn(Effects) ELSE <<>>
 (* If no request starts, each turn after an end removes a head that is early *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
-        dropped == {i \in DOMAIN k.store : <<"discard", k.store[i].id>> \in Range(Effects)}
+        dropped == {i \in DOMAIN k.store : k.store[i] \notin Range(k'.store)}
     IN  ended * (IF CoordinatorHas("turn_after_cleaning") THEN 2 ELSE 1)
         + (IF CoordinatorHas("turn_after_deletion") THEN Cardinality(dropped) ELSE 0)
         + (IF "metadata" \in k.io /\ "metadata" \notin k'.io THEN 1 ELSE 0)
@@ -276,7 +277,7 @@ Outcome(i) ==
         n == k.next + Cardinality({j \in 1 .. i - 1 : ~IsEarly(Left[j])})
         order == InOrder(Sources)
     IN  IF IsEarly(r) THEN <<<<"rejected", r.type, "MINIMUM_TIME_BETWEEN_CHECKPOINTS">>>>
-        ELSE IF ~CannotStart THEN [j \in DOMAIN order |-> <<"trigger_task", order[j], n, r.type>>]
+        ELSE IF ~CannotStart THEN [j \in DOMAIN order |-> <<"trigger_task", order[j], n, AtTasks(r.type, k')>>]
         ELSE IF r.periodic /\ ~k.running THEN <<<<"rejected", r.type, "PERIODIC_SCHEDULER_SHUTDOWN">>>>
         ELSE <<<<"rejected", r.type, "NOT_ALL_REQUIRED_TASKS_RUNNING">>>>
 IsTurnedAway ==
@@ -373,9 +374,7 @@ Restart == EventIs("coordinator_restart")
 Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
 
 Frame == [][
-    /\ out = <<>> => k = [running |-> TRUE, up |-> Tasks, next |-> 1, pending |-> <<>>, queue |-> <<>>, pause |-> 0,
-                         failures |-> [counted |-> {}, highest |-> 0], store |-> <<>>, fault |-> "none",
-                         unseen |-> {}, deletions |-> <<>>, io |-> {}]
+    /\ out = <<>> => k = AtFirst
     /\ k'.running = IF EventIs("job_status") THEN out'[1][2] ELSE k.running /\ ~EventIs("fail_tasks") /\ ~Restart
     /\ k'.up = CASE EventIs("fail_tasks") -> k.up \ {Task} [] EventIs("task_status") -> k.up \cup {Task}
                  [] Restart -> {} [] OTHER -> k.up

@@ -15,6 +15,7 @@ from model.coordinator.failures import FailureSteps
 from model.coordinator.generations import CompletesFirst, NeverQueues
 from model.coordinator.pending import Pending
 from model.coordinator.proofs import closed
+from model.coordinator.proofs.claim_modes import claim_cases
 from model.coordinator.proofs.coordinator import all_coordinator_cases, completion_cases, request_cases
 from model.coordinator.proofs.failures_and_ends import (
     failure_cases,
@@ -26,6 +27,7 @@ from model.coordinator.proofs.failures_and_ends import (
 )
 from model.coordinator.proofs.shared_state import file_cases
 from model.coordinator.proofs.trigger import finished_cases, master_cases, scheduler_cases
+from model.coordinator.state import CLAIM, LEGACY, NO_CLAIM
 from model.coordinator.trigger import TriggerSteps
 from model.events import (
     BEFORE,
@@ -57,6 +59,9 @@ PROVED = {
         lambda: io_failure_cases("2.3", 1),
         {"COORD-34", "COORD-35", "COORD-36"},
     ),
+    "an unclaimed savepoint": (lambda: claim_cases("2.3", NO_CLAIM, 0, 0, 1), {"COORD-37", "COORD-38"}),
+    "a claimed savepoint": (lambda: claim_cases("2.3", CLAIM, 1, 0, 1), {"COORD-37", "SUB-13"}),
+    "a savepoint of 1.14": (lambda: claim_cases("1.14", LEGACY, 1, 0, 1), {"COORD-37", "SUB-13"}),
     "input and output of 1.14 that fail": (lambda: io_failure_cases("1.14", 1), {"COORD-35"}),
     "a new coordinator": (lambda: restart_cases("2.3", 1, 1, is_open=True), {"COORD-22"}),
     "the end of the job": (lambda: job_end_cases("2.3", 1, 0, 1), {"COORD-25"}),
@@ -199,6 +204,9 @@ BROKEN = {
     "COORD-34": (CompletionSteps, "fail_to_write", nothing, "input and output that fail"),
     "COORD-35": (trigger, "IO_EXCEPTION", "ASYNC_EXCEPTION", "input and output that fail"),
     "COORD-35, in 1.14": (TriggerSteps, "refuse_for_io", nothing, "input and output of 1.14 that fail"),
+    "COORD-37": (recovery, "latest", lambda _: 0, "a savepoint of 1.14"),
+    "COORD-38": (trigger, "triggers_full", lambda _: False, "an unclaimed savepoint"),
+    "SUB-13": (recovery, "deletes", lambda *_: False, "a claimed savepoint"),
     "COORD-36": (TriggerSteps, "refuse_for_io", nothing, "input and output that fail"),
     "ONCE-04": (CompletionSteps, "abort", keeps_pending, "a restore"),
     "SUB-02": (CompletionSteps, "subsume_older", nothing, "an older one is pending"),

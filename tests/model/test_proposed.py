@@ -10,7 +10,7 @@ from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.environment.subjects import closed_coordinator_models, closed_drift, closed_regions
 from model.coordinator.events import Complete
 from model.coordinator.profiles import COORDINATOR_PROFILES, PROPOSED_COORDINATORS
-from model.coordinator.properties.regional import HOPED, PROPOSED
+from model.coordinator.proposed.properties import HOPED, PROPOSED
 from model.coordinator.proposed.regional import FallsBack
 from model.events import NotifyComplete
 from model.properties import of_component

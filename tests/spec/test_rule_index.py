@@ -7,7 +7,7 @@ import pytest
 
 from spec.manifest import load_manifest
 from spec.modules import definitions, module_text
-from spec.rules import RuleIndexError, load_rules, parse_rules
+from spec.rules import ANY, RuleIndexError, load_rules, parse_rules
 from spec.vocabulary import types
 
 RULES = load_rules()
@@ -25,7 +25,7 @@ PROFILES = (
     "sink_profile",
     "source_profile",
 )
-CAPABILITIES = {"capability": {"inject"}}
+CAPABILITIES = {"capability": {"inject"}, "restored_savepoint": {ANY}}
 ENTRY = '[[rule]]\nid = "ALIGN-01"\ntitle = "t"\nmust = "m"\nsource = "s"\nholds = "all"\n'
 
 

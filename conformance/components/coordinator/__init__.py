@@ -35,6 +35,7 @@ COMPONENT = Component(
     cases=directed_coordinator,
     projections={
         "CoordinatorModel": project_coordinator,
+        "ClaimModes": project_coordinator,
         "FailuresModel": project_failures,
         "SharedState": project_files,
         "Scheduler": project_scheduler,

@@ -24,7 +24,17 @@ from model.coordinator.failures import new_failures
 from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.requests import Request as Waiting
 from model.coordinator.shared_state import DiscardState, Registered
-from model.coordinator.state import RESTARTING, RUNNING, UNLIMITED, Coordinator, Io, Plan
+from model.coordinator.state import (
+    CLAIM,
+    LEGACY,
+    NO_CLAIM,
+    RESTARTING,
+    RUNNING,
+    UNLIMITED,
+    Coordinator,
+    Io,
+    Plan,
+)
 from model.coordinator.wire.coordinator import WORDS
 from model.events import AFTER, BEFORE, ID, LOCATION, MAYBE, METADATA, Effect, Event
 from model.store.store import CHECKPOINT, SAVEPOINT, Entry
@@ -40,6 +50,7 @@ ALL_REQUESTS: tuple[Request, ...] = (
     (SAVEPOINT, False, False),
 )
 _NUMBERS = {"One": 1}
+_CLAIM_MODES = {"Legacy": LEGACY, "Claims": CLAIM, "ClaimsNot": NO_CLAIM}
 _LONG = 1_000
 """An interval so long that only the environment requests checkpoints."""
 
@@ -76,6 +87,8 @@ def _plan(given: Given) -> Plan:
         finished_tasks=profile.after_finish_by_default,
         slow_cleaning="SlowCleaning" in given.replaced,
         io_failures="IoFailures" in given.replaced,
+        savepoint=(1,) if "RestoredSavepoint" in given.replaced else (),
+        claim_mode=_CLAIM_MODES[given.replaced.get("ClaimMode", "Legacy")],
     )
 
 

@@ -18,6 +18,7 @@ from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, Word, filled, plain, set_of, value
+from model.coordinator.profiles import profile_of
 from model.coordinator.state import RUNNING, UNLIMITED
 
 _ELSEWHERE = {
@@ -60,6 +61,8 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
             "Savepoints": True,
             "MinPause": Raw("RecordedPause"),
             "Tolerable": Raw("RecordedTolerable"),
+            "RestoredSavepoint": Raw("RecordedSavepoint"),
+            "ClaimMode": Raw("RecordedClaimMode"),
             "SlowCleaning": Raw("Yes" if config.get("cleaning") == "slow" else "No"),
             "CoordinatorSwitches": coordinator_switches(config),
         },
@@ -88,6 +91,8 @@ def bind_coordinator(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         prelude=f"""
 RecordedPause == {pause // unit}
 RecordedTolerable == {config.get("tolerable_failures", UNLIMITED)}
+RecordedSavepoint == {config.get("restored_savepoint", 0)}
+RecordedClaimMode == {value(_claim_mode(config))}
 
 Older(c, units) ==
     [c EXCEPT !.pending = [i \\in DOMAIN @ |-> [@[i] EXCEPT !.age = @ + units]],
@@ -110,6 +115,12 @@ OnlyReported(step) ==
         effect=partial(_effect, tasks, handles),
         failure=None,
     )
+
+
+def _claim_mode(config: Wire) -> str:
+    """The claim mode of a restored savepoint; the default depends on the generation."""
+    default = "NO_CLAIM" if profile_of(config.get("profile", "2.3")).has_claim_modes else "LEGACY"
+    return str(config.get("claim_mode", default)) if "restored_savepoint" in config else "LEGACY"
 
 
 def _not_described_options(config: Wire) -> Iterator[str]:

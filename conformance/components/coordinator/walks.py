@@ -106,6 +106,29 @@ _IO_FAILURES: list[Wire] = [
     for profile in PROFILES
 ]
 
+CLAIM_MODES = ("CLAIM", "NO_CLAIM", "LEGACY")
+
+
+def restored(profile: str, number: int) -> Wire:
+    """The options with which a job starts from a savepoint; from 1.15 on in each claim mode, in turn.
+
+    A profile before 1.13 is not specified with one, and has none of them.
+    """
+    generation = COORDINATOR_PROFILES[profile]
+    if not generation.restores_savepoints:
+        return {}
+    savepoint: Wire = {"restored_savepoint": 1 + number % 4}
+    mode = (*CLAIM_MODES, None)[number % 4]
+    return savepoint if mode is None or not generation.has_claim_modes else {**savepoint, "claim_mode": mode}
+
+
+_RESTORED: list[Wire] = [
+    {**varied(profile, Random(f"restored {profile} {number}")), **restored(profile, number)}
+    for number in range(4)
+    for profile in PROFILES
+    if restored(profile, number)
+]
+
 CONFIGS: list[Wire] = [
     *(
         config
@@ -115,6 +138,7 @@ CONFIGS: list[Wire] = [
     *_FINISHING,
     *_CLEANING,
     *_IO_FAILURES,
+    *_RESTORED,
 ]
 """The configurations that walks go through, in turn: every generation, and often the newest by itself."""
 

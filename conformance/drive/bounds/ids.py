@@ -16,7 +16,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from conformance.adapters.protocol import FIRST_ID, RESTORED, Wire
+from conformance.adapters.protocol import FIRST_ID, RESTORED, RESTORED_SAVEPOINT, Wire
 from spec.vocabulary import limited, vocabulary
 
 INT32, UINT32, DOUBLE, INT64 = 2**31, 2**32, 2**53, 2**63 - 1
@@ -103,11 +103,13 @@ def mapped(component: str, events: Sequence[Wire], ids: IdMap) -> list[Wire]:
 
 
 def mapped_config(component: str, config: Wire, ids: IdMap) -> Wire:
-    """The configuration with the first id of a coordinator, or the restored id of a subtask, mapped."""
+    """The configuration with a coordinator's first id or savepoint, or a subtask's restored id, mapped."""
     if is_id(config.get(RESTORED)):
         return {**config, RESTORED: ids.of(min(config[RESTORED], ROOM), ROOM)}
     if component not in COUNTED or not ids.can_be_drawn:
         return config
+    if RESTORED_SAVEPOINT in config:
+        return {**config, RESTORED_SAVEPOINT: ids.of(config[RESTORED_SAVEPOINT], ROOM)}
     return {**config, FIRST_ID: ids.of(config.get(FIRST_ID, 1), ROOM)}
 
 

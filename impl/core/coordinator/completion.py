@@ -48,7 +48,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
         dropped = state.retained.add(done)
         effects += state.retained.deletions(dropped)
         if state.profile.turn_after_deletion:
-            state.delete(sum(one.type is CheckpointType.CHECKPOINT for one in dropped))
+            state.delete(len(dropped))  # the savepoint from which the job started is one, deleted or not
     if not early:
         effects.append(events.Complete(checkpoint))
     if not counts_early:
@@ -219,7 +219,8 @@ def _notify_complete(
     state: CoordinatorState, pending: PendingCheckpoint, dropped: Sequence[Completed]
 ) -> list[events.CoordinatorEffect]:
     checkpoint = pending.checkpoint
-    subsumed = max((one.checkpoint for one in dropped), default=None)
+    deleted = (one.checkpoint for one in dropped if one.type is CheckpointType.CHECKPOINT)  # SUB-13
+    subsumed = max(deleted, default=None)
     effects: list[events.CoordinatorEffect] = []
     for task in state.job.deployed(pending.plan.tasks):
         effects.append(events.NotifyTaskComplete(task, checkpoint))

@@ -1,6 +1,6 @@
 """The checkpoint coordinator of one job: it starts checkpoints, collects acknowledgements and ends them.
 
-Rules: COORD-01 to COORD-31, COORD-33 to COORD-36, and SUB-01 to SUB-05 between pending checkpoints. Time is
+Rules: COORD-01 to COORD-31, COORD-33 to COORD-38, and SUB-01 to SUB-05 between pending checkpoints. Time is
 virtual, in milliseconds from 0, and passes only by `advance`. Each method here is an event; its steps are in
 `trigger`, `completion` and `timers`.
 
@@ -271,4 +271,6 @@ def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
     options = options_from_config(config)
     if "first_id" not in config:
         return Coordinator(options)
+    if options.restored_savepoint is not None and config["first_id"] != 1:
+        raise ConfigError("first_id: the id after restored_savepoint is the first; leave one of them out")
     return Coordinator(options, first_id=number(config, "first_id"))

@@ -35,6 +35,20 @@ class IoStep(StrEnum):
     """It draws the id of a checkpoint."""
 
 
+class TriggeredType(StrEnum):
+    """The type with which a task is triggered: that of the checkpoint, or full (COORD-38)."""
+
+    CHECKPOINT = "checkpoint"
+    SAVEPOINT = "savepoint"
+    STOP = "stop"
+    FULL_CHECKPOINT = "full_checkpoint"
+
+    @property
+    def of_checkpoint(self) -> CheckpointType:
+        """The type of the checkpoint."""
+        return CheckpointType.CHECKPOINT if self is self.FULL_CHECKPOINT else CheckpointType(self.value)
+
+
 @word("job_status")
 class JobStatus(Event):
     """The job changes its status; checkpoints start only while it is RUNNING."""
@@ -227,7 +241,7 @@ class TriggerTask(Effect):
 
     task: str
     checkpoint: int
-    type: CheckpointType
+    type: TriggeredType
 
 
 @word("checkpoint_coordinator")

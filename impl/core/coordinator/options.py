@@ -22,6 +22,10 @@ IMMEDIATE: Final = "immediate"
 SLOW: Final = "slow"
 NONE: Final = "none"
 INJECTED: Final = "injected"
+CLAIM: Final = "CLAIM"
+NO_CLAIM: Final = "NO_CLAIM"
+LEGACY: Final = "LEGACY"
+CLAIM_MODES: Final = (CLAIM, NO_CLAIM, LEGACY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,10 @@ class CoordinatorOptions:
     `interval_ms` None: checkpoints start only on request. `initial_delay_ms` None: the interval.
     `finished_tasks` None: the default of the generation. `keep_when_cancelled`: completed checkpoints stay
     when the job is cancelled or fails. `slow_cleaning`: a deletion ends with `deleted`.
-    `injects_io_failures`: `io_fails` may come. Raises ConfigError for a value outside its bounds,
-    UnsupportedError for an option that the generation does not have.
+    `injects_io_failures`: `io_fails` may come. `restored_savepoint`: id of the savepoint or retained
+    checkpoint from which the job starts, owned by `claim_mode`; None: the default of the generation.
+    Raises ConfigError for a value outside its bounds, UnsupportedError for an option that the generation does
+    not have.
     """
 
     tasks: Sequence[Task]
@@ -51,6 +57,8 @@ class CoordinatorOptions:
     hooks: Sequence[str] = ()
     slow_cleaning: bool = False
     injects_io_failures: bool = False
+    restored_savepoint: int | None = None
+    claim_mode: str | None = None
 
     def __post_init__(self) -> None:
         least = {
@@ -61,6 +69,7 @@ class CoordinatorOptions:
             "initial_delay_ms": (self.initial_delay_ms, 0),
             "min_pause_ms": (self.min_pause_ms, 0),
             "tolerable_failures": (self.tolerable_failures, UNLIMITED),
+            "restored_savepoint": (self.restored_savepoint, 1),
         }
         for name, (value, bound) in least.items():
             if value is not None and value < bound:
@@ -79,6 +88,25 @@ class CoordinatorOptions:
             raise UnsupportedError("finished_tasks is offered from profile 1.14 on; leave it out")
         if self.slow_cleaning and not self.profile.limits_deletions:
             raise UnsupportedError("cleaning slow is offered from profile 1.12 on; leave it out")
+        if self.restored_savepoint is not None and not self.profile.restores_savepoints:
+            raise UnsupportedError("restored_savepoint is offered from profile 1.13 on; leave it out")
+        if self.restored_savepoint is not None and self.slow_cleaning:
+            raise ConfigError("cleaning slow is not offered with restored_savepoint; leave one of them out")
+        if self.claim_mode is not None and self.restored_savepoint is None:
+            raise ConfigError("claim_mode comes with restored_savepoint; give both, or leave claim_mode out")
+        if self.claim_mode is not None and not self.profile.has_claim_modes:
+            raise UnsupportedError("claim_mode is offered from profile 1.15 on; leave it out")
+
+    @property
+    def claims(self) -> bool:
+        """Whether the job owns the restored savepoint (SUB-13)."""
+        return self.claim_mode == CLAIM
+
+    @property
+    def is_unclaimed(self) -> bool:
+        """Whether the job may not use the restored savepoint for long (COORD-38)."""
+        default = NO_CLAIM if self.profile.has_claim_modes else LEGACY
+        return self.restored_savepoint is not None and (self.claim_mode or default) == NO_CLAIM
 
     @property
     def continues_after_tasks_finish(self) -> bool:
@@ -107,6 +135,7 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
     kept = supported(config, "externalized", (DELETE, RETAIN), DELETE)
     cleaning = supported(config, "cleaning", (IMMEDIATE, SLOW), IMMEDIATE)
     io_failures = supported(config, "io_failures", (NONE, INJECTED), NONE)
+    claim_mode = supported(config, "claim_mode", CLAIM_MODES, NO_CLAIM) if "claim_mode" in config else None
     given = {key: read(config, key) for key, read in _READ.items() if key in config}
     return CoordinatorOptions(
         [_task(one) for one in _listed(config.get("tasks"))],
@@ -114,6 +143,7 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
         keep_when_cancelled=kept == RETAIN,
         slow_cleaning=cleaning == SLOW,
         injects_io_failures=io_failures == INJECTED,
+        claim_mode=claim_mode,
         **given,
     )
 
@@ -152,6 +182,7 @@ _READ: Final[Mapping[str, Callable[[Mapping[str, object], str], Any]]] = {
     "initial_delay_ms": _int_or_none,
     "min_pause_ms": number,
     "tolerable_failures": number,
+    "restored_savepoint": number,
     "unaligned": _flag,
     "finished_tasks": _flag,
     "operator_coordinators": _names,

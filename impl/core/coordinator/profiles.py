@@ -48,6 +48,11 @@ class CoordinatorProfile:
 
     location_first: bool = True
     """The storage location is initialised before a checkpoint is pending; else after."""
+    restores_savepoints: bool = False
+    """The start from a savepoint is offered."""
+    has_claim_modes: bool = False
+    """A job that starts from a savepoint has a claim mode; else it behaves as in LEGACY (FLIP-193)."""
+
     names_io_failures: bool = False
     """A request that fails by input or output is rejected with IO_EXCEPTION; else without such a reason."""
 
@@ -128,7 +133,7 @@ _1_12: Final = replace(
     keeps_possibly_stored=True,
     counts_in_order=True,
 )
-_1_13: Final = replace(_1_12, finished_tasks_prevent_start=True, plans_later=True)
+_1_13: Final = replace(_1_12, finished_tasks_prevent_start=True, plans_later=True, restores_savepoints=True)
 _1_14_0: Final = replace(
     _1_13,
     every_task_must_run=True,
@@ -145,6 +150,7 @@ _1_15_0: Final = replace(
     subsumed_notifications=True,
     registers_at_acknowledgement=True,
     location_first=False,
+    has_claim_modes=True,
     restore_registers_anew=False,
 )
 _1_15_2: Final = replace(_1_15_0, counts_failed_finalization=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from impl.core.coordinator.events import IoStep
 from impl.core.coordinator.failures import CheckpointFailureManager
 from impl.core.coordinator.job import Job
-from impl.core.coordinator.options import CoordinatorOptions
+from impl.core.coordinator.options import LEGACY, CoordinatorOptions
 from impl.core.coordinator.pending import OrphanedMasterPhase, PendingCheckpoint
 from impl.core.coordinator.requests import PostponedRequest, Request, RequestQueue
 from impl.core.coordinator.scheduler import JobStatusListener, Scheduler
@@ -23,7 +23,15 @@ class CoordinatorState:
         self.profile = options.profile
         self.job = Job(options.tasks, options.profile, options.continues_after_tasks_finish)
         kept = [Completed(one, CheckpointType.CHECKPOINT) for one in completed][-options.retain :]
-        self.retained = RetainedCheckpoints(options.retain, options.profile, kept)
+        savepoint = options.restored_savepoint
+        if savepoint is None:
+            self.retained = RetainedCheckpoints(options.retain, options.profile, kept)
+        else:  # COORD-37; a claimed one is the job's own checkpoint (SUB-13)
+            owned = CheckpointType.CHECKPOINT if options.claims else CheckpointType.SAVEPOINT
+            start, first_id = Completed(savepoint, owned), savepoint + 1
+            self.retained = RetainedCheckpoints(
+                options.retain, options.profile, savepoint=start, keeps_older=options.claim_mode == LEGACY
+            )
         self.now = 0
         self.next_id = first_id
         self.failing_io: set[IoStep] = set()  # the steps that fail when they are taken next
@@ -70,6 +78,11 @@ class CoordinatorState:
             return False
         self.failing_io.remove(step)
         return True
+
+    @property
+    def requires_full(self) -> bool:
+        """Whether checkpoints are full: none has completed after the unclaimed savepoint (COORD-38)."""
+        return self.options.is_unclaimed and self.retained.newest == self.options.restored_savepoint
 
     @property
     def too_many_deletions(self) -> bool:

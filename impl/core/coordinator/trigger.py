@@ -64,9 +64,10 @@ def continue_master_phase(
     if phase is PendingPhase.HOOKS and before is not phase:
         effects += [events.TriggerHook(name, pending.checkpoint) for name in state.options.hooks]
     if phase is PendingPhase.TASKS and before is not phase:
-        effects += [
-            events.TriggerTask(task, pending.checkpoint, pending.type) for task in pending.plan.triggered
-        ]
+        kind = events.TriggeredType(pending.type)
+        if state.requires_full and pending.type is CheckpointType.CHECKPOINT:
+            kind = events.TriggeredType.FULL_CHECKPOINT
+        effects += [events.TriggerTask(task, pending.checkpoint, kind) for task in pending.plan.triggered]
     if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
         unwritten = events.IoStep.METADATA in state.failing_io
         done = complete(state, pending)

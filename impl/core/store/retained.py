@@ -16,15 +16,28 @@ from impl.core.store.store import Completed, CompletedCheckpointStore
 class RetainedCheckpoints:
     """The completed checkpoints of a job. `kept`: those of an earlier coordinator, oldest first.
 
+    `savepoint`: the one from which the job starts; it has no shared state. `keeps_older`: handles that are as
+    old as this savepoint are never deleted.
     Methods that return effects name the files to delete; they delete nothing.
     """
 
-    def __init__(self, retain: int, profile: CoordinatorProfile, kept: Iterable[Completed] = ()) -> None:
+    def __init__(
+        self,
+        retain: int,
+        profile: CoordinatorProfile,
+        kept: Iterable[Completed] = (),
+        *,
+        savepoint: Completed | None = None,
+        keeps_older: bool = False,
+    ) -> None:
         self._retain = retain
         self._profile = profile
         self._next_failure: StoreFailure | None = None
         self._durable = {one.checkpoint: one for one in kept}
         self.take_over()
+        if savepoint is not None:
+            self.add(savepoint)
+            self._shared = shared_states(profile, self._durable if keeps_older else ())
 
     @property
     def completed(self) -> tuple[int, ...]:
@@ -81,7 +94,8 @@ class RetainedCheckpoints:
 
     def deletions(self, dropped: Sequence[Completed]) -> list[CoordinatorEffect]:
         """The deletions for the checkpoints that an addition has dropped; savepoints stay (SUB-09)."""
-        return [*self._deletions(dropped), *self._sweep(self._store.completed)]
+        users = [one.checkpoint for one in self._store.elements if one.type is CheckpointType.CHECKPOINT]
+        return [*self._deletions(dropped), *self._sweep(users)]
 
     def end(self, *, delete: bool, suspended: bool) -> list[CoordinatorEffect]:
         """The job has ended. `delete`: its checkpoints are deleted, but no savepoint.

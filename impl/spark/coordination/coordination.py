@@ -285,7 +285,7 @@ class Coordination:
     def _carry_out(self, effect: events.CoordinatorEffect) -> None:  # noqa: C901 - an arm for each effect
         match effect:
             case events.TriggerTask(task, checkpoint, kind):
-                self._trigger(task, checkpoint, kind)
+                self._trigger(task, checkpoint, kind.of_checkpoint)
             case events.Rejected(CheckpointType.CHECKPOINT, reason):
                 self._requests.refused(reason)
             case events.Rejected(kind, reason):

@@ -26,7 +26,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import profile_of
-from model.coordinator.state import FINISHED, RUNNING, Coordinator, Plan
+from model.coordinator.state import CLAIM, FINISHED, LEGACY, NO_CLAIM, RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer
 from model.events import AFTER, BEFORE, ID, LOCATION, MAYBE, METADATA, Advance, Event
 from model.steps import step_of
@@ -209,6 +209,8 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         closed_hooks("1.15"),
         *(closed_cleaning(name) for name in ("2.3", "1.15")),
         *(closed_io(name) for name in ("2.3", "1.14", "1.13", "1.9")),
+        *(closed_claim("2.3", word, mode) for word, mode in (("CLAIM", CLAIM), ("NO_CLAIM", NO_CLAIM))),
+        closed_claim("1.14", "no claim mode", LEGACY),
     )
 
 
@@ -327,6 +329,22 @@ def closed_io(name: str) -> ClosedModel:
     plan = _plan(name)._replace(max_concurrent=2, hooks=hooks, tolerable_failures=tolerable, io_failures=True)
     scope = Scope(ids=2, types=(CHECKPOINT, SAVEPOINT), files=((), (1, 1)), more=io_failures)
     return closed_subject("inputs and outputs that fail", plan, scope)
+
+
+def restores(state: Coordinator) -> Iterator[Offer]:
+    """The job ends, a new coordinator takes over, tasks are restored, the store fails, and masters answer."""
+    yield "JobEnd", JobEnd(FINISHED)
+    yield "JobEnd", JobEnd("SUSPENDED")
+    yield from store_faults(state)
+    yield from answers(state)
+
+
+def closed_claim(name: str, word: str, mode: int) -> ClosedModel:
+    """A job that starts from savepoint 1 in this claim mode; from 1.16 on with a hook before the source."""
+    plan = _plan(name)._replace(max_concurrent=2, savepoint=(1,), claim_mode=mode)
+    plan = plan._replace(hooks=int(plan.profile.abort_ends_master_phase))
+    scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=restores)
+    return closed_subject(f"a restored savepoint, {word}", plan, scope, retain=2)
 
 
 def second_declines(state: Coordinator) -> Iterator[Offer]:

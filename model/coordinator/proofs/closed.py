@@ -145,7 +145,7 @@ def any_plan(
 def configuration_of(plan: Plan) -> tuple[object, ...]:
     """The part of a configuration that is no symbol."""
     times = plan.interval, plan.initial_delay, plan.min_pause
-    environment = plan.slow_cleaning, plan.io_failures
+    environment = plan.slow_cleaning, plan.io_failures, len(plan.savepoint)
     return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks, *environment
 
 

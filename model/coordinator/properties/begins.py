@@ -28,6 +28,7 @@ from model.coordinator.properties.terms import (
     is_fit,
     last_missing,
     start_fails,
+    triggered_type,
 )
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import Coordinator
@@ -209,7 +210,8 @@ def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects,
     expected: Effects = ()
     if all((*changed.coordinators, *changed.hooks)):
         tasks = beginners(before._replace(tasks_run=changed.tasks))
-        expected = tuple(TriggerTask(task, pending.checkpoint, pending.type) for task in tasks)
+        kind = triggered_type(before, pending.type)
+        expected = tuple(TriggerTask(task, pending.checkpoint, kind) for task in tasks)
         rest = effects[len(expected) :]
         return effects[: len(expected)] == expected and not any(
             effect.checkpoint == event.checkpoint  # type: ignore[attr-defined]
@@ -264,6 +266,7 @@ def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
         places = range(plan.coordinators or plan.hooks)
         return tuple(TriggerMaster(place, checkpoint, not plan.coordinators) for place in places)
     tasks = beginners(coordinator._replace(tasks_run=participants(coordinator)))
+    kind = triggered_type(coordinator, kind)
     return tuple(TriggerTask(task, checkpoint, kind) for task in tasks)
 
 

@@ -41,6 +41,7 @@ from model.coordinator.properties.terms import (
     is_safe,
     last_missing,
     start_fails,
+    triggered_type,
 )
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import Coordinator
@@ -57,7 +58,7 @@ from model.events import (
 )
 from model.gate.events import Abort
 from model.registry import Registry
-from model.store.store import CHECKPOINT, SAVEPOINT, STOP
+from model.store.store import CHECKPOINT, FULL, SAVEPOINT, STOP
 
 COORDINATOR_ENDS = Registry("coordinator")
 
@@ -97,7 +98,8 @@ def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after:
         expected = (Acknowledged(event.task, done.checkpoint, SUCCESS),)
     else:
         tasks = beginners(before._replace(tasks_run=done.tasks))
-        expected = tuple(TriggerTask(task, done.checkpoint, done.type) for task in tasks)
+        kind = triggered_type(before, done.type)
+        expected = tuple(TriggerTask(task, done.checkpoint, kind) for task in tasks)
     added, count = completion(before, event, done, after)
     expected = (*expected, *added)
     rest = effects[len(expected) :]
@@ -325,6 +327,7 @@ def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | N
     for place, effect in enumerate(answers(effects, before.next_id - 1)):
         if type(effect) is not Rejected and effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
             kind = effect.type if type(effect) is TriggerTask else before.queue[place].type
+            kind = CHECKPOINT if kind == FULL else kind
             tasks = before.tasks_run if plan.profile.every_task_must_run else (True,) * len(plan.sources)
             return Pending(
                 checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),

@@ -4,7 +4,7 @@ from model.coordinator.events import AcknowledgeMessage, DiscardCheckpoint
 from model.coordinator.pending import Pending
 from model.coordinator.properties.terms import find_pending
 from model.coordinator.shared_state import DiscardState, Registered, SharedState, Use
-from model.coordinator.state import Coordinator
+from model.coordinator.state import CLAIM, Coordinator, Plan
 from model.events import BEFORE, MAYBE, Effects, Event
 from model.store.store import CHECKPOINT, Entry
 
@@ -67,7 +67,8 @@ def completed(
     uses = (*shared.completed, *(use for use in new if use not in shared.completed))
     if not before.plan.profile.registers_at_acknowledgement:
         shared = shared._replace(registered=used(shared.registered, done.checkpoint, files))
-    return without(before, shared, uses, after.store.entries)
+    users = tuple(one for one in after.store.entries if one.checkpoint not in unowned(before.plan))
+    return without(before, shared, uses, after.store.entries, users)
 
 
 def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedState:
@@ -98,14 +99,23 @@ def once(done: Pending) -> Pending:
 
 
 def without(
-    before: Coordinator, shared: SharedState, uses: tuple[Use, ...], retained: tuple[Entry, ...]
+    before: Coordinator,
+    shared: SharedState,
+    uses: tuple[Use, ...],
+    retained: tuple[Entry, ...],
+    users: tuple[Entry, ...],
 ) -> tuple[SharedState, Effects]:
-    """The registry after the store has dropped all but the retained checkpoints, and the deletions."""
+    """The registry after the store has dropped all but the retained checkpoints, and the deletions.
+
+    `users`: the retained checkpoints that may use a file that is as new as they are.
+    """
     kept = tuple(entry.checkpoint for entry in retained)
     dropped = dropped_checkpoints(before, kept)
     if before.plan.profile.registers_at_acknowledgement:
         durable = (*kept, *(entry.checkpoint for entry in before.unseen))
-        left = tuple(file for file in shared.registered if any(file.checkpoint >= known for known in kept))
+        left = tuple(
+            file for file in shared.registered if any(file.checkpoint >= one.checkpoint for one in users)
+        )
         gone = tuple(
             DiscardState(file.handle)
             for file in shared.registered
@@ -123,6 +133,11 @@ def without(
         effects = (*effects, DiscardCheckpoint(checkpoint), *unused)
         registered = tuple(file for file in registered if file.handle in handles)
     return shared._replace(registered=registered, completed=uses), effects
+
+
+def unowned(plan: Plan) -> tuple[int, ...]:
+    """The restored savepoint, if its job does not own it."""
+    return plan.savepoint if plan.claim_mode != CLAIM else ()
 
 
 def dropped_checkpoints(before: Coordinator, kept: tuple[int, ...]) -> tuple[int, ...]:

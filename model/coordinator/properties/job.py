@@ -10,7 +10,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.pending import Pending
 from model.coordinator.properties.ends import suspension
-from model.coordinator.properties.files import without
+from model.coordinator.properties.files import unowned, without
 from model.coordinator.properties.terms import beginners, emits, find_pending
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
@@ -105,7 +105,9 @@ def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordi
         return effects == expected and after.unseen == unseen and after.shared == before.shared
     keeps = event.status != "FINISHED" and before.plan.retains_on_cancellation
     retained = entries if keeps else ()
-    shared, deleted = without(before._replace(unseen=()), before.shared, before.shared.completed, retained)
+    stays = tuple(one for one in entries if keeps or one.checkpoint in unowned(before.plan))
+    job = before._replace(unseen=())
+    shared, deleted = without(job, before.shared, before.shared.completed, retained, stays)
     if before.plan.profile.registers_at_acknowledgement:
         shared = shared._replace(completed=())  # no other coordinator follows
     return effects == (*expected, *deleted) and not after.unseen and after.shared == shared

@@ -4,7 +4,6 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
-    DiscardCheckpoint,
     FailJob,
 )
 from model.coordinator.generations import coordinator_steps
@@ -38,7 +37,8 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
         return after.queue == before.queue
     ended = len(before.pending) - len(after.pending)
     held = tuple(entry.checkpoint for entry in before.store.entries)
-    gone = sum(type(effect) is DiscardCheckpoint and effect.checkpoint in held for effect in effects)
+    kept = tuple(entry.checkpoint for entry in after.store.entries)
+    gone = sum(checkpoint not in kept for checkpoint in held)
     turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
     turns += before.io.metadata and not after.io.metadata  # one follows the abort, one the failed completion
     turns -= sum(after.deletions[len(before.deletions) :])  # these come later: COORD-33

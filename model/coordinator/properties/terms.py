@@ -4,10 +4,10 @@ from itertools import dropwhile
 
 from model.coordinator.events import AcknowledgeMessage, Complete, Rejected, TriggerTask
 from model.coordinator.pending import Pending
-from model.coordinator.state import RUNNING, Coordinator
+from model.coordinator.state import NO_CLAIM, RUNNING, Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import Effect, Effects, Event
-from model.store.store import CHECKPOINT, SAVEPOINT
+from model.store.store import CHECKPOINT, FULL, SAVEPOINT, STOP
 
 
 def find_pending(coordinator: Coordinator, checkpoint: int) -> Pending | None:
@@ -114,6 +114,15 @@ def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
     """The effects from the first of these kinds on."""
     return tuple(dropwhile(lambda effect: type(effect) not in kinds, effects))
+
+
+def triggered_type(coordinator: Coordinator, kind: int) -> int:
+    """The type with which a task is triggered for a checkpoint of this type (COORD-38)."""
+    entries, plan = coordinator.store.entries, coordinator.plan
+    if not plan.savepoint or kind in (SAVEPOINT, STOP):
+        return kind
+    unclaimed = plan.claim_mode == NO_CLAIM and len(entries) > 0
+    return FULL if unclaimed and entries[-1].checkpoint == plan.savepoint[0] else CHECKPOINT
 
 
 def answers(effects: Effects, last: int) -> Effects:

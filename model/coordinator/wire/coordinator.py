@@ -18,7 +18,7 @@ from model.coordinator.events import (
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.profiles import profile_of
 from model.coordinator.shared_state import DiscardState
-from model.coordinator.state import RUNNING, Coordinator, Plan
+from model.coordinator.state import CLAIM, LEGACY, NO_CLAIM, RUNNING, Coordinator, Plan
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
 from model.events import NONE, Effect, Event, Fail, Step
 from model.fields import Wire, WireError, Words, different
@@ -28,6 +28,7 @@ from model.store.wire import TYPES
 
 INJECTED = "injected"
 """Inputs and outputs fail at the event `io_fails`."""
+CLAIM_MODES = {"LEGACY": LEGACY, "CLAIM": CLAIM, "NO_CLAIM": NO_CLAIM}
 SLOW = "slow"
 """A deletion is under way until the event `deleted`."""
 WORDS = Words("coordinator", HANDLERS["coordinator"])
@@ -66,7 +67,8 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
         raise WireError(
             f"profile {plan.profile.name} knows neither operator coordinators nor hooks; leave them out"
         )
-    made = coordinator_state.new_coordinator(plan, given["retain"])._replace(next_id=given["first_id"])
+    made = coordinator_state.new_coordinator(plan, given["retain"])
+    made = made._replace(next_id=made.next_id + given["first_id"] - 1)
     return CoordinatorSession(made, names, coordinators, hooks, (0,) * len(names), (), ())
 
 
@@ -83,6 +85,22 @@ def _plan(given: Wire) -> Plan:
         raise WireError(f"finished_tasks: profile {profile.name} has no checkpoints after tasks finish")
     if given["cleaning"] == SLOW and not profile.limits_deletions:
         raise WireError(f"cleaning: profile {profile.name} has no limit of deletions, expected immediate")
+    savepoint = None if given["restored_savepoint"] == NONE else given["restored_savepoint"]
+    claim_mode = given["claim_mode"]
+    if savepoint is not None and not profile.restores_savepoints:
+        raise WireError(
+            f"restored_savepoint: profile {profile.name} is not specified with one; from 1.13 on it is"
+        )
+    if savepoint is not None and given["first_id"] != 1:
+        raise WireError("first_id: the id after restored_savepoint is the first; leave one of them out")
+    if savepoint is not None and given["cleaning"] == SLOW:
+        raise WireError(
+            "cleaning: slow deletions are not specified with restored_savepoint; leave one of them out"
+        )
+    if claim_mode is not None and (savepoint is None or not profile.has_claim_modes):
+        raise WireError("claim_mode: it comes with restored_savepoint and from profile 1.15 on; leave it out")
+    if savepoint is not None and claim_mode is None:
+        claim_mode = "NO_CLAIM" if profile.has_claim_modes else "LEGACY"
     interval = max(given["interval_ms"], given["min_pause_ms"]) if given["interval_ms"] != NONE else 0
     return Plan(
         sources=tuple(task["source"] for task in given["tasks"]),
@@ -100,6 +118,8 @@ def _plan(given: Wire) -> Plan:
         hooks=len(given["hooks"]),
         slow_cleaning=given["cleaning"] == SLOW,
         io_failures=given["io_failures"] == INJECTED,
+        savepoint=() if savepoint is None else (savepoint,),
+        claim_mode=CLAIM_MODES[claim_mode or "LEGACY"],
     )
 
 
@@ -257,6 +277,10 @@ def config_of_coordinator(state: Coordinator) -> WireObject:
         config["cleaning"] = SLOW
     if plan.io_failures:
         config["io_failures"] = INJECTED
+    if plan.savepoint:
+        config["restored_savepoint"] = plan.savepoint[0]
+        if plan.profile.has_claim_modes:
+            config["claim_mode"] = next(word for word, mode in CLAIM_MODES.items() if mode == plan.claim_mode)
     if plan.interval:
         config |= {"interval_ms": plan.interval, "initial_delay_ms": plan.initial_delay}
     return config

@@ -25,16 +25,20 @@ from conformance.rules.coverage import coverage
 from conformance.verdict import Verdict
 from model.coordinator.profiles import NEWEST_COORDINATOR
 
-OPTIONS = ("mode", "profile", "level", "checkpoints_after_tasks_finish", "cleaning", "io_failures")
+OPTIONS = (
+    *("mode", "profile", "level", "checkpoints_after_tasks_finish", "cleaning", "io_failures"),
+    "restored_savepoint",
+)
 """What decides which rules can fire."""
 WALKS = 4000
 """So many are drawn in a kind to find its rules."""
 _OWN = {
     ("cleaning", "slow"): {"COORD-33"},
     ("io_failures", "injected"): {"COORD-34", "COORD-35", "COORD-36"},
+    **{("restored_savepoint", one): {"COORD-37", "COORD-38", "SUB-13"} for one in range(1, 5)},
 }
 """By option that few configurations have: its rules."""
-_PLAIN = {"cleaning": "immediate", "io_failures": "none"}
+_PLAIN = {"cleaning": "immediate", "io_failures": "none", "restored_savepoint": None}
 _NEWEST = (("profile", NEWEST_COORDINATOR.name), *_PLAIN.items())
 
 

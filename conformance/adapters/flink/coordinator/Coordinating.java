@@ -136,6 +136,9 @@ final class Coordinating implements Component {
                     job.become(task, ExecutionState.CREATED);
                 }
                 driven = new DrivenCoordinator(settings, release, job, effects, states, loop, failures, driven);
+                if (settings.savepoint != null && release.isAtLeast(1, 15)) {
+                    driven.restore(settings.tasks, false); // as a job does that begins anew; it may be unclaimed
+                }
                 break;
             case "shutdown":
                 driven.shutdown(JobStatus.valueOf((String) event.getOrDefault("status", "FINISHED")));
@@ -279,9 +282,6 @@ final class Coordinating implements Component {
         state.put("completed", driven.retained());
         state.put("next_id", driven.nextId());
         state.put("queued", driven.queued());
-        if (settings.savepoint != null) {
-            state.put("full", job.isFull());
-        }
         return state;
     }
 

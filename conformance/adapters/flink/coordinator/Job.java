@@ -26,7 +26,6 @@ import org.apache.flink.util.FlinkException;
 final class Job {
     final JobID id = new JobID(0, 1);
 
-    private boolean isFull;
     private final Settings settings;
     private final CoordinatorEffects effects;
     private final Map<String, ExecutionJobVertex> vertices = new LinkedHashMap<>();
@@ -72,11 +71,6 @@ final class Job {
         for (ExecutionJobVertex vertex : vertices.values()) { // regions of any tasks can be restored then
             Reflect.set(vertex, "producedDataSets", new IntermediateResult[0]);
         }
-    }
-
-    /** Whether the last trigger of a task required a full snapshot. */
-    boolean isFull() {
-        return isFull;
     }
 
     Iterable<ExecutionJobVertex> vertices() {
@@ -197,8 +191,8 @@ final class Job {
         switch (name) {
             case "triggerCheckpoint":
                 long checkpoint = (Long) arguments[2];
-                isFull = Savepoint.isFull(arguments[4]);
-                effects.add("trigger_task", "task", task, "checkpoint", checkpoint, "type", Kinds.of(arguments[4]));
+                String type = Savepoint.isFull(arguments[4]) ? "full_checkpoint" : Kinds.of(arguments[4]);
+                effects.add("trigger_task", "task", task, "checkpoint", checkpoint, "type", type);
                 CompletableFuture<Acknowledge> call = new CompletableFuture<>(); // unanswered until it fails
                 calls.put(task + '@' + checkpoint, call);
                 return result == void.class ? null : call;

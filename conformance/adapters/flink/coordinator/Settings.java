@@ -27,7 +27,7 @@ final class Settings {
     final boolean finishedTasks;
     final boolean keptOnCancellation;
     final boolean slowCleaning;
-    /** The savepoint from which the job starts, and its claim mode; null for none. No option of the protocol. */
+    /** The savepoint from which the job starts, and its claim mode; null for none. */
     final Long savepoint;
     final String claimMode;
     final boolean ioFailures;

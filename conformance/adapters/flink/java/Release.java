@@ -66,6 +66,9 @@ final class Release {
                 if (isAtLeast(1, 12)) {
                     options.add("cleaning");
                 }
+                if (isAtLeast(1, 13)) {
+                    options.add("restored_savepoint");
+                }
             }
             components.put(component, offer(coordinator, Collections.emptyList(), options));
         }
