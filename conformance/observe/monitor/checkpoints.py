@@ -178,6 +178,7 @@ class CheckpointWatch:
 
     def _check_running(self, checkpoint: int, place: Place) -> None:
         reordering = "checkpoint triggered before its tasks are logged as running"
+        left = self.executions.triggered()
         if self.status not in {"", "RUNNING"}:
             alarm = Alarm(
                 self.job, "COORD-12", f"checkpoint {checkpoint} is triggered, and the job is {self.status}",
@@ -200,12 +201,26 @@ class CheckpointWatch:
         if idle:
             executions, waited = self.executions, [self.executions.current[task] for task in idle]
             sentence = f"checkpoint {checkpoint} is triggered with {', '.join(idle[:5])} not running"
+            if left.issuperset(waited):
+                reordering = "checkpoint triggered before the failure of a task ends it"
             self.deferred.add(
-                lambda: all(executions.states.get(one) in {"RUNNING", "FINISHED", None} for one in waited),
+                lambda: (
+                    all(executions.states.get(one) in {"RUNNING", "FINISHED", None} for one in waited)
+                    or (left.issuperset(waited) and self._is_lost(checkpoint))
+                ),
                 Alarm(self.job, "COORD-01", sentence, place, checkpoint),
                 reordering,
                 ends_with=checkpoint,
             )
+
+    def _is_lost(self, checkpoint: int) -> bool:
+        """Whether a checkpoint has ended without success, or ends with the failure of its job.
+
+        Flink looks at the tasks in one thread and triggers in another: a task that fails in between is seen
+        by no request but the one that is under way, and the failure aborts that checkpoint.
+        """
+        pending = self.pending.get(checkpoint)
+        return pending.status != "" if pending is not None else self._ended.get(checkpoint) != COMPLETED
 
     # ------------------------------------------------------------ ends
 

@@ -29,6 +29,7 @@ def lines_of(name: str) -> list[str]:
         ("flink-1.13.6-unfinalized", 1_500, {"COORD-09", "ONCE-04"}),
         ("flink-1.13.6-stopped", 300, {"COORD-03", "COORD-09"}),
         ("flink-1.17.2-canceled", 0, {"COORD-01", "ONCE-04"}),
+        ("flink-2.3.0-many-attempts", 1_300, {"COORD-01", "ONCE-04", "ALIGN-01"}),
     ],
 )
 def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
@@ -65,6 +66,44 @@ def test_a_line_without_which_the_others_make_no_sense_is_missed(name, without, 
     found = watched(left)
     assert [alarm.rule for alarm in found.alarms][:1] == [rule]
     assert sentence in found.alarms[0].sentence
+
+
+TRIGGERED, FAILED = "Triggering checkpoint 16 ", "Failed to trigger or complete checkpoint 16 "
+TASK_FAILED = "ExecutionGraph [flink-pekko.actor.default-dispatcher-14] KeyedProcess"
+
+
+def triggered_late() -> list[str]:
+    """The log as if the thread that triggers had been slower, and a task had failed before its line."""
+    lines = lines_of("flink-2.3.0-many-attempts")
+    trigger = next(line for line in lines if TRIGGERED in line)
+    failure = next(line for line in lines if TASK_FAILED in line and " RUNNING to FAILED" in line)
+    lines.remove(trigger)
+    lines.insert(lines.index(failure) + 1, trigger)
+    return [line for line in lines if " DEBUG " not in line]
+
+
+def test_a_task_may_fail_between_the_look_at_the_tasks_and_the_line_of_the_trigger():
+    assert [alarm.describe() for alarm in watched(triggered_late()).alarms] == []
+
+
+def test_a_checkpoint_that_was_triggered_without_a_task_must_not_complete():
+    lines = triggered_late()
+    completed = next(line for line in lines if "Completed checkpoint 15 " in line).replace(" 15 ", " 16 ")
+    at = next(place for place, line in enumerate(lines) if FAILED in line)
+    lines[at] = completed
+
+    assert [(alarm.rule, alarm.checkpoint) for alarm in watched(lines).alarms][:1] == [("COORD-01", 16)]
+
+
+def test_only_one_checkpoint_is_under_way_when_a_task_fails():
+    lines = triggered_late()
+    at = next(place for place, line in enumerate(lines) if FAILED in line)
+    trigger, failure = (
+        next(line for line in lines if text in line).replace(" 16 ", " 17 ") for text in (TRIGGERED, FAILED)
+    )
+    lines[at + 1 : at + 1] = [trigger, failure]
+
+    assert [(alarm.rule, alarm.checkpoint) for alarm in watched(lines).alarms][:1] == [("COORD-01", 17)]
 
 
 REASONS = {
