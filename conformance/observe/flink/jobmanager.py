@@ -29,6 +29,8 @@ class JobManager(CoordinatorReplay):
         """The checkpoints that the job manager has read from its store since it started."""
         self._has_restored = False
         """The restarting job has received the checkpoint to restore."""
+        self.restored = -1
+        """The checkpoint that the job has restored last; -1: none."""
         self._must_restore = False
         """The job is logged as running again, and has not received the checkpoint to restore."""
         self._handlers |= {
@@ -196,6 +198,7 @@ class JobManager(CoordinatorReplay):
             why = f"the job restores checkpoint {restored}, the latest completed one is {expected}"
             raise self._coordinator.reject("restored", why, "SUB-06")
         self._run.see("started from the beginning" if restored is None else "restored from a checkpoint")
+        self.restored = line.checkpoint
         self._must_restore = False
         self._has_restored = self._job != "RUNNING"
         if self._job == "RUNNING":

@@ -30,6 +30,7 @@ def lines_of(name: str) -> list[str]:
         ("flink-1.13.6-stopped", 300, {"COORD-03", "COORD-09"}),
         ("flink-1.17.2-canceled", 0, {"COORD-01", "ONCE-04"}),
         ("flink-2.3.0-many-attempts", 1_300, {"COORD-01", "ONCE-04", "ALIGN-01"}),
+        ("flink-2.3.0-declined", 600, {"COORD-09", "TASK-05", "ONCE-04"}),
     ],
 )
 def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
