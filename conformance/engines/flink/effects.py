@@ -4,10 +4,11 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.engines.engine import RoundError
 from conformance.engines.flink.logs import of_cluster
 from conformance.engines.flink.rest import RestError, ask
 from conformance.engines.processes import Processes
@@ -17,6 +18,8 @@ LONGER_SECONDS: Final = 2.0
 """How much longer a fault may last if no checkpoint has failed yet."""
 _SHOWN_SECONDS: Final = 3.0
 """How long the effect may take to be shown."""
+_ANSWERED_SECONDS: Final = 20.0
+"""How long the job manager may take to answer."""
 _WAIT: Final = 0.05
 _MESSAGE: Final = 100
 
@@ -44,7 +47,8 @@ class Effect:
         """Let the fault last, a little longer if no checkpoint fails. Returns its effect.
 
         `failed` and `completed` are numbers of checkpoints, `lines` is the number of lines of the logs that
-        show this kind of fault, and `messages` are the reasons of failures that REST reports.
+        show this kind of fault, and `messages` are the reasons of failures that REST reports. Raises
+        RoundError if the job manager does not answer.
         """
         with fault:
             time.sleep(seconds)
@@ -94,7 +98,14 @@ class Effect:
             )
         )
 
-    def _answers(self) -> Iterator[dict[str, Any]]:
-        with suppress(RestError):
-            for job in ask(self._port, "/jobs")["jobs"]:
-                yield ask(self._port, f"/jobs/{job['id']}/checkpoints")
+    def _answers(self) -> list[dict[str, Any]]:
+        """The numbers of checkpoints of each job. Raises RoundError."""
+        until = time.monotonic() + _ANSWERED_SECONDS
+        while True:
+            try:
+                jobs = ask(self._port, "/jobs")["jobs"]
+                return [ask(self._port, f"/jobs/{job['id']}/checkpoints") for job in jobs]
+            except RestError as failed:
+                if time.monotonic() > until:
+                    raise RoundError(f"expected the numbers of checkpoints, got: {failed}") from failed
+            time.sleep(_WAIT)
