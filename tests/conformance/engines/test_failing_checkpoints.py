@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from conformance.engines.engine import Engine, EngineSetUpError, Place, RoundError
-from conformance.engines.feed import KEYS
+from conformance.engines.feed import KEYS, LANES, key_of, weight_of
 from conformance.engines.flink import effects, mounted
 from conformance.engines.flink.commands import settings_of
 from conformance.engines.flink.effects import Effect, present
@@ -193,3 +193,59 @@ def test_a_state_that_is_not_that_of_the_input_is_an_anomaly_whatever_the_output
     assert Anomaly(anomaly) in {one.anomaly for one in found.findings}
     exact = classify(Account(sent, [], state=right))
     assert {one.anomaly for one in exact.findings} == {Anomaly.LOST_RECORD}
+
+
+RECORDS = 500
+
+
+class Exact(Engine):
+    """A job whose output is exact; a test chooses its state."""
+
+    kinds = frozenset(Kind)
+
+    def start(self):
+        (self.place.progress / "1").write_bytes(bytes(RECORDS))
+
+    def nothing(self, *_):
+        return None
+
+    inject = supervise = completed = nothing
+
+    def lines(self):
+        return list(self._rows())
+
+    def _rows(self):
+        reached: dict[int, Totals] = {}
+        for number in range(RECORDS):
+            lane, position = number % LANES, number // LANES
+            key = key_of(lane, position)
+            before = reached.get(key, Totals(0, 0))
+            reached[key] = Totals(before.records + 1, before.total + weight_of(lane, position))
+            yield f"{key},{lane},{position},{reached[key].records},{reached[key].total}"
+
+    def state(self):
+        right = totals(account(RECORDS, []).sent)
+        match self.settings["state"]:
+            case "right":
+                return right
+            case "lost":
+                return {key: one for key, one in right.items() if key}
+            case other:
+                raise RoundError(other)
+
+
+@pytest.mark.parametrize(
+    ("state", "shown", "anomalies"),
+    [
+        ("right", {"keys": KEYS, "records": RECORDS}, []),
+        ("lost", {"keys": KEYS - 1, "records": 461}, [Anomaly.STATE_TOO_SMALL]),
+        ("no savepoint", {"unread": "no savepoint"}, []),
+    ],
+)
+def test_a_round_compares_the_state_and_tells_why_it_has_none(tmp_path, state, shown, anomalies):
+    result = RoundResult("flink", 0, 1, [])
+    ran = run_round(lambda place: Exact(place, {"state": state}), [], tmp_path / "round", result, RECORDS)
+
+    assert ran.undetermined == ""
+    assert ran.state == shown
+    assert [one.anomaly for one in ran.classification.findings] == anomalies
