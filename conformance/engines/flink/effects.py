@@ -3,7 +3,7 @@
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,8 @@ from conformance.engines.flink.rest import RestError, ask
 from conformance.engines.processes import Processes
 from conformance.engines.schedule import Kind
 
+HEALTHY_SECONDS: Final = 30.0
+"""How long a fault waits for the next completed checkpoint: a job that restarts fails checkpoints anyway."""
 LONGER_SECONDS: Final = 2.0
 """How much longer a fault may last if no checkpoint has failed yet."""
 _SHOWN_SECONDS: Final = 3.0
@@ -35,10 +37,12 @@ def present(file: Path) -> Iterator[None]:
 
 
 class Effect:
-    """What the cluster shows of a fault of this kind, from now on."""
+    """What the cluster shows of a fault of this kind, from the next completed checkpoint on."""
 
     def __init__(self, kind: Kind, port: int, processes: Processes) -> None:
         self._kind, self._port, self._processes = kind, port, processes
+        self._before = self._counts()
+        self._wait(HEALTHY_SECONDS, lambda: self._changed()["completed"] > 0)
         self._since = time.time() * 1_000
         self._read = {log: log.stat().st_size for log in of_cluster(processes)}
         self._before = self._counts()
@@ -52,8 +56,8 @@ class Effect:
         """
         with fault:
             time.sleep(seconds)
-            self._wait(LONGER_SECONDS)
-        self._wait(_SHOWN_SECONDS)
+            self._wait(LONGER_SECONDS, self._is_shown)
+        self._wait(_SHOWN_SECONDS, self._is_shown)
         return {
             "fault": self._kind.value,
             **self._changed(),
@@ -61,11 +65,14 @@ class Effect:
             "messages": self._messages(),
         }
 
-    def _wait(self, seconds: float) -> None:
-        """Wait until the effect is shown, but not longer than this."""
+    def _wait(self, seconds: float, happened: Callable[[], bool]) -> None:
+        """Wait until it has happened, but not longer than this."""
         until = time.monotonic() + seconds
-        while time.monotonic() < until and not (self._changed()["failed"] > 0 and self._lines()):
+        while time.monotonic() < until and not happened():
             time.sleep(_WAIT)
+
+    def _is_shown(self) -> bool:
+        return self._changed()["failed"] > 0 and self._lines() > 0
 
     def _changed(self) -> dict[str, int]:
         now = self._counts()

@@ -111,6 +111,7 @@ def cluster(place, monkeypatch):
         return {"jobs": [{"id": "a"}]} if path == "/jobs" else {"counts": {**counts}, "history": [*history]}
 
     monkeypatch.setattr(effects, "ask", ask)
+    monkeypatch.setattr(effects, "HEALTHY_SECONDS", 0.0)
     monkeypatch.setattr(effects, "LONGER_SECONDS", 0.0)
     monkeypatch.setattr(effects, "_SHOWN_SECONDS", 0.0)
     return place.processes, process.log, counts, history
@@ -135,6 +136,18 @@ def test_the_effect_has_what_failed_since_the_fault_and_why(cluster, tmp_path):
         "fault": "no-space", "failed": 2, "completed": 1, "lines": 1, "messages": {"Asynchronous part": 2},
     }  # fmt: skip
     assert not marker.exists()
+
+
+def test_a_fault_waits_until_a_checkpoint_completes(cluster, monkeypatch):
+    processes, _, counts, _ = cluster
+    waited = []
+    monkeypatch.setattr(effects, "HEALTHY_SECONDS", 60.0)
+    monkeypatch.setattr(
+        effects.time, "sleep", lambda _: (waited.append(1), counts.update(completed=6, failed=9))
+    )
+
+    assert Effect(Kind.DECLINE, 1, processes)._changed() == {"failed": 0, "completed": 0}
+    assert waited == [1]
 
 
 def test_a_line_of_another_fault_is_no_effect(cluster, tmp_path):
