@@ -202,6 +202,8 @@ class JobManager(CoordinatorReplay):
         moved = session.coordinator._replace(store=store)
         self._coordinator.state = session._replace(coordinator=moved)
         self._stored.clear()
+        self._run.completion_logged.add(restored)
+        self._run.happened("completion logged", restored)
 
     def _restore(self, line: LogLine) -> Wait | None:
         """The job receives the checkpoint to restore, in Flink after it is RUNNING again (ONCE-04)."""
