@@ -32,7 +32,7 @@ def lines_of(name: str) -> list[str]:
         ("flink-2.3.0-many-attempts", 1_300, {"COORD-01", "ONCE-04", "ALIGN-01"}),
         ("flink-2.3.0-late-trigger", 0, {"COORD-01", "COORD-12"}),
         ("flink-2.3.0-declined", 600, {"COORD-09", "TASK-05", "ONCE-04"}),
-        ("flink-2.3.0-from-savepoint", 500, {"COORD-08", "COORD-09", "ONCE-04"}),
+        ("flink-2.3.0-from-savepoint", 3_600, {"COORD-08", "COORD-09", "ONCE-04"}),
     ],
 )
 def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
