@@ -1,5 +1,6 @@
 """The table of engines: what each documents, what its rounds have shown, and the command that repeats it."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -16,6 +17,10 @@ from conformance.observe.guarantees.anomalies import Anomaly, Subject
 
 BEGIN, END = "<!-- table of engines: begin -->", "<!-- table of engines: end -->"
 """Between these marks a page has the table."""
+
+
+_EXECUTION = re.compile(r" [0-9a-f]{32}\S*")
+"""The id of an execution in a reason of Flink."""
 
 
 def line(one: Stored) -> str:
@@ -159,7 +164,8 @@ def _effects(found: Sequence[Summary]) -> list[str]:
         for kind, seen in one.effects.items():
             reasons: Counter[str] = Counter()
             for effect in seen:
-                reasons.update(effect["messages"])
+                for message, times in effect["messages"].items():
+                    reasons[_EXECUTION.sub("", message).rstrip(".")] += times
             lines.append(
                 f"| `{one.row.name}` | {kind} | {sum(map(had_effect, seen))} of {len(seen)} | "
                 f"{sum(effect['failed'] for effect in seen):,} | "

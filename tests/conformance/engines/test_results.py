@@ -83,7 +83,13 @@ def test_one_round_refutes_and_the_page_marks_what_fewer_than_three_rounds_showe
 
 
 def effect(kind, failed, lines):
-    return {"fault": kind, "failed": failed, "completed": 3, "lines": lines, "messages": {"declined": failed}}
+    return {
+        "fault": kind,
+        "failed": failed,
+        "completed": 3,
+        "lines": lines,
+        "messages": {f"declined by {'0a' * 16}_{failed}": failed},
+    }
 
 
 @pytest.mark.parametrize(
@@ -98,7 +104,7 @@ def test_a_kind_of_fault_without_any_effect_leaves_a_row_undetermined(failed, li
     assert ("NO EFFECT" in report.line(round_)) is (verdict is Verdict.UNDETERMINED)
     seen = "1 of 1" if verdict is Verdict.CONFORMS else "0 of 1"
     table = report.markdown([summary("flink-checkpoints", round_)])
-    assert f"| `flink-checkpoints` | decline | {seen} | {failed} | 3 | declined ({failed}) |" in table
+    assert f"| `flink-checkpoints` | decline | {seen} | {failed} | 3 | declined by ({failed}) |" in table
     again = {**one("flink-checkpoints", 1), "rest": [effect("decline", 1, 1)]}
     assert summary("flink-checkpoints", round_, again).verdict is Verdict.CONFORMS
 
