@@ -5,6 +5,7 @@ it. So the mount ends with that process, and nothing of it is left on the machin
 """
 
 import errno
+import shutil
 import subprocess
 import threading
 import time
@@ -28,6 +29,9 @@ class MountedFolder:
     """The mounted folder of the checkpoints. Raises EngineSetUpError where mounts are not permitted."""
 
     def __init__(self, place: Place) -> None:
+        for program in ("unshare", "nsenter"):
+            if shutil.which(program) is None:
+                raise EngineSetUpError(f"expected the program {program}, got none; install util-linux")
         self._mount = place.folder.absolute() / "mounted"
         self._mount.mkdir()
         command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _MOUNT, str(self._mount)]

@@ -79,6 +79,13 @@ def test_nothing_is_left_of_a_mount(tmp_path):
     assert list((tmp_path / "mounted").iterdir()) == []
 
 
+def test_a_machine_without_the_programs_tells_what_to_install(place, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+
+    with pytest.raises(EngineSetUpError, match="expected the program unshare, got none; install util-linux"):
+        MountedFolder(place)
+
+
 def test_a_machine_that_permits_no_mount_leaves_the_round_without_a_verdict(tmp_path, monkeypatch):
     monkeypatch.setattr(mounted, "_MOUNT", "echo mount: permission denied >&2; exit 32")
 
