@@ -1,10 +1,12 @@
 """The folder of the checkpoints as a small file system of its own, which can be read-only or full.
 
 The file system is mounted in a mount namespace of its own, whose one process sleeps. The folder is a link to
-it. So the mount ends with that process, and nothing of it is left on the machine.
+it. So the mount ends with that process, and nothing of it is left on the machine. A user who is not root needs
+a user namespace for it.
 """
 
 import errno
+import os
 import shutil
 import subprocess
 import threading
@@ -34,7 +36,10 @@ class MountedFolder:
                 raise EngineSetUpError(f"expected the program {program}, got none; install util-linux")
         self._mount = place.folder.absolute() / "mounted"
         self._mount.mkdir()
-        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _MOUNT, str(self._mount)]
+        of_user = os.geteuid() != 0
+        self._enter = ["--mount", *(["--user", "--preserve-credentials"] if of_user else [])]
+        makes = ["--mount", "--propagation=private", *(["--user", "--map-root-user"] if of_user else [])]
+        command = ["unshare", *makes, "sh", "-c", _MOUNT, str(self._mount)]
         sleeps = place.processes.start("mount", command)
         self._pid = sleeps.process.pid
         self._seen = Path(f"/proc/{self._pid}/root{self._mount}")
@@ -43,7 +48,7 @@ class MountedFolder:
             if not sleeps.alive or time.monotonic() > until:
                 raise EngineSetUpError(
                     "expected to mount a file system for the folder of the checkpoints, got: "
-                    f"{sleeps.last_line()}; run as root, where mounts are permitted (CAP_SYS_ADMIN)"
+                    f"{sleeps.last_line()}; run as root (CAP_SYS_ADMIN), or permit user namespaces"
                 )
             time.sleep(_WAIT)
         place.checkpoints.rmdir()
@@ -75,9 +80,10 @@ class MountedFolder:
                 filler.unlink()
 
     def _remount(self, how: str) -> None:
-        command = ["nsenter", f"--mount=/proc/{self._pid}/ns/mnt", "mount", "-o", f"remount,{how}"]
+        mount = ["mount", "-o", f"remount,bind,{how}", str(self._mount)]
+        command = ["nsenter", f"--target={self._pid}", *self._enter, *mount]
         until = time.monotonic() + _SECONDS
-        while (done := subprocess.run([*command, str(self._mount)], capture_output=True)).returncode != 0:
+        while (done := subprocess.run(command, capture_output=True)).returncode != 0:
             if time.monotonic() > until:
                 raise RoundError(f"expected to remount the checkpoints {how}, got: {done.stderr.decode()}")
             time.sleep(_WAIT)
