@@ -1,7 +1,7 @@
 """The folder of the checkpoints as a small file system of its own, which can be read-only or full.
 
 The file system is mounted in a mount namespace of its own, whose one process sleeps. The folder is a link to
-it. So the mount ends with that process, and nothing of it is left on the machine. A user who is not root needs
+it. So the mount ends with that process, and nothing of it is left on the machine. Other users than root need
 a user namespace for it.
 """
 
