@@ -83,7 +83,7 @@ def _round(row: TableRow, make: Maker, seed: int, number: int, build: Path) -> d
     result = RoundResult(row.name, number, seed, [])
     ran = run_round(
         lambda place: make(place, settings),
-        faults_of(seed, number, row.a_round, row.records),
+        faults_of(seed, number, row.a_round, row.records, row.kinds),
         folder,
         result,
         row.records,
@@ -96,5 +96,4 @@ def _validate(place: Place, result: RoundResult) -> None:
     """Validate the log of a cluster. A process without disk writes no log, so that lines are missing."""
     if any(one["kind"] == Kind.DISK_FULL.value for one in result.faults):
         return
-    found = [one.log for one in place.processes.started if one.name != "zookeeper"]
-    result.log = logs.validated(found, place.folder / "job.log")
+    result.log = logs.validated(logs.of_cluster(place.processes), place.folder / "job.log")

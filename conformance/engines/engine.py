@@ -1,13 +1,14 @@
 """The interface through which a campaign starts a stream processor, injects faults and reads its output."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from conformance.engines.processes import EngineError, Processes
 from conformance.engines.schedule import Fault, Kind
+from conformance.observe.guarantees.guarantee import Totals
 
 MOST_RESTARTS = 40
 """Maximum number of processes that may end by themselves in one round."""
@@ -97,6 +98,13 @@ class Engine(ABC):
     @abstractmethod
     def completed(self) -> int | None:
         """A number that grows with each completed checkpoint; None if the engine does not show it."""
+
+    def state(self) -> Mapping[Hashable, Totals] | None:
+        """The state of each key at the end, read independently of the output; None if no job reads it.
+
+        It is called once, after the output was read for the last time. Raises RoundError.
+        """
+        return None
 
     def close(self) -> None:  # noqa: B027 - most engines have nothing outside their `place`
         """End what was started outside the `place` of the round; the output was read for the last time."""

@@ -47,6 +47,7 @@ def stored(result: "RoundResult", row: TableRow, version: str) -> dict[str, Any]
         "last_restarts": result.restarts[-_RESTARTS_SHOWN:],
         "log": result.log,
         "rest": result.recorded,
+        "state": result.state,
         "seconds": round(result.seconds, 1),
     }
 
@@ -74,6 +75,16 @@ def written(rounds: Iterable[Stored]) -> bytes:
 def protocol_alarms(one: Stored) -> list[str]:
     """The alarms that the monitor raised about the log and the REST interface of a round."""
     return [alarm for found in (one["log"], *one["rest"]) for alarm in found.get("alarms", ())]
+
+
+def effects(one: Stored) -> list[Mapping[str, Any]]:
+    """The faults of a round whose effect was checked, each with what was seen of it."""
+    return [found for found in one["rest"] if "fault" in found]
+
+
+def had_effect(effect: Mapping[str, Any]) -> bool:
+    """Whether checkpoints failed during the fault, and a log shows that this fault was the reason."""
+    return bool(effect["failed"] > 0 and effect["lines"])
 
 
 @dataclass(frozen=True)
@@ -113,6 +124,15 @@ class Summary:
         return dict(found)
 
     @property
+    def effects(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """By kind of fault whose effect is checked, what was seen of each."""
+        found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        for one in self.judged:
+            for effect in effects(one):
+                found[effect["fault"]].append(effect)
+        return dict(found)
+
+    @property
     def guarantee(self) -> Guarantee:
         """The strongest guarantee that no anomaly refutes, except for announced anomalies.
 
@@ -123,7 +143,10 @@ class Summary:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the claim stands and no alarm was raised, or a planted defect was classified rightly."""
+        """Whether the claim stands and no alarm was raised, or a planted defect was classified rightly.
+
+        A row is undetermined if no fault of some kind had its effect.
+        """
         if not self.judged:
             return Verdict.UNDETERMINED
         if self.row.planted:
@@ -132,6 +155,8 @@ class Summary:
             return Verdict.DIVERGES
         if any(map(protocol_alarms, self.judged)):
             return Verdict.DIVERGES
+        if not all(any(map(had_effect, found)) for found in self.effects.values()):
+            return Verdict.UNDETERMINED
         return Verdict.CONFORMS
 
 

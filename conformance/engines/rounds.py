@@ -3,7 +3,7 @@
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from conformance.engines.feed import CHUNK, LANES, Feed
 from conformance.engines.judged import account
 from conformance.engines.processes import EngineError, Processes
 from conformance.engines.schedule import RECORDS, Fault
-from conformance.observe.guarantees.guarantee import Classification, classify
+from conformance.observe.guarantees.guarantee import Classification, Totals, classify
 
 RATE = 1_000
 """Records fed in a second."""
@@ -52,6 +52,8 @@ class RoundResult:
     recorded: list[dict[str, Any]] = field(default_factory=list)
     log: dict[str, Any] = field(default_factory=dict)
     """What the monitor of logs has found; empty if the log was not validated."""
+    state: dict[str, Any] = field(default_factory=dict)
+    """The numbers of `keys` and `records` of the state that was read, or why it is `unread`."""
     seconds: float = 0.0
 
 
@@ -154,6 +156,17 @@ class RunningRound:
                 self.feed.feed(until)
 
 
+def _state(engine: Engine) -> tuple[Mapping[Hashable, Totals] | None, dict[str, Any]]:
+    """The state that was read, and what the result says of it; a state that is unread has no verdict."""
+    try:
+        state = engine.state()
+    except (RoundError, EngineError) as failed:
+        return None, {"unread": str(failed)}
+    if state is None:
+        return None, {}
+    return state, {"keys": len(state), "records": sum(one.records for one in state.values())}
+
+
 def run_round(
     make: Callable[[Place], Engine],
     faults: Sequence[Fault],
@@ -173,7 +186,11 @@ def run_round(
         running = RunningRound(engine, feed, faults, result)
         try:
             lines = running.run()
-            result.classification = classify(account(records, lines, running.samples))
+            found = account(records, lines, running.samples)
+            result.classification = classify(found)
+            state, result.state = _state(engine)
+            if state is not None:
+                result.classification = classify(replace(found, state=state))
         except (RoundError, EngineError) as failed:
             result.undetermined = str(failed)
         finally:

@@ -7,7 +7,7 @@ from importlib.resources import files
 from random import Random
 from typing import Any, NamedTuple
 
-from conformance.engines.schedule import FAULTS, RECORDS
+from conformance.engines.schedule import FAULTS, RECORDS, Kind
 from conformance.errors import InputError
 from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
 
@@ -40,6 +40,8 @@ class TableRow(NamedTuple):
     """The faults of a round."""
     records: int = RECORDS
     """The records of a round."""
+    kinds: tuple[Kind, ...] = ()
+    """The kinds of faults, if the row lists them."""
     release: str | None = None
     """The release of Flink that the name of the row states."""
 
@@ -66,6 +68,7 @@ def table_rows() -> Mapping[str, TableRow]:
             row.get("faults"),
             row.get("a_round", FAULTS),
             row.get("records", RECORDS),
+            tuple(map(Kind, row.get("kinds", ()))),
         )
         for name, row in listed.items()
     }

@@ -4,7 +4,7 @@ A fault is due when a given number of records was fed, and records were processe
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import Enum
 from importlib.resources import files
@@ -32,11 +32,20 @@ class Kind(Enum):
     STOP = "stop"
     RESCALE = "rescale"
     KILL_WHILE_STOPPING = "kill-while-stopping"
+    READ_ONLY = "read-only"
+    NO_SPACE = "no-space"
+    CHECKPOINT_TIMEOUT = "checkpoint-timeout"
+    DECLINE = "decline"
 
     @property
     def sentence(self) -> str:
         """The meaning."""
         return str(KINDS[self]["sentence"])
+
+    @property
+    def shows(self) -> str | None:
+        """What the engine's log shows if a fault of this kind has its effect; None: it is not checked."""
+        return KINDS[self].get("shows")
 
     def among(self, possible: frozenset["Kind"]) -> "Kind":
         """This kind, or the one that stands for it in an engine that has only the `possible` ones."""
@@ -70,17 +79,25 @@ class Fault:
 
 
 def faults_of(
-    seed: int, round_number: int, faults: int = FAULTS, records: int = RECORDS
+    seed: int,
+    round_number: int,
+    faults: int = FAULTS,
+    records: int = RECORDS,
+    kinds: Sequence[Kind] = (),
 ) -> tuple[Fault, ...]:
-    """The faults of a round, in the order of their points. Raises ValueError if they have no place."""
+    """The faults of a round, in the order of their points. Raises ValueError if they have no place.
+
+    With `kinds`, each of them is equally likely, and the draw is independent of that of all kinds.
+    """
     free = records - SPACING * (faults + 1)
     if free < 0:
         raise ValueError(
             f"expected at least {SPACING * (faults + 1):,} records for {faults} faults, got {records:,}"
         )
-    draw = Random(f"{seed}/{round_number}")
+    draw = Random("/".join(map(str, (seed, round_number, *(one.value for one in kinds)))))
     extra = sorted(draw.randint(0, free) for _ in range(faults))
-    kinds = draw.choices(list(KINDS), [row["weight"] for row in KINDS.values()], k=faults)
+    weights = [1] * len(kinds) or [row["weight"] for row in KINDS.values()]
+    drawn = draw.choices(kinds or list(KINDS), weights, k=faults)
     return tuple(
         Fault(
             SPACING * (number + 1) + extra[number],
@@ -89,5 +106,5 @@ def faults_of(
             draw.randint(_LEAST_LENGTH, _MOST_LENGTH),
             draw.randrange(1 << 16),
         )
-        for number, kind in enumerate(kinds)
+        for number, kind in enumerate(drawn)
     )

@@ -1,12 +1,26 @@
 """The table of engines: what each documents, what its rounds have shown, and the command that repeats it."""
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
-from conformance.engines.results import REPRODUCED, Stored, Summary, protocol_alarms, summaries
-from conformance.observe.guarantees.anomalies import Anomaly
+from conformance.engines.results import (
+    REPRODUCED,
+    Stored,
+    Summary,
+    effects,
+    had_effect,
+    protocol_alarms,
+    summaries,
+)
+from conformance.observe.guarantees.anomalies import Anomaly, Subject
 
 BEGIN, END = "<!-- table of engines: begin -->", "<!-- table of engines: end -->"
 """Between these marks a page has the table."""
+
+
+_EXECUTION = re.compile(r" [0-9a-f]{32}\S*")
+"""The id of an execution in a reason of Flink."""
 
 
 def line(one: Stored) -> str:
@@ -26,6 +40,15 @@ def line(one: Stored) -> str:
         lines.append(
             f"    log: {log['verdict']}, {log['lines']:,} protocol lines, {log['replayed']:,} replayed"
         )
+    for effect in effects(one):
+        shown = "" if had_effect(effect) else "NO EFFECT: "
+        lines.append(
+            f"    {effect['fault']}: {shown}checkpoints: {effect['failed']} failed, {effect['completed']} "
+            f"completed; lines of the log that show the fault: {effect['lines']}"
+        )
+    if state := one.get("state"):
+        read = f"{state['records']:,} records of {state['keys']} keys" if "keys" in state else state["unread"]
+        lines.append(f"    state in the last savepoint: {read}")
     lines += [f"    alarm: {alarm}" for alarm in protocol_alarms(one)]
     return "\n".join(lines)
 
@@ -89,6 +112,9 @@ def markdown(found: Sequence[Summary]) -> str:
     lines += ["", "The faults by kind:", "", *_kinds(found)]
     lines += ["", "What the monitor found in the logs and in the answers of the REST interface:", ""]
     lines += _protocol(found)
+    lines += ["", "The faults under which checkpoints fail, and what was seen of their effect:", ""]
+    lines += _effects(found)
+    lines += ["", "The state of each key, read from a last savepoint:", "", *_states(found)]
     return "\n".join(lines)
 
 
@@ -125,6 +151,41 @@ def _protocol(found: Sequence[Summary]) -> list[str]:
             f"{sum(log['replayed'] for log in logs):,} | {len(rules)} | "
             f"{sum(answer['polls'] for answer in polls):,} | {len(alarms)} |"
         )
+    return lines
+
+
+def _effects(found: Sequence[Summary]) -> list[str]:
+    """By row and kind: how many faults had their effect, and how many checkpoints failed."""
+    lines = [
+        "| row | fault | faults with effect | checkpoints that failed | that completed | reasons by REST |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one in found:
+        for kind, seen in one.effects.items():
+            reasons: Counter[str] = Counter()
+            for effect in seen:
+                for message, times in effect["messages"].items():
+                    reasons[_EXECUTION.sub("", message).rstrip(".")] += times
+            lines.append(
+                f"| `{one.row.name}` | {kind} | {sum(map(had_effect, seen))} of {len(seen)} | "
+                f"{sum(effect['failed'] for effect in seen):,} | "
+                f"{sum(effect['completed'] for effect in seen):,} | "
+                f"{'; '.join(f'{reason} ({number})' for reason, number in reasons.most_common())} |"
+            )
+    return lines
+
+
+def _states(found: Sequence[Summary]) -> list[str]:
+    """By row: how many rounds had their state read, and what differed."""
+    lines = ["| row | rounds | states read | states that differ |", "|---|---|---|---|"]
+    for one in found:
+        read = [round_ for round_ in one.judged if "keys" in round_.get("state", {})]
+        differs = sum(
+            any(Anomaly(each["anomaly"]).subject is Subject.STATE for each in round_["findings"])
+            for round_ in read
+        )
+        if read:
+            lines.append(f"| `{one.row.name}` | {len(one.judged)} | {len(read)} | {differs} |")
     return lines
 
 

@@ -5,26 +5,28 @@ checkpoints, and a new job manager continues from there. If a release has no Zoo
 cluster starts again from the newest retained checkpoint, as its documentation describes.
 """
 
-import shutil
 import signal
 import socket
 import time
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, assert_never
 
 from conformance.engines.disk import without_disk, without_folder
 from conformance.engines.engine import Engine, RoundError
 from conformance.engines.feed import LANES
+from conformance.engines.flink.commands import java, settings_of, write_configuration
 from conformance.engines.flink.distribution import Distribution
+from conformance.engines.flink.effects import Effect, present
+from conformance.engines.flink.mounted import MountedFolder
 from conformance.engines.flink.rest import RestError, RestPoll, ask
+from conformance.engines.flink.state import state_in
 from conformance.engines.flink.table import DRIVER, CommittedTable
 from conformance.engines.processes import EngineError, Started
 from conformance.engines.schedule import Fault, Kind
+from conformance.observe.guarantees.guarantee import Totals
 
 MAIN = "org.apache.flink.container.entrypoint.StandaloneApplicationClusterEntryPoint"
 TASK_MANAGER = "org.apache.flink.runtime.taskexecutor.TaskManagerRunner"
@@ -36,28 +38,11 @@ _STOP_AGAIN_SECONDS = 1.0
 """Flink refuses to stop a job while one of its tasks starts; an operator then tries again."""
 REPLACED_SECONDS = 12.0
 """Longer than `heartbeat.timeout`: the job manager gives up a frozen task manager within this time."""
+EXPIRED_SECONDS = 4.0
+"""Longer than a checkpoint may take in a row whose checkpoints fail, shorter than `heartbeat.timeout`."""
 _WAIT = 0.05
 _NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
 """The ZooKeeper of 1.13 looks for a class of Log4j 1 otherwise."""
-_SETTINGS: Mapping[str, Any] = tomllib.loads(
-    files("conformance.engines.flink").joinpath("settings.toml").read_text(encoding="utf-8")
-)
-_LOG4J = """\
-rootLogger.level = INFO
-rootLogger.appenderRef.console.ref = Console
-appender.console.name = Console
-appender.console.type = CONSOLE
-appender.console.layout.type = PatternLayout
-appender.console.layout.pattern = %d{yyyy-MM-dd HH:mm:ss,SSS} %-5p %c [%t] %m%n
-logger.checkpoint.name = org.apache.flink.runtime.checkpoint
-logger.checkpoint.level = DEBUG
-logger.gates.name = org.apache.flink.streaming.runtime.io
-logger.gates.level = DEBUG
-logger.tasks.name = org.apache.flink.streaming.runtime.tasks
-logger.tasks.level = DEBUG
-logger.zookeeper.name = org.apache.flink.shaded.zookeeper3
-logger.zookeeper.level = WARN
-"""
 
 
 def free_port() -> int:
@@ -70,7 +55,10 @@ def free_port() -> int:
 
 @dataclass
 class FlinkCluster(Engine):
-    """The job on a cluster; `settings`: mode, backend, sink, source, parallelism, pause, slow."""
+    """The job on a cluster; `settings`: mode, backend, sink, source, parallelism, pause, slow.
+
+    With the setting `checkpoints` their folder is mounted, and checkpoints can fail; `copies` is a defect.
+    """
 
     distribution: Distribution = field(kw_only=True)
     _rest: int = field(default_factory=free_port, init=False)
@@ -85,6 +73,7 @@ class FlinkCluster(Engine):
     _table: CommittedTable | None = field(default=None, init=False)
     """The output of a sink that does not write files."""
     _poll: RestPoll | None = field(default=None, init=False)
+    _mounted: MountedFolder | None = field(default=None, init=False)
 
     kinds = frozenset(Kind)
     job_class: ClassVar[str] = "barrierspec.engines.EngineJob"
@@ -93,13 +82,11 @@ class FlinkCluster(Engine):
         """Start ZooKeeper, the job manager and the task managers, and the database of a job that needs it."""
         if self.settings["sink"] == "postgres":
             self._table = CommittedTable()
-        conf = self.place.folder / "conf"
-        conf.mkdir()
-        for name in ("flink-conf.yaml", "config.yaml"):
-            (conf / name).write_text("parallelism.default: 1\n", encoding="utf-8")
-        (conf / "log4j.properties").write_text(_LOG4J, encoding="utf-8")
+        if "checkpoints" in self.settings:
+            self._mounted = MountedFolder(self.place)
+        write_configuration(self._conf)
         if self.distribution.zookeeper is not None:
-            self._start_zookeeper(conf, self.distribution.zookeeper)
+            self._start_zookeeper(self.distribution.zookeeper)
         self._start_manager()
         self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
         self._poll = RestPoll(self._rest)
@@ -116,9 +103,11 @@ class FlinkCluster(Engine):
                 self._kill_manager()
             case Kind.FREEZE:
                 frozen = [*self._workers, self._manager][fault.target % (TASK_MANAGERS + 1)]
-                _freeze(frozen, fault.length / 1_000)
+                with _frozen(frozen):
+                    time.sleep(fault.length / 1_000)
             case Kind.LONG_FREEZE:
-                _freeze(worker, REPLACED_SECONDS)
+                with _frozen(worker):
+                    time.sleep(REPLACED_SECONDS)
             case Kind.NO_FOLDER:
                 without_folder(self.place.checkpoints, fault.length / 1_000)
             case Kind.DISK_FULL:
@@ -130,6 +119,10 @@ class FlinkCluster(Engine):
                 self._stop(others[fault.target % len(others)])
             case Kind.KILL_WHILE_STOPPING:
                 self._stop(self.settings["parallelism"], worker, fault.delay / 1_000)
+            case Kind.READ_ONLY | Kind.NO_SPACE | Kind.CHECKPOINT_TIMEOUT | Kind.DECLINE:
+                self._fail_checkpoints(fault)
+            case other:
+                assert_never(other)
 
     def supervise(self) -> None:
         """Start again a job manager or task managers that have ended by themselves."""
@@ -162,6 +155,22 @@ class FlinkCluster(Engine):
         found = [_number(one) for one in self._metadata(self._restarts)]
         return self._restarts * 1_000_000 + max(found, default=0)
 
+    def state(self) -> dict[Hashable, Totals] | None:
+        """The state in a last savepoint, with which the job stops. Raises RoundError."""
+        location = self._stopped_in_the_end()
+        if location is None:
+            raise RoundError(f"expected a savepoint after {_STOPS_TRIED} requests to stop, got none")
+        return state_in(location, self._java(256), self.place)
+
+    @property
+    def _conf(self) -> Path:
+        return self.place.folder / "conf"
+
+    @property
+    def _declined(self) -> Path:
+        """The operator cannot write its state while this file exists."""
+        return self.place.folder / "declined"
+
     def close(self) -> None:
         """End the polls and the database, if there is one; record what they have shown."""
         if self._poll is not None:
@@ -178,16 +187,16 @@ class FlinkCluster(Engine):
     def _folder(self, restarts: int) -> Path:
         return self.place.checkpoints / f"generation-{restarts}"
 
-    def _start_zookeeper(self, conf: Path, main: str) -> None:
+    def _start_zookeeper(self, main: str) -> None:
         data = self.place.folder / "zookeeper"
         data.mkdir()
-        (conf / "zoo.cfg").write_text(
+        (self._conf / "zoo.cfg").write_text(
             f"tickTime=2000\ndataDir={data}\nclientPort={self._zookeeper}\nclientPortAddress=127.0.0.1\n"
             "admin.enableServer=false\n",
             encoding="utf-8",
         )
         started = self.place.processes.start(
-            "zookeeper", [*self._java(64), _NO_LOG4J_BEANS, main, str(conf / "zoo.cfg")]
+            "zookeeper", [*self._java(64), _NO_LOG4J_BEANS, main, str(self._conf / "zoo.cfg")]
         )
         until = time.monotonic() + STARTS_SECONDS
         while not _listens(self._zookeeper):
@@ -199,7 +208,7 @@ class FlinkCluster(Engine):
         """Start the job manager with the job, from the savepoint or checkpoint in `_from`."""
         words = [
             "--configDir",
-            str(self.place.folder / "conf"),
+            str(self._conf),
             "--job-classname",
             self.job_class,
         ]
@@ -216,6 +225,7 @@ class FlinkCluster(Engine):
         words = ["--lanes", str(self.place.lanes), "--lane-count", str(LANES)]
         words += ["--output", str(self.place.output), "--progress", str(self.place.progress)]
         words += ["--sink", self.settings["sink"], "--source", self.settings["source"]]
+        words += ["--declined", str(self._declined), "--copies", str(self.settings.get("copies", 1))]
         words += ["--pause", str(self.settings["pause"]), "--slow", str(self.settings["slow"])]
         return [*words, "--table", "none" if self._table is None else self._table.url]
 
@@ -228,7 +238,7 @@ class FlinkCluster(Engine):
         return {}
 
     def _start_worker(self) -> Started:
-        words = ["--configDir", str(self.place.folder / "conf"), *self._properties("task-manager")]
+        words = ["--configDir", str(self._conf), *self._properties("task-manager")]
         return self.place.processes.start("task-manager", [*self._java(256), TASK_MANAGER, *words])
 
     def _kill_manager(self) -> None:
@@ -243,15 +253,26 @@ class FlinkCluster(Engine):
             self._from = str(max(retained, key=_number))
         self._start_again()
 
+    def _fail_checkpoints(self, fault: Fault) -> None:
+        """Let checkpoints fail for a while, and record the effect."""
+        if self._mounted is None:
+            raise RoundError(f"expected the setting `checkpoints` for a fault {fault.kind.value}, got none")
+        seconds = fault.length / 1_000
+        what: AbstractContextManager[None]
+        match fault.kind:
+            case Kind.READ_ONLY:
+                what = self._mounted.read_only()
+            case Kind.NO_SPACE:
+                what = self._mounted.full()
+            case Kind.DECLINE:
+                what = present(self._declined)
+            case _:
+                what, seconds = _frozen(*self._workers), EXPIRED_SECONDS
+        self.recorded.append(Effect(fault.kind, self._rest, self.place.processes).of(what, seconds))
+
     def _stop(self, parallelism: int, killed: Started | None = None, delay: float = 0.0) -> None:
         """Stop the job with a savepoint, and start from it. `killed`: a process to kill meanwhile."""
-        location = None
-        for _ in range(_STOPS_TRIED):
-            location = self._stopped(killed, delay)
-            if location is not None:
-                break
-            killed = None
-            time.sleep(_STOP_AGAIN_SECONDS)
+        location = self._stopped_in_the_end(killed, delay)
         if location is None:
             return
         self._from = location
@@ -260,6 +281,16 @@ class FlinkCluster(Engine):
         for one in self._workers:
             one.kill()
         self._start_again()
+
+    def _stopped_in_the_end(self, killed: Started | None = None, delay: float = 0.0) -> str | None:
+        """Request a stop until there is a savepoint, and return its folder; None after some requests."""
+        for _ in range(_STOPS_TRIED):
+            location = self._stopped(killed, delay)
+            if location is not None:
+                return location
+            killed = None
+            time.sleep(_STOP_AGAIN_SECONDS)
+        return None
 
     def _stopped(self, killed: Started | None, delay: float) -> str | None:
         """Request a stop with a savepoint. Returns the folder of the savepoint; None if there is none."""
@@ -324,18 +355,12 @@ class FlinkCluster(Engine):
                 self.recorded.append({"generation": self._restarts, **answer["counts"]})
 
     def _java(self, megabytes: int) -> list[str]:
-        java = shutil.which("java") or "java"
-        logging = f"-Dlog4j.configurationFile=file:{self.place.folder / 'conf' / 'log4j.properties'}"
-        options = [*_SETTINGS["java"]["options"], f"-Xmx{megabytes}m", logging]
         more = "" if self._table is None else f":{DRIVER}"
-        return [java, *options, "-cp", self.distribution.class_path + more]
+        return java(self.distribution.class_path + more, megabytes, self._conf)
 
     def _properties(self, process: str) -> list[str]:
         settings = {
-            **_SETTINGS["common"],
-            **_SETTINGS[process],
-            **_SETTINGS["mode"][self.settings["mode"]],
-            **_SETTINGS["backend"][self.settings["backend"]],
+            **settings_of(process, self.settings),
             "rest.port": self._rest,
             "jobmanager.rpc.port": self._rpc,
             "high-availability.zookeeper.quorum": f"127.0.0.1:{self._zookeeper}",
@@ -357,12 +382,15 @@ def _listens(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _freeze(one: Started, seconds: float) -> None:
-    one.signal(signal.SIGSTOP)
+@contextmanager
+def _frozen(*processes: Started) -> Iterator[None]:
+    for one in processes:
+        one.signal(signal.SIGSTOP)
     try:
-        time.sleep(seconds)
+        yield
     finally:
-        one.signal(signal.SIGCONT)
+        for one in processes:
+            one.signal(signal.SIGCONT)
 
 
 def _number(checkpoint: Path) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from conformance.engines.processes import Processes
 from conformance.observe.monitor.growing import GrowingFile
 from conformance.observe.monitor.monitor import Monitor
 from conformance.observe.monitor.reports import Alarm
@@ -14,6 +15,11 @@ from conformance.observe.monitor.shown import verdict_of
 _BEGINS = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ")
 _STAMP = 23
 _SHOWN = 3
+
+
+def of_cluster(processes: Processes) -> list[Path]:
+    """The logs of the job managers and task managers that were started so far."""
+    return [one.log for one in processes.started if one.name in {"job-manager", "task-manager"}]
 
 
 def merged(logs: Sequence[Path]) -> Iterator[str]:

@@ -40,6 +40,10 @@ class PyFlinkCluster(FlinkCluster):
         words = ["-pyclientexec", self.python, "-pyexec", self.python, "-py", str(_JOB)]
         return [*words, str(self.place.lanes), str(LANES), str(self.place.output), str(self.place.progress)]
 
+    def state(self) -> None:
+        """Its state is pickled values of Python, which no job of ours reads."""
+        return
+
     def environment(self) -> dict[str, str]:
         """Flink finds the jar for Python in a folder that its start scripts would name."""
         return {"FLINK_OPT_DIR": str(_package(self.python) / "opt")}

@@ -5,7 +5,7 @@ from conformance.observe.flink.coordinator import CoordinatorReplay, acknowledge
 from conformance.observe.flink.grammar import LogLine
 from conformance.observe.flink.order import Wait
 from conformance.observe.flink.run_state import Run
-from conformance.observe.replay import Rejected
+from conformance.observe.replay import Effects, Rejected
 from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 
 _STEP = 1 << 20
@@ -21,6 +21,8 @@ class JobManager(CoordinatorReplay):
         self._current: dict[str, str] = {}
         """By task: its execution."""
         self._finished: set[str] = set()
+        self._left: set[str] = set()
+        """The tasks that have left RUNNING since the newest trigger."""
         self._states: dict[str, str] = {}
         self._job = "CREATED"
         self._crowded: dict[int, Wait] = {}
@@ -29,6 +31,8 @@ class JobManager(CoordinatorReplay):
         """The checkpoints that the job manager has read from its store since it started."""
         self._has_restored = False
         """The restarting job has received the checkpoint to restore."""
+        self.restored = -1
+        """The checkpoint that the job has restored last; -1: none."""
         self._must_restore = False
         """The job is logged as running again, and has not received the checkpoint to restore."""
         self._handlers |= {
@@ -58,7 +62,8 @@ class JobManager(CoordinatorReplay):
         if self._run.job_over and checkpoint in self._crowded:
             return self._crowded[checkpoint]  # the maximum was pending as long as the job ran
         idle = [task for task in self._run.survey.tasks if not self._runs(task)]
-        if state.status != "RUNNING" or idle:
+        is_late = bool(idle) and self._left.issuperset(idle)
+        if state.status != "RUNNING" or (idle and not is_late):
             cause = f"{' '.join(idle)} not running" if idle else f"the job {state.status}"
             why = f"{what} with {cause}; {self._describe()}"
             rules = ("COORD-01", "COORD-12") if idle else ("ONCE-04", "COORD-01")
@@ -74,13 +79,29 @@ class JobManager(CoordinatorReplay):
             return self._crowded.setdefault(checkpoint, Wait(("free",), ("COORD-03",), why, reordering))
         self._skip_to(checkpoint)
         self._advance()
-        effects = self._coordinator.step({"kind": "trigger", "type": kind}, "COORD-01")
+        effects = self._request(kind, idle)
         if not any(effect["kind"] == "trigger_task" for effect in effects):
             raise self._coordinator.reject("trigger_task", f"checkpoint {checkpoint} may not start")
         self._run.see("savepoint" if kind == "savepoint" else "checkpoint triggered")
         self._plan(checkpoint)
         self._run.happened("triggered", checkpoint)
         return None
+
+    def _request(self, kind: str, idle: list[str]) -> Effects:
+        """The request as the model sees it: it comes before the failure of the tasks that were logged first.
+
+        The coordinator looks at the tasks in one thread and triggers in another.
+        """
+        self._left.clear()
+        for task in idle:
+            self._coordinator.step({"kind": "task_status", "task": task, "status": "RUNNING"}, "COORD-01")
+        effects = self._coordinator.step({"kind": "trigger", "type": kind}, "COORD-01")
+        for task in idle:
+            status = {"kind": "task_status", "task": task, "status": self._states[task]}
+            self._coordinator.step(status, "COORD-01")
+        if idle:
+            self._run.tolerated["checkpoint triggered before the failure of a task ends it"] += 1
+        return effects
 
     def _advance(self) -> None:
         """Time is virtual: some passes before each start, so that deadlines differ and nothing expires."""
@@ -181,6 +202,8 @@ class JobManager(CoordinatorReplay):
         moved = session.coordinator._replace(store=store)
         self._coordinator.state = session._replace(coordinator=moved)
         self._stored.clear()
+        self._run.completion_logged.add(restored)
+        self._run.happened("completion logged", restored)
 
     def _restore(self, line: LogLine) -> Wait | None:
         """The job receives the checkpoint to restore, in Flink after it is RUNNING again (ONCE-04)."""
@@ -196,6 +219,7 @@ class JobManager(CoordinatorReplay):
             why = f"the job restores checkpoint {restored}, the latest completed one is {expected}"
             raise self._coordinator.reject("restored", why, "SUB-06")
         self._run.see("started from the beginning" if restored is None else "restored from a checkpoint")
+        self.restored = line.checkpoint
         self._must_restore = False
         self._has_restored = self._job != "RUNNING"
         if self._job == "RUNNING":
@@ -213,6 +237,10 @@ class JobManager(CoordinatorReplay):
             return  # an execution that was replaced
         if state == "FAILED":
             self._run.see("task failed")
+        if before == "RUNNING":
+            self._left.add(task)
+        if before == "CREATED":
+            self._left.discard(task)
         release = self._run.survey.release
         if state == "FINISHED" and release.after_finish:
             self._states[task] = state

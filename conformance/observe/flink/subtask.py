@@ -36,6 +36,8 @@ class SubtaskReplay:
         self._last_on = [-1] * len(self._channels)
         self._last_channel = -1
         self._highest_abort = -1
+        self._restored = job.restored
+        """The operators are not notified of the checkpoint that they start from: an abort names it later."""
         self._completed = -1
         """The highest checkpoint of whose completion the operators know, as in the model (TASK-06)."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
@@ -321,7 +323,7 @@ class SubtaskReplay:
         """The task receives a completion. A new one makes the operators' notification due (TASK-06)."""
         self._nothing_due()
         wait = self._job.wait_for_completion(line.checkpoint, self._task)
-        if wait is None and line.checkpoint > self._completed:
+        if wait is None and line.checkpoint > max(self._completed, self._restored):
             self._due.append((grammar.NOTIFICATION, line.checkpoint))
         return wait
 

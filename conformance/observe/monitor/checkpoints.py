@@ -178,6 +178,12 @@ class CheckpointWatch:
 
     def _check_running(self, checkpoint: int, place: Place) -> None:
         reordering = "checkpoint triggered before its tasks are logged as running"
+        left = self.executions.triggered()
+        idle = sorted(self.executions.idle())
+        waited = [self.executions.current[task] for task in idle]
+        is_late = bool(waited) and left.issuperset(waited)
+        if is_late:
+            reordering = "checkpoint triggered before the failure of a task ends it"
         if self.status not in {"", "RUNNING"}:
             alarm = Alarm(
                 self.job, "COORD-12", f"checkpoint {checkpoint} is triggered, and the job is {self.status}",
@@ -186,7 +192,12 @@ class CheckpointWatch:
             if self.status in OVER:
                 self._raise(alarm)
             else:
-                self.deferred.add(lambda: self.status == "RUNNING", alarm, reordering, ends_with=checkpoint)
+                self.deferred.add(
+                    lambda: self.status == "RUNNING" or (is_late and self._is_lost(checkpoint)),
+                    alarm,
+                    reordering,
+                    ends_with=checkpoint,
+                )
         if self._must_restore and self.newest_completed >= 0:
             self.judged.add("ONCE-04")
             sentence = (
@@ -196,16 +207,27 @@ class CheckpointWatch:
             self.deferred.add(lambda: not self._must_restore, alarm, reordering, ends_with=checkpoint)
         if self._old_wording or not self.executions.is_complete:
             return
-        idle = sorted(self.executions.idle())
         if idle:
-            executions, waited = self.executions, [self.executions.current[task] for task in idle]
+            executions = self.executions
             sentence = f"checkpoint {checkpoint} is triggered with {', '.join(idle[:5])} not running"
             self.deferred.add(
-                lambda: all(executions.states.get(one) in {"RUNNING", "FINISHED", None} for one in waited),
+                lambda: (
+                    all(executions.states.get(one) in {"RUNNING", "FINISHED", None} for one in waited)
+                    or (is_late and self._is_lost(checkpoint))
+                ),
                 Alarm(self.job, "COORD-01", sentence, place, checkpoint),
                 reordering,
                 ends_with=checkpoint,
             )
+
+    def _is_lost(self, checkpoint: int) -> bool:
+        """Whether a checkpoint has ended without success, or ends with the failure of its job.
+
+        Flink looks at the tasks in one thread and triggers in another. A task may fail in between, for one
+        request, which is under way then; its checkpoint is lost.
+        """
+        pending = self.pending.get(checkpoint)
+        return pending.status != "" if pending is not None else self._ended.get(checkpoint) != COMPLETED
 
     # ------------------------------------------------------------ ends
 

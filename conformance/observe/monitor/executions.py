@@ -26,6 +26,8 @@ class Executions:
         self._early: dict[str, set[tuple[str, str]]] = defaultdict(set)
         """By execution: changes on a worker that wait for the previous change, which another thread logs."""
         self._deferred = deferred
+        self._left: set[str] = set()
+        """The executions that have left RUNNING since the newest trigger."""
         self._complete = False
         """The start of the job was seen: no execution is unknown."""
 
@@ -35,6 +37,7 @@ class Executions:
         self.states.clear()
         self._names.clear()
         self._on_workers.clear()
+        self._left.clear()
         self._complete = True
 
     @property
@@ -47,6 +50,12 @@ class Executions:
         for task, execution in self.current.items():
             if self.states.get(execution) not in {"RUNNING", "FINISHED"}:
                 yield task
+
+    def triggered(self) -> frozenset[str]:
+        """A checkpoint is triggered. Returns the executions that have left RUNNING since the one before."""
+        left = frozenset(self._left)
+        self._left.clear()
+        return left
 
     def knows(self, execution: str) -> bool:
         """Whether the execution belongs to this job."""
@@ -74,6 +83,8 @@ class Executions:
             sentence = f"{task} leaves {before}, and it is {known}: a line is missing or altered"
             self._alarm("COORD-01", sentence, place)
         self.states[execution] = after
+        if before == "RUNNING":
+            self._left.add(execution)
         if before == "CREATED":
             self.current[task] = execution
         if after in _ENDED:

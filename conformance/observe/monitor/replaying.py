@@ -64,7 +64,8 @@ class LiveReplay:
         """Lines about a restore with their counts, until others show whether the job starts."""
         self._count = self._completions = 0
         self._is_starting = False
-        self._highest_attempt = 0
+        self._attempts: dict[int, int] = {}
+        """By attempt of the job: the first line that was read of it, which the replay reaches later."""
 
     def read(self, line: LogLine, place: Place) -> None:
         """Take one line; older ones are replayed."""
@@ -122,7 +123,8 @@ class LiveReplay:
         self._session = None
         self._lines.clear()
         self._places.clear()
-        self._is_starting, self._completions, self._highest_attempt = True, 0, 0
+        self._is_starting, self._completions = True, 0
+        self._attempts.clear()
         self.note = "the job has not completed two checkpoints yet"
 
     def _prepare(self, line: LogLine) -> None:
@@ -157,11 +159,11 @@ class LiveReplay:
         found = session.survey
         match line.kind:
             case grammar.DEPLOYED:
-                self._know(found, line.execution, Execution(line.task, int(line.detail)))
+                self._know(found, line, Execution(line.task, int(line.detail)))
             case grammar.TASK | grammar.BARRIER:
                 if line.execution not in found.executions:
                     task, _, attempt = line.task.rpartition("#")
-                    self._know(found, line.execution, Execution(task, int(attempt)))
+                    self._know(found, line, Execution(task, int(attempt)))
                 if line.kind == grammar.BARRIER:
                     found.last_barrier[line.task, line.detail] = line.number
                 elif line.detail.endswith(">FINISHED"):
@@ -178,10 +180,10 @@ class LiveReplay:
             case _:
                 pass
 
-    def _know(self, found: Survey, name: str, execution: Execution) -> None:
-        found.executions[name] = execution
-        found.by_thread[execution.thread] = name
-        self._highest_attempt = max(self._highest_attempt, execution.attempt)
+    def _know(self, found: Survey, line: LogLine, execution: Execution) -> None:
+        found.executions[line.execution] = execution
+        found.by_thread[execution.thread] = line.execution
+        self._attempts.setdefault(execution.attempt, line.number)
 
     # ------------------------------------------------------------ the replay
 
@@ -227,7 +229,8 @@ class LiveReplay:
         session.completed.difference_update([one for one in session.completed if one < below])
         for failed in (session.failed, session.unfinalized):
             failed.difference_update([one for one in failed if one < below])
-        first = max(0, self._highest_attempt - _KEPT_ATTEMPTS)
+        reached = max((one for one, number in self._attempts.items() if number < oldest), default=0)
+        first = max(0, reached - _KEPT_ATTEMPTS)
         for name in [name for name, one in found.executions.items() if one.attempt < first]:
             thread = found.executions.pop(name).thread
             found.by_thread.pop(thread, None)
@@ -235,7 +238,8 @@ class LiveReplay:
             session.finished.discard(thread)
         for key in [key for key in found.last_barrier if int(key[0].rpartition("#")[2]) < first]:
             del found.last_barrier[key]
-        attempts = frozenset(map(str, range(first, self._highest_attempt + 1)))
+        self._attempts = {one: number for one, number in self._attempts.items() if one >= first}
+        attempts = frozenset(map(str, self._attempts))
         session.replay.forget(below, attempts)
         for number in [one for one in self._places if one < oldest]:
             del self._places[number]

@@ -82,6 +82,43 @@ def test_one_round_refutes_and_the_page_marks_what_fewer_than_three_rounds_showe
     assert "not reproduced three times" not in report.markdown([thrice])
 
 
+def effect(kind, failed, lines):
+    return {
+        "fault": kind,
+        "failed": failed,
+        "completed": 3,
+        "lines": lines,
+        "messages": {f"declined by {'0a' * 16}_{failed}": failed},
+    }
+
+
+@pytest.mark.parametrize(
+    ("failed", "lines", "verdict"),
+    [(2, 1, Verdict.CONFORMS), (0, 1, Verdict.UNDETERMINED), (2, 0, Verdict.UNDETERMINED)],
+)
+def test_a_kind_of_fault_without_any_effect_leaves_a_row_undetermined(failed, lines, verdict):
+    found = [effect("decline", failed, lines), effect("no-space", 4, 9)]
+    round_ = {**one("flink-checkpoints"), "rest": found}
+
+    assert summary("flink-checkpoints", round_).verdict is verdict
+    assert ("NO EFFECT" in report.line(round_)) is (verdict is Verdict.UNDETERMINED)
+    seen = "1 of 1" if verdict is Verdict.CONFORMS else "0 of 1"
+    table = report.markdown([summary("flink-checkpoints", round_)])
+    assert f"| `flink-checkpoints` | decline | {seen} | {failed} | 3 | declined by ({failed}) |" in table
+    again = {**one("flink-checkpoints", 1), "rest": [effect("decline", 1, 1)]}
+    assert summary("flink-checkpoints", round_, again).verdict is Verdict.CONFORMS
+
+
+def test_the_page_tells_whose_state_was_read_and_the_line_tells_why_not():
+    read = {**one("flink-double-state", 0, "STATE_TOO_LARGE"), "state": {"keys": 13, "records": 20_000}}
+    unread = {**one("flink-double-state", 1), "state": {"unread": "no savepoint"}}
+
+    assert "20,000 records of 13 keys" in report.line(read)
+    assert "state in the last savepoint: no savepoint" in report.line(unread)
+    table = report.markdown([summary("flink-double-state", read, unread)])
+    assert "| `flink-double-state` | 2 | 1 | 1 |" in table
+
+
 def test_a_row_that_the_table_has_not_is_refused():
     assert table_row("flink@1.20.5").release == "1.20.5"
     for name in ("storm", "spark@3.5.0"):

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from conformance.engines.rows import table_row, table_rows
 from conformance.engines.schedule import FAULTS, KINDS, RECORDS, SPACING, Kind, faults_of
 
 ONE_PROCESS = frozenset({Kind.KILL_WORKER, Kind.FREEZE, Kind.NO_FOLDER})
@@ -39,6 +40,28 @@ def test_every_kind_is_drawn_about_as_often_as_its_weight_says():
     for kind, row in KINDS.items():
         share = drawn[kind] / (300 * FAULTS)
         assert abs(share - row["weight"] / weights) < 0.05, kind
+
+
+def test_kinds_of_a_row_are_drawn_equally_and_leave_the_other_draws_alone():
+    row = table_row("flink-checkpoints")
+    drawn = Counter(
+        one.kind for number in range(300) for one in faults_of(1, number, FAULTS, RECORDS, row.kinds)
+    )
+
+    assert set(drawn) == set(row.kinds)
+    for kind, times in Counter(row.kinds).items():
+        assert abs(drawn[kind] / (300 * FAULTS) - times / len(row.kinds)) < 0.05, kind
+    assert [one.kind.value for one in faults_of(20261125, 0, kinds=row.kinds)] == [
+        "read-only", "checkpoint-timeout", "no-space", "no-space",
+    ]  # fmt: skip
+
+
+def test_a_kind_of_weight_0_occurs_only_where_a_row_lists_it():
+    listed = {kind for kind, fault in KINDS.items() if fault["weight"] == 0}
+
+    assert listed == {kind for kind in Kind if kind.shows is not None}
+    assert not listed & {one.kind for number in range(300) for one in faults_of(1, number)}
+    assert {name for name, row in table_rows().items() if listed & set(row.kinds)} == {"flink-checkpoints"}
 
 
 def test_too_many_faults_are_refused():

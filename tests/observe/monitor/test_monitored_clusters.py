@@ -29,6 +29,10 @@ def lines_of(name: str) -> list[str]:
         ("flink-1.13.6-unfinalized", 1_500, {"COORD-09", "ONCE-04"}),
         ("flink-1.13.6-stopped", 300, {"COORD-03", "COORD-09"}),
         ("flink-1.17.2-canceled", 0, {"COORD-01", "ONCE-04"}),
+        ("flink-2.3.0-many-attempts", 1_300, {"COORD-01", "ONCE-04", "ALIGN-01"}),
+        ("flink-2.3.0-late-trigger", 0, {"COORD-01", "COORD-12"}),
+        ("flink-2.3.0-declined", 600, {"COORD-09", "TASK-05", "ONCE-04"}),
+        ("flink-2.3.0-from-savepoint", 3_600, {"COORD-08", "COORD-09", "ONCE-04"}),
     ],
 )
 def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
@@ -65,6 +69,66 @@ def test_a_line_without_which_the_others_make_no_sense_is_missed(name, without, 
     found = watched(left)
     assert [alarm.rule for alarm in found.alarms][:1] == [rule]
     assert sentence in found.alarms[0].sentence
+
+
+TRIGGERED, FAILED = "Triggering checkpoint 16 ", "Failed to trigger or complete checkpoint 16 "
+TASK_FAILED = "ExecutionGraph [flink-pekko.actor.default-dispatcher-14] KeyedProcess"
+
+
+def triggered_late() -> list[str]:
+    """The log as if the thread that triggers had been slower, and a task had failed before its line.
+
+    The log `flink-2.3.0-late-trigger` has such a trigger, which comes even after the job has left RUNNING.
+    """
+    lines = lines_of("flink-2.3.0-many-attempts")
+    trigger = next(line for line in lines if TRIGGERED in line)
+    failure = next(line for line in lines if TASK_FAILED in line and " RUNNING to FAILED" in line)
+    lines.remove(trigger)
+    lines.insert(lines.index(failure) + 1, trigger)
+    return lines
+
+
+def at_info(lines: list[str]) -> list[str]:
+    return [line for line in lines if " DEBUG " not in line]
+
+
+def test_a_task_may_fail_between_the_look_at_the_tasks_and_the_line_of_the_trigger():
+    lines = triggered_late()
+
+    assert [alarm.describe() for alarm in watched(at_info(lines)).alarms] == []
+    found = watched(lines)
+    assert [alarm.describe() for alarm in found.alarms] == []
+    assert found.monitor.replayed > 1_300
+
+
+def test_a_late_trigger_of_a_checkpoint_that_completes_is_an_alarm():
+    lines = lines_of("flink-2.3.0-late-trigger")
+    lost = FAILED.replace("16", "40")
+    at = next(place for place, line in enumerate(lines) if lost in line)
+    completed = next(line for line in lines if "Completed checkpoint " in line)
+    lines[at] = re.sub(r"Completed checkpoint \d+ ", "Completed checkpoint 40 ", completed)
+
+    assert "COORD-01" in {alarm.rule for alarm in watched(lines).alarms if alarm.checkpoint == 40}
+
+
+def test_a_checkpoint_that_was_triggered_without_a_task_must_not_complete():
+    lines = at_info(triggered_late())
+    completed = next(line for line in lines if "Completed checkpoint 15 " in line).replace(" 15 ", " 16 ")
+    at = next(place for place, line in enumerate(lines) if FAILED in line)
+    lines[at] = completed
+
+    assert [(alarm.rule, alarm.checkpoint) for alarm in watched(lines).alarms][:1] == [("COORD-01", 16)]
+
+
+def test_only_one_checkpoint_is_under_way_when_a_task_fails():
+    lines = at_info(triggered_late())
+    at = next(place for place, line in enumerate(lines) if FAILED in line)
+    trigger, failure = (
+        next(line for line in lines if text in line).replace(" 16 ", " 17 ") for text in (TRIGGERED, FAILED)
+    )
+    lines[at + 1 : at + 1] = [trigger, failure]
+
+    assert [(alarm.rule, alarm.checkpoint) for alarm in watched(lines).alarms][:1] == [("COORD-01", 17)]
 
 
 REASONS = {

@@ -37,6 +37,8 @@ public final class EngineJob {
                 .keyBy(line -> Integer.parseInt(line.split(",")[2]), Types.INT)
                 .process(new Counting(
                         options.get("--progress"),
+                        options.get("--declined"),
+                        Long.parseLong(options.get("--copies")),
                         Long.parseLong(options.get("--pause")),
                         Long.parseLong(options.get("--slow"))))
                 .returns(Types.STRING)

@@ -1,0 +1,118 @@
+"""Faults under which checkpoints fail, and their effect: what the REST interface and the logs show of it."""
+
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.engines.engine import RoundError
+from conformance.engines.flink.logs import of_cluster
+from conformance.engines.flink.rest import RestError, ask
+from conformance.engines.processes import Processes
+from conformance.engines.schedule import Kind
+
+HEALTHY_SECONDS: Final = 30.0
+"""How long a fault waits for the next completed checkpoint: a job that restarts fails checkpoints anyway."""
+LONGER_SECONDS: Final = 2.0
+"""How much longer a fault may last if no checkpoint has failed yet."""
+_SHOWN_SECONDS: Final = 3.0
+"""How long the effect may take to be shown."""
+_ANSWERED_SECONDS: Final = 20.0
+"""How long the job manager may take to answer."""
+_WAIT: Final = 0.05
+_MESSAGE: Final = 100
+
+
+@contextmanager
+def present(file: Path) -> Iterator[None]:
+    """The file exists within the block."""
+    file.touch()
+    try:
+        yield
+    finally:
+        file.unlink()
+
+
+class Effect:
+    """What the cluster shows of a fault of this kind, from the next completed checkpoint on."""
+
+    def __init__(self, kind: Kind, port: int, processes: Processes) -> None:
+        self._kind, self._port, self._processes = kind, port, processes
+        self._before = self._counts()
+        self._wait(HEALTHY_SECONDS, lambda: self._changed()["completed"] > 0)
+        self._since = time.time() * 1_000
+        self._read = {log: log.stat().st_size for log in of_cluster(processes)}
+        self._before = self._counts()
+
+    def of(self, fault: AbstractContextManager[None], seconds: float) -> dict[str, Any]:
+        """Let the fault last, a little longer if no checkpoint fails. Returns its effect.
+
+        `failed` and `completed` are numbers of checkpoints, `lines` is the number of lines of the logs that
+        show this kind of fault, and `messages` are the reasons of failures that REST reports. Raises
+        RoundError if the job manager does not answer.
+        """
+        with fault:
+            time.sleep(seconds)
+            self._wait(LONGER_SECONDS, self._is_shown)
+        self._wait(_SHOWN_SECONDS, self._is_shown)
+        return {
+            "fault": self._kind.value,
+            **self._changed(),
+            "lines": self._lines(),
+            "messages": self._messages(),
+        }
+
+    def _wait(self, seconds: float, happened: Callable[[], bool]) -> None:
+        """Wait until it has happened, but not longer than this."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not happened():
+            time.sleep(_WAIT)
+
+    def _is_shown(self) -> bool:
+        return self._changed()["failed"] > 0 and self._lines() > 0
+
+    def _changed(self) -> dict[str, int]:
+        now = self._counts()
+        return {name: now[name] - self._before[name] for name in ("failed", "completed")}
+
+    def _lines(self) -> int:
+        """The lines since the beginning that show the fault."""
+        shows = re.compile((self._kind.shows or "").encode())
+        found = 0
+        for log in of_cluster(self._processes):
+            with log.open("rb") as file:
+                file.seek(self._read.get(log, 0))
+                found += sum(bool(shows.search(line)) for line in file)
+        return found
+
+    def _counts(self) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for answer in self._answers():
+            counts.update(answer["counts"])
+        return counts
+
+    def _messages(self) -> dict[str, int]:
+        """How often REST reports each reason, among the newest checkpoints."""
+        return dict(
+            Counter(
+                str(one.get("failure_message"))[:_MESSAGE]
+                for answer in self._answers()
+                for one in answer["history"]
+                if one["status"] == "FAILED" and one["trigger_timestamp"] >= self._since
+            )
+        )
+
+    def _answers(self) -> list[dict[str, Any]]:
+        """The numbers of checkpoints of each job. Raises RoundError."""
+        until = time.monotonic() + _ANSWERED_SECONDS
+        while True:
+            try:
+                jobs = ask(self._port, "/jobs")["jobs"]
+                return [ask(self._port, f"/jobs/{job['id']}/checkpoints") for job in jobs]
+            except RestError as failed:
+                if time.monotonic() > until:
+                    raise RoundError(f"expected the numbers of checkpoints, got: {failed}") from failed
+            time.sleep(_WAIT)
