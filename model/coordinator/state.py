@@ -178,8 +178,10 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
 
 def restored_entries(plan: Plan) -> tuple[Entry, ...]:
     """The entry of the restored savepoint, if any. A claimed one is the job's own checkpoint (SUB-13)."""
-    kind = CHECKPOINT if plan.claim_mode == CLAIM else SAVEPOINT
-    return tuple(Entry(checkpoint, kind) for checkpoint in plan.savepoint)
+    return tuple(
+        Entry(checkpoint, CHECKPOINT if plan.claim_mode == CLAIM else SAVEPOINT)
+        for checkpoint in plan.savepoint
+    )
 
 
 def holds_savepoint(coordinator: Coordinator) -> bool:
@@ -190,13 +192,13 @@ def holds_savepoint(coordinator: Coordinator) -> bool:
 
 def restored_files(plan: Plan) -> SharedState:
     """The registry of a new job. From 1.15 on it deletes no file that is as old as a savepoint in LEGACY."""
-    keeps = plan.profile.has_claim_modes and plan.claim_mode == LEGACY
-    return new_shared_state()._replace(unclaimed=plan.savepoint[0] if plan.savepoint and keeps else NONE)
+    keeps = plan.savepoint and plan.profile.has_claim_modes and plan.claim_mode == LEGACY
+    return new_shared_state()._replace(unclaimed=plan.savepoint[0] if keeps else NONE)
 
 
 def unclaimed(plan: Plan) -> tuple[int, ...]:
     """The restored savepoint, if the job does not own it."""
-    return () if plan.claim_mode == CLAIM else plan.savepoint
+    return () if not plan.savepoint or plan.claim_mode == CLAIM else plan.savepoint
 
 
 def triggers_full(coordinator: Coordinator) -> bool:

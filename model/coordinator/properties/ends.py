@@ -327,7 +327,7 @@ def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | N
     for place, effect in enumerate(answers(effects, before.next_id - 1)):
         if type(effect) is not Rejected and effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
             kind = effect.type if type(effect) is TriggerTask else before.queue[place].type
-            kind = CHECKPOINT if kind == FULL else kind
+            kind = CHECKPOINT if plan.savepoint and kind == FULL else kind
             tasks = before.tasks_run if plan.profile.every_task_must_run else (True,) * len(plan.sources)
             return Pending(
                 checkpoint, kind, False, 0, tasks, (False,) * len(tasks), (0,) * len(tasks),

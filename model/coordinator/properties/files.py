@@ -137,7 +137,7 @@ def without(
 
 def unowned(plan: Plan) -> tuple[int, ...]:
     """The restored savepoint, if its job does not own it."""
-    return plan.savepoint if plan.claim_mode != CLAIM else ()
+    return plan.savepoint if plan.savepoint and plan.claim_mode != CLAIM else ()
 
 
 def dropped_checkpoints(before: Coordinator, kept: tuple[int, ...]) -> tuple[int, ...]:
