@@ -92,7 +92,7 @@ class Coordination:
         self._running.clear()
         self._final = FinalCheckpoint()
         self._failure = None
-        self._savepoints.clear_left()
+        self._savepoints.clear_left(attempt)
         states, published = self._restoring.newest(self._coordinator.completed)
         first = self._reserved_id()
         if published is not None or first != self._coordinator.next_id:

@@ -7,6 +7,7 @@ from impl.eventlog import EventLog
 from impl.savepoints import SavepointRequest, SavepointRequests
 from impl.state import (
     CheckpointStorage,
+    SavepointFolder,
     StorageError,
     SupersededError,
     UncertainPublicationError,
@@ -87,6 +88,22 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
     found = CheckpointStorage(newer.storage.location).latest_completed()
     assert found.completed.checkpoint == 5
     assert found.refused == ()
+
+
+@pytest.mark.rule("FENCE-01")
+def test_a_driver_that_thaws_before_its_first_attempt_deletes_nothing_of_a_savepoint(drivers):
+    _, newer = drivers
+    thawed = Bench(newer.storage.location.directory.parent)
+    attempt = thawed.storage.new_attempt()
+    resume(newer)
+    asked = newer.requests.add(SavepointRequest())
+    newer.pass_ms(1)
+    checkpoint = newer.it.pending
+    newer.acknowledge(checkpoint, *TASKS[:-1])
+    with pytest.raises(SupersededError, match="starting"):
+        thawed.it.begin_attempt(attempt, lambda task, message: None)
+    newer.acknowledge(checkpoint, TASKS[-1])
+    assert SavepointFolder(asked.result(0).folder).load().checkpoint == checkpoint
 
 
 @pytest.mark.rule("FENCE-03")
