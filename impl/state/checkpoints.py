@@ -328,7 +328,7 @@ class CheckpointStorage(SnapshotFiles):
                 listed = set()
             except errors.SnapshotCorruptError:
                 continue
-            names = [f"{folder}/{one}" for one in self._location.sizes(folder) if _is_left_over(one, attempt)]
+            names = [f"{folder}/{one}" for one in self._location.sizes(folder) if is_left_over(one, attempt)]
             removed = [name for name in names if name not in listed and self._location.remove(name)]
             swept += removed
             if checkpoint < newest:
@@ -385,7 +385,7 @@ def _numbers(names: Iterable[str]) -> list[int]:
     return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
 
 
-def _is_left_over(name: str, attempt: int) -> bool:
+def is_left_over(name: str, attempt: int) -> bool:
     """Whether the name is a file of an attempt before `attempt`, or a temporary one."""
     temporary = _OPEN_METADATA.fullmatch(name)
     if temporary is not None:

@@ -31,6 +31,7 @@ from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, StateHandle, overtaken
 
+_ORIGIN_OF_EARLIER_RELEASES: Final = f"{ATTEMPTS}/origin"
 _ORIGIN: Final = re.compile(r"([0-9]{1,18})\.origin")
 
 
@@ -149,15 +150,17 @@ def begin_from(
 
 
 def _found(storage: CheckpointStorage, there: CompletedCheckpoint) -> CompletedCheckpoint | None:
-    """The copy that an earlier driver has completed; None if there is none."""
+    """The live copy that an earlier driver has completed; None if the id is free."""
     try:
         found = storage.load(there.checkpoint)
     except FileNotFoundError:
         return None
-    if not found.has_the_content_of(there):
+    dead = overtaken(found, storage.starts) is not None
+    if dead or not found.has_the_content_of(there):
         raise CheckpointConflictError(
-            f"{storage.location}/chk-{there.checkpoint}: expected a copy of the original, or no checkpoint "
-            "with its id, got one with other content; keep the job's checkpoints in another folder"
+            f"{storage.location}/chk-{there.checkpoint}: expected a live copy of the original, or no "
+            f"checkpoint with its id, got {'a dead one' if dead else 'one with other content'}; keep the "
+            "job's checkpoints in another folder"
         )
     return found
 
@@ -192,13 +195,16 @@ def _copied(
 
 
 def origin_of(storage: CheckpointStorage) -> Origin | None:
-    """The original from which the job of the folder started; None if it started without one."""
-    location = storage.location
+    """The original from which the job of the folder started; None if it started without one.
+
+    An attempt that was superseded before its start has none. Raises StateError if the record is malformed.
+    """
+    location, started = storage.location, storage.starts
     matches = (_ORIGIN.fullmatch(name) for name in location.sizes(ATTEMPTS))
-    newest = max((int(match[1]) for match in matches if match), default=None)
-    if newest is None:
+    newest = max((int(match[1]) for match in matches if match and int(match[1]) in started), default=None)
+    name = _ORIGIN_OF_EARLIER_RELEASES if newest is None else f"{ATTEMPTS}/{newest}.origin"
+    if location.size(name) is None:
         return None
-    name = f"{ATTEMPTS}/{newest}.origin"
     content = location.read(name)
     try:
         origin = Origin(**json.loads(content))

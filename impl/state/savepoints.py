@@ -11,7 +11,7 @@ deletes or changes a complete savepoint (SUB-09), unless a job has claimed it (`
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from impl.state.checkpoints import METADATA
+from impl.state.checkpoints import METADATA, is_left_over
 from impl.state.durable import TEMPORARY
 from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError
 from impl.state.locations import Where, location_of
@@ -74,7 +74,7 @@ class SavepointFolder(SnapshotFiles):
         by_task = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism, dict(origin))
         self._require_files(completed)
-        if not self._location.publish(METADATA, completed.encode()):
+        if not self._location.publish(METADATA, completed.encode(), f"{attempt}-"):
             raise CheckpointConflictError(
                 f"{self._location}/{METADATA}: expected no savepoint, got one that is complete; name "
                 "another folder"
@@ -119,8 +119,22 @@ class SavepointFolder(SnapshotFiles):
         self._location.remove(METADATA)
         self.discard()
 
+    def clear_left(self, attempt: int) -> None:
+        """Delete the files of attempts before `attempt`, of a savepoint that they have left incomplete.
+
+        A newer attempt may have begun or completed the savepoint meanwhile: none of its files is deleted.
+        """
+        if self.is_complete:
+            return
+        self.shared.sweep((), attempt)
+        self._location.remove_folder(FOLDER)
+        for name in self._location.sizes():
+            if is_left_over(name, attempt):
+                self._location.remove(name)
+        self._location.remove_folder()
+
     def discard(self) -> None:
-        """Delete an incomplete savepoint. Raises StateError if it is complete."""
+        """Delete an incomplete savepoint of this attempt. Raises StateError if it is complete."""
         if self.is_complete:
             raise StateError(
                 f"{self._location}: expected an incomplete savepoint, got a complete one, which only its "

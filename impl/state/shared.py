@@ -19,7 +19,7 @@ from impl.state.errors import SnapshotCorruptError, storage_errors
 from impl.state.locations import Location
 
 FOLDER: Final = "shared"
-_NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.([0-9]{1,18})\.[0-9a-f]+(\.tmp)?")
+_NAME: Final = re.compile(r"\.?[A-Za-z0-9_-]+\.([0-9]{1,18})\.[0-9a-f]+((\.[0-9a-f]{8})?\.tmp)?")
 
 
 class SharedFile(NamedTuple):

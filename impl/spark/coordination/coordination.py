@@ -29,6 +29,7 @@ from impl.spark.channels.messages import (
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.final_checkpoint import FinalCheckpoint
 from impl.spark.coordination.history import CheckpointHistory
+from impl.spark.coordination.job_end import abandon_checkpoints
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
 from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
@@ -92,7 +93,7 @@ class Coordination:
         self._running.clear()
         self._final = FinalCheckpoint()
         self._failure = None
-        self._savepoints.clear_left()
+        self._savepoints.clear_left(attempt)
         states, published = self._restoring.newest(self._coordinator.completed)
         first = self._reserved_id()
         if published is not None or first != self._coordinator.next_id:
@@ -126,8 +127,7 @@ class Coordination:
         """Every task has finished: the savepoints that were taken, and why the cleanup failed, if it did.
 
         Answers the request that has stopped the job. The output is committed, so a full disk fails nothing.
-        Raises `SupersededError` if a newer attempt exists before or directly after the cleanup, which
-        concerns this driver's own checkpoints only.
+        Raises `SupersededError` if a newer attempt exists before or directly after the cleanup.
         """
         self._send = _drop
         failure = self._end(FINISHED)
@@ -137,19 +137,20 @@ class Coordination:
     def job_ended(self, status: str) -> str | None:
         """The job has failed or was cancelled: delete its checkpoints if that is configured (COORD-25).
 
-        Returns why that failed, if it did. Raises `SupersededError` if another driver has begun a newer
-        attempt.
+        Returns why that failed, if it did. Raises `SupersededError` if a newer attempt exists.
         """
         return self._end(status) if self._context.config.deletes_checkpoints(status) else None
 
     def _end(self, status: str) -> str | None:
         self._storage.require_newest("ending the job", self._attempt)
-        failure = None
+        failure, last = None, self._attempt
         try:
+            if self._context.config.deletes_checkpoints(status):
+                last = abandon_checkpoints(self._storage, self._attempt)
             self._clean_up(status)
         except StorageError as failed:
             failure = str(failed)
-        self._storage.require_newest("ending the job", self._attempt)  # superseded in between
+        self._storage.require_newest("ending the job", last)  # superseded in between
         return failure
 
     def _clean_up(self, status: str) -> None:

@@ -57,22 +57,16 @@ class Savepoints:
         self.completed: list[Savepoint] = []
         self._cleared = False
 
-    def clear_left(self) -> None:
+    def clear_left(self, attempt: int) -> None:
         """Delete the incomplete savepoints of an earlier driver. Further calls do nothing.
 
-        Call it after this driver has drawn its first attempt: until then the earlier driver may complete a
+        `attempt`: this driver's first, which was drawn before: until then the earlier driver may complete a
         savepoint, and report it to its user.
         """
-        if self._cleared:
-            return
-        self._cleared = True
-        for left in savepoints_in(self._folder):
-            try:
-                if not left.is_complete:
-                    left.discard()
-            except StateError:
-                if not left.is_complete:  # else its driver has completed it meanwhile, and withdraws it
-                    raise
+        if not self._cleared:
+            self._cleared = True
+            for left in savepoints_in(self._folder):
+                left.clear_left(attempt)
 
     # ------------------------------------------------------------ requests
 

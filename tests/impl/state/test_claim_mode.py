@@ -312,3 +312,57 @@ def test_a_checkpoint_of_another_job_with_the_id_of_the_original_is_not_replaced
     with pytest.raises(CheckpointConflictError, match="got one with other content"):
         begin_from(CheckpointStorage(places[1]), original_at(other.where))
     assert there.read(there.load(2).handles["count-0"]) == "state 2"
+
+
+@pytest.mark.rule("FENCE-05")
+def test_a_dead_copy_is_not_begun_from(retained, places):
+    """A newer attempt has started from an older checkpoint: the job would restore that one instead."""
+    storage = begun(places, 2, claim=False)
+    begun(places, 1, claim=False)
+    with pytest.raises(CheckpointConflictError, match="got a dead one"):
+        begun(places, 2, claim=False)
+    assert storage.latest_completed().completed.checkpoint == 1
+
+
+def test_an_attempt_that_never_started_has_no_origin(retained, places, monkeypatch):
+    paused, newer = CheckpointStorage(places[1]), CheckpointStorage(places[1])
+    monkeypatch.setattr(paused, "record_restored", lambda *_: newer.new_attempt())
+    begin_from(paused, original_at(beside(places[0], "chk-2")), claim=True)
+    newer.record_restored(newer.newest_attempt(), None)
+    assert origin_of(newer) is None
+
+
+@pytest.mark.rule("FENCE-01")
+def test_a_paused_driver_clears_no_savepoint_that_a_newer_one_is_writing(places, tmp_path):
+    folder = SavepointFolder(beside(places[2], "savepoint-4-11ea9e"))
+    folder.begin()
+    shared = shared_file(folder, tmp_path, b"table", attempt=5)
+    handle = folder.write(4, "count-0", 5, encode("saved"), shared=(shared,))
+    folder.write(4, "count-0", 3, encode("of an older attempt"))
+    folder.clear_left(4)
+    assert set(folder.location.sizes()) == {"count-0.5.state"}
+    folder.publish(4, 5, [handle], 128, {"lineage": "11ea9e00"})
+    folder.clear_left(6)
+    assert folder.load().checkpoint == 4
+    folder.location.remove("_metadata")
+    folder.clear_left(6)
+    assert contents(folder.where) == {}
+
+
+def test_a_sweep_deletes_what_a_killed_driver_was_copying(tmp_path):
+    storage = CheckpointStorage(tmp_path)
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "chk-4").mkdir()
+    for left in ("shared/.count-0.1.5f0c.0123abcd.tmp", "chk-4/.count-0.1.state.0123abcd.tmp"):
+        (tmp_path / left).write_bytes(b"a part")
+    storage.sweep(2)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_the_origin_that_an_earlier_release_has_recorded_is_read(retained, places):
+    storage = begun(places, claim=True)
+    origin = origin_of(storage)
+    storage.location.move(f"attempts/{storage.newest_attempt()}.origin", "attempts/origin")
+    assert not any(name.endswith(".origin") for name in storage.location.sizes("attempts"))
+    assert origin is not None
+    assert origin_of(storage) == origin

@@ -3,10 +3,13 @@
 import pytest
 from coordination_bench import TASKS, Bench
 
+from impl.config import NO_EXTERNALIZED_CHECKPOINTS
+from impl.core.coordinator.job import CANCELED, FAILED, FINISHED
 from impl.eventlog import EventLog
 from impl.savepoints import SavepointRequest, SavepointRequests
 from impl.state import (
     CheckpointStorage,
+    SavepointFolder,
     StorageError,
     SupersededError,
     UncertainPublicationError,
@@ -87,6 +90,68 @@ def test_the_ended_driver_discards_nothing_of_the_newer_one(drivers):
     found = CheckpointStorage(newer.storage.location).latest_completed()
     assert found.completed.checkpoint == 5
     assert found.refused == ()
+
+
+@pytest.mark.rule("FENCE-01")
+def test_a_driver_that_thaws_before_its_first_attempt_deletes_nothing_of_a_savepoint(drivers):
+    _, newer = drivers
+    thawed = Bench(newer.storage.location.directory.parent)
+    attempt = thawed.storage.new_attempt()
+    resume(newer)
+    asked = newer.requests.add(SavepointRequest())
+    newer.pass_ms(1)
+    checkpoint = newer.it.pending
+    newer.acknowledge(checkpoint, *TASKS[:-1])
+    with pytest.raises(SupersededError, match="starting"):
+        thawed.it.begin_attempt(attempt, lambda task, message: None)
+    newer.acknowledge(checkpoint, TASKS[-1])
+    assert SavepointFolder(asked.result(0).folder).load().checkpoint == checkpoint
+
+
+@pytest.fixture
+def ending(tmp_path):
+    """The same two, of a job that retains no checkpoint once it has ended."""
+    retention = {"externalized_checkpoint_retention": NO_EXTERNALIZED_CHECKPOINTS}
+    older, newer = Bench(tmp_path, **retention), Bench(tmp_path, **retention)
+    older.start()
+    complete(older, 1)
+    return older, newer
+
+
+@pytest.mark.rule("FENCE-02")
+@pytest.mark.parametrize("status", [FINISHED, FAILED, CANCELED])
+def test_a_driver_that_is_paused_before_it_ends_its_job_deletes_nothing_of_the_newer_one(
+    ending, monkeypatch, status
+):
+    older, newer = ending
+    require_newest, restored = older.storage.require_newest, []
+
+    def paused(doing, attempt):
+        require_newest(doing, attempt)
+        if not restored:
+            restored.append(resume(newer))
+
+    monkeypatch.setattr(older.storage, "require_newest", paused)
+    with pytest.raises(SupersededError):
+        older.it.finish() if status == FINISHED else older.it.job_ended(status)
+    assert restored == [1]
+    assert newer.storage.latest_completed().completed.checkpoint == 1
+
+
+@pytest.mark.rule("FENCE-05")
+def test_a_driver_that_comes_while_the_older_one_deletes_the_checkpoints_restores_none(ending, monkeypatch):
+    older, newer = ending
+    remove, restored = older.storage.location.remove, []
+
+    def paused(name):
+        if name == "chk-1/_metadata":
+            restored.append(resume(newer))
+        return remove(name)
+
+    monkeypatch.setattr(older.storage.location, "remove", paused)
+    with pytest.raises(SupersededError, match="ending the job"):
+        older.it.finish()
+    assert restored == [None]
 
 
 @pytest.mark.rule("FENCE-03")
