@@ -154,6 +154,7 @@ class FaultyWorkers(Workers):
         self._injector = injector
         self._savepoints = savepoints
         self._notified: set[int] = set()
+        self._finished: set[str] = set()
         self._failed = False
         injector.send = super().send
 
@@ -165,9 +166,16 @@ class FaultyWorkers(Workers):
             if not self._failed:
                 super().send(task, messages.AnswerFault(self._injector.claim(number, task)))
             received = super().receive(0)
-        if received is not None and isinstance(received[1], messages.Failed | messages.Disconnected):
-            self._failed = True
+        if received is not None:
+            self._note(*received)
         return received
+
+    def _note(self, task: str, report: messages.Report) -> None:
+        """A task has failed, unless it loses its connection after it has finished."""
+        if isinstance(report, messages.Finished):
+            self._finished.add(task)
+        lost = isinstance(report, messages.Disconnected) and task not in self._finished
+        self._failed = self._failed or lost or isinstance(report, messages.Failed)
 
     def send(self, task: str, command: messages.Command) -> None:
         """As of any attempt."""
