@@ -17,6 +17,7 @@ from conformance.observe.memo.transitions import Taken
 from conformance.observe.record import Record
 from conformance.observe.replay import Replayed, ReplayedCoordinator
 from conformance.observe.situations import TRACE, Witnessed
+from model.sink.two_phase_commit import SinkSnapshot
 
 EndRejection = tuple[tuple[str, ...], str]
 """A rejection that is known only at the end of a log: the rules that are broken, and the reason."""
@@ -68,6 +69,8 @@ class Run:
     sends_one_per_record: dict[str, bool] = field(default_factory=dict)
     """By source: whether it sends exactly one record for each record that it reads."""
     sinks: dict[str, Replayed] = field(default_factory=dict)
+    sink_snapshots: dict[str, list[SinkSnapshot]] = field(default_factory=lambda: defaultdict(list))
+    """By sink: the snapshots from which an attempt may restore, ascending."""
     """By task: the sink with its durable part, over all attempts."""
     logged_attempts: dict[str, list[int]] = field(default_factory=dict)
     """By task: the attempts of which the log has a file."""

@@ -17,11 +17,15 @@ from conformance.observe.memo.transitions import Notes
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run_state import Attempt, EndRejection, NotQuietError, Run
 from model.components import COMPONENTS
+from model.events import NONE
 from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
 """The rule of each event that the subtask requires."""
 _KEPT_SNAPSHOTS = 8
+"""With more of them, those are dropped that no attempt can restore."""
+RelativeSnapshot = tuple[int, int | None, tuple[tuple[int, int], ...]]
+"""A snapshot of a sink, relative to the ids of a line: checkpoint, open transaction, pending ones."""
 
 
 class SinkReplay:
@@ -36,8 +40,7 @@ class SinkReplay:
         self._due: deque[tuple[str, int]] = deque()
         self._before: int | None = 0
         """The records before the last snapshot; None if the replay began after it."""
-        self._snapshots = 0
-        """The number of snapshots since the last ones were forgotten."""
+        self._snapshots = run.sink_snapshots[file.task]
 
     def require(self, kind: str, checkpoint: int) -> None:
         """The subtask requires this event of its sink."""
@@ -76,15 +79,32 @@ class SinkReplay:
             self._due.popleft()
         return None
 
-    def pre_commits(self, line: Line, received: int | None) -> None:
-        """Count a snapshot and its rows. `received`: the records before its barriers. Raises Rejected."""
-        self._snapshots += 1
-        self._count_rows(line, received)
+    def taken(self, line: Line) -> RelativeSnapshot:
+        """The snapshot that the sink has just taken, relative to the ids of its line."""
+        assert self._model is not None, "only a sink with a model takes snapshots"
+        newest: SinkSnapshot = self._model.state.snapshots[-1]
+        return (
+            newest.checkpoint - line.base,
+            None if newest.open == NONE else newest.open - line.transaction,
+            tuple(
+                [(one.checkpoint - line.base, one.transaction - line.transaction) for one in newest.pending]
+            ),
+        )
 
-    @property
-    def has_old_snapshots(self) -> bool:
-        """Whether `forget` would drop some."""
-        return self._snapshots > _KEPT_SNAPSHOTS
+    def pre_commits(self, line: Line, received: int | None, taken: RelativeSnapshot) -> None:
+        """Keep a snapshot and count its rows.
+
+        `received`: the records before its barriers. Raises Rejected.
+        """
+        base, other = line.base, line.transaction
+        checkpoint, opened, pending = taken
+        filed = tuple([PreCommitted(one + base, transaction + other) for one, transaction in pending])
+        self._snapshots.append(
+            SinkSnapshot(checkpoint + base, NONE if opened is None else opened + other, filed)
+        )
+        if len(self._snapshots) > _KEPT_SNAPSHOTS:
+            self._forget()
+        self._count_rows(line, received)
 
     def _started(self, attempt: Attempt) -> Replayed:
         if self._model is None:
@@ -94,6 +114,7 @@ class SinkReplay:
                 raise Rejected(("SINK-06", "ONCE-04"), why)
             # no checkpoint was complete, so no earlier attempt has left a transaction to commit
             self._model = self._run.sinks[self._file.task] = self._run.replayed("sink", {})
+            self._snapshots.clear()
         return self._model
 
     def _restore(self, line: Line, attempt: Attempt) -> Need | None:
@@ -107,8 +128,10 @@ class SinkReplay:
             why = f"{task} restores, and its attempt {earlier[-1]} cannot be read to the end"
             return Need(("ended", earlier[-1], task), 1, ("ONCE-06",), why)
         model = self._run.sinks.get(task) or self._run.replayed("sink", {})
-        model.state = self._crashed(model.state, line, checkpoint)
+        sink = model.state._replace(snapshots=tuple(self._snapshots))
+        model.state = self._crashed(sink, line, checkpoint)
         self._run.rules.update(model.step(line))
+        self._snapshots[:] = model.state.snapshots
         self._model = self._run.sinks[task] = model
         if any(effect["kind"] == "commit" for effect in line.effects):
             self._run.witnessed.see("commit on restore")
@@ -178,21 +201,16 @@ class SinkReplay:
         if self._due or self._model is None:
             raise NotQuietError(f"the sink of {self._file.name} is not between two checkpoints")
         sink = self._model.state
-        kept = tuple(one for one in sink.snapshots if one.checkpoint >= checkpoint)
-        pending = {filed.transaction for one in kept for filed in one.pending}
-        committed = tuple(one for one in sink.committed if one in pending)
-        return sink._replace(snapshots=kept, committed=committed), self._before, self._is_certain
+        kept = tuple(one for one in self._snapshots if one.checkpoint >= checkpoint)
+        return sink._replace(snapshots=kept, committed=()), self._before, self._is_certain
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Drop the snapshots that no attempt can restore, so that a long run stays fast."""
-        assert self._model is not None, "only a sink with a model has taken snapshots"
-        model = self._model
-        self._snapshots, sink = 0, model.state
         newest = max(self._run.completed - self._run.savepoints, default=-1)
-        kept = tuple(one for one in sink.snapshots if one.checkpoint >= newest)
-        pending = {filed.transaction for one in kept for filed in one.pending}
-        committed = tuple(one for one in sink.committed if one in pending)
-        model.state = sink._replace(snapshots=kept, committed=committed)
+        self._snapshots[:] = [one for one in self._snapshots if one.checkpoint >= newest]
+        model = self._model
+        if model is not None and not isinstance(model, Shifted):
+            model.state = model.state._replace(snapshots=tuple(self._snapshots), committed=())
 
 
 def orphaned(run: Run, sinks: Iterable[str]) -> EndRejection | None:

@@ -246,7 +246,7 @@ class TaskReader(TaskState):
             return need
         effects = line.kinds
         if line.kind == "snapshot":
-            self._act(TaskState._pre_commits, line, None)
+            self._act(TaskState._pre_commits, line, None, sink.taken(line))
             if "begin" not in effects:
                 self._see("last transaction")
         elif "commit" in effects:

@@ -93,16 +93,29 @@ def validate(
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
-    replayed event. `remember` caches steps of the model (`conformance.observe.memo`). The verdict is the
-    same. One field may differ in the state of a rejected line: the coordinator's minimum pause, if it is
-    over, is shown as ending at that line's time.
+    replayed event. `remember` caches steps of the model (`conformance.observe.memo`). The result is the same:
+    a log that is rejected is validated again without them, because a remembered state lacks some fields that
+    decide about nothing, and the message shows the whole state.
     Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
+    result = _validated(folder, settings or Settings(), required, record, remember)
+    if result.rejection is None or record is not None or not remember:
+        return result
+    whole = _validated(folder, settings or Settings(), required, None, remember=False)
+    assert whole.rejection is not None, f"only remembered steps reject {result.rejection.describe()}"
+    places = [(one.file, one.line) for one in (result.rejection, whole.rejection)]
+    assert places[0] == places[1], f"remembered steps reject {places[0]}, the model {places[1]}"
+    return whole
+
+
+def _validated(
+    folder: Path, settings: Settings, required: Collection[str], record: Record | None, remember: bool
+) -> TraceResult:
     log = find(folder)
     run = Run(record=record, remember=remember)
     run.witnessed.watch = None if record is None else record.witnessed
     run.witnessed.missing(required)  # raises now, not after the replay, if a name is unknown
-    readers = _readers(run, log, settings or Settings())
+    readers = _readers(run, log, settings)
     with without_collection():
         rejection = _read(run, readers)
     run.add_up()

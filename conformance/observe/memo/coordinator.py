@@ -1,18 +1,26 @@
 """A coordinator, with its steps remembered. The base is the next id; times are relative to the clock.
 
-The model numbers the handles of states in the order in which they come, so a relative state has none of
-them. A pause that has ended is one that ends now, as in `model.coordinator.environment.relative_time`.
+A relative state has neither the names of states nor the deadlines of checkpoints, which hardly two
+checkpoints share: they are registers, and a remembered step says where each register comes from. The model
+numbers the names in the order in which they come; a relative state numbers them by checkpoint and task. Only
+a step of the clock that reaches a deadline reads the deadlines, and the model takes such a step each time. A
+pause that has ended is one that ends now, as in `model.coordinator.environment.relative_time`.
 """
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from conformance.observe.lines.line import Line, ShapedLine
 from conformance.observe.memo.shifted import (
     LARGEST_ID,
     NO_NODE,
+    Bookmark,
+    Edge,
     Key,
     Shifted,
     Table,
+    UnderivableError,
     as_text,
     without_id,
 )
@@ -20,7 +28,7 @@ from conformance.observe.replay import Effects, Replayed, ReplayedCoordinator
 from model.components import Wire
 from model.coordinator.pending import Pending
 from model.coordinator.shared_state import new_shared_state
-from model.coordinator.state import Coordinator
+from model.coordinator.state import Coordinator, Regional
 from model.coordinator.wire.coordinator import CoordinatorSession
 from model.events import NONE
 from model.store.store import Entry
@@ -28,54 +36,96 @@ from model.store.store import Entry
 _REMEMBERED = frozenset({"acknowledge", "decline", "trigger", "advance", "task_status", "job_status"})
 """The events that come often."""
 _ID = re.compile(rb'"checkpoint":(\d+)[,}]')
+_NEVER = 1 << 62
+_NEW = -1
+
+
+class _Fact(NamedTuple):
+    """What is known of a relative state. A checkpoint is pending, or a failure has outlived it."""
+
+    timeout: int
+    """After how many ms a new checkpoint expires."""
+    checkpoints: tuple[int, ...]
+    """Relative to the base: the checkpoints with a deadline."""
+    states: tuple[tuple[int, int], ...]
+    """The places with a state: a relative checkpoint, and the position of a task."""
+
+
+class _Registers(NamedTuple):
+    """What a state has beside its relative state and its bases."""
+
+    deadlines: tuple[int, ...]
+    """By place in the fact's `checkpoints`: when it expires, in ms."""
+    names: tuple[str, ...]
+    """By place in the fact's `states`: the name of the state. Equal names are the same file."""
+
+
+class _Moves(NamedTuple):
+    """Where the registers after a step come from: places among those before, or _NEW."""
+
+    delay: int
+    """How long after the time before the step a new checkpoint has started, in ms."""
+    deadlines: tuple[int, ...]
+    names: tuple[int, ...]
+    """A new name is the one of the event."""
 
 
 class ShiftedCoordinator(Shifted, ReplayedCoordinator):
-    """A coordinator; `_base` is the next id, `_other` the time.
+    """A coordinator; `_base` is the next id, `_other` the time."""
 
-    What is known of a relative state is whether a checkpoint is pending.
-    """
-
-    __slots__ = ("_handles",)
+    __slots__ = ("_deadlines", "_names")
 
     table = Table()
     has_own_key = True
     numbers = frozenset({"checkpoint", "ms"})
-    _handles: dict[str, int]
-    """The handles of the state, with their places."""
+    _deadlines: tuple[int, ...]
+    _names: tuple[str, ...]
+    """As in `_Registers`."""
 
     def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
-        """As in `Shifted`; then the handles are those of the state after it."""
+        """As in `Shifted`."""
         if self._node == NO_NODE or not isinstance(line, ShapedLine):
             return None
         key = self._shaped_key(line, handle)
         edge = None if key is None else self.table.edges.get(key)
         if edge is None:
             return None
-        self._node, shift, further, rules = edge
-        self._is_current = False
-        self._base += shift
-        self._other += further
-        self._keep(handle)
-        return rules
+        self._follow(edge, handle)
+        return edge.rules
 
-    def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
-        """Replay a line, as in `Shifted`; then the handles are those of the state after it."""
-        rules = super().step(line, event, effects)
-        if not self._is_current:
-            self._keep((line.event if event is None else event).get("state"))
-        return rules
+    def _follow(self, edge: Edge, handle: object = None) -> None:
+        if edge.moves is not None:
+            fact = self.table.facts[edge.after]
+            self._set_registers(_moved_registers(self._registers(), edge.moves, self._other, fact, handle))
+        super()._follow(edge)
 
-    def _keep(self, handle: object) -> None:
-        """A state that was acknowledged has this handle, if it is a text."""
-        if not self.table.facts[self._node]:
-            self._handles = {}
-        elif type(handle) is str:
-            self._handles.setdefault(handle, len(self._handles))
+    def _expires(self, event: Wire) -> bool:
+        """Whether a step of the clock may reach a deadline."""
+        ms = event.get("ms", 0)
+        return type(ms) is not int or self._other + ms >= min(self._deadlines, default=_NEVER)
+
+    def _registers(self) -> _Registers:
+        return _Registers(self._deadlines, self._names)
+
+    def _set_registers(self, registers: _Registers) -> None:
+        self._deadlines, self._names = registers
+
+    def _moves(self, before: Bookmark, handle: object) -> _Moves | None:
+        old, new = self.table.facts[before.node], self.table.facts[self._node]
+        shift = self._base - before.base
+        deadlines = _places(old.checkpoints, [one + shift for one in new.checkpoints])
+        names = _places(old.states, [(checkpoint + shift, task) for checkpoint, task in new.states])
+        delay = 0
+        if _NEW in deadlines:
+            delay = self._deadlines[deadlines.index(_NEW)] - new.timeout - before.other
+        moves = _Moves(delay, deadlines, names)
+        if _moved_registers(before.registers, moves, before.other, new, handle) != self._registers():
+            raise UnderivableError
+        return None if before.registers == self._registers() else moves
 
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
         """As in `Shifted`; a step with handles or shared files is the model's own."""
-        if self._handles or "state" in event or "shared" in event:
+        if self._names or "state" in event or "shared" in event or self._expires(event):
             return Replayed.answer(self, event)
         return super().answer(event)
 
@@ -83,28 +133,29 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
         shape = line.shape
         if shape.has_number or shape.kind not in _REMEMBERED or "shared" in shape.event:
             return None
+        if shape.kind == "advance" and self._expires(shape.event):
+            return None
         place = None
         if shape.has_state:
             if type(handle) is not str:
                 return None
-            place = self._handles.get(handle, len(self._handles))
+            place = self._place_of(handle)
         return self._node, shape.number, line.base - self._base if shape.has_ids else None, place
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
-        if event["kind"] not in _REMEMBERED or event.get("shared"):
+        if event["kind"] not in _REMEMBERED or event.get("shared") or self._expires(event):
             return None
         base, handle, place = self._base, event.get("state"), None
         if type(handle) is str:
-            place = self._handles.get(handle, len(self._handles))
+            place = self._place_of(handle)
             event = {**event, "state": None}
         discarded: tuple[int, ...] = ()
         for effect in effects:
             if "state" in effect:
-                places = self._handles if place is None else {**self._handles, str(handle): place}
                 named = [one["state"] for one in effects if type(one.get("state")) is str]
-                if not places.keys() >= set(named):
+                if not {*self._names, handle} >= set(named):
                     return None
-                discarded = tuple(places[one] for one in named)
+                discarded = tuple(map(self._place_of, named))
                 effects = [
                     {**one, "state": None} if type(one.get("state")) is str else one for one in effects
                 ]
@@ -117,22 +168,86 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
             text = without_id(text, int(other[1]), b"~%d" % (int(other[1]) - base))
         return self._node, checkpoint - base, place, discarded, text
 
+    def _place_of(self, name: str) -> int:
+        """Where the name of a state is first; _NEW if no place has it."""
+        return self._names.index(name) if name in self._names else _NEW
+
     def _located(self, state: CoordinatorSession) -> int:
         coordinator = state.coordinator
         base, now = self._base, self._other = coordinator.next_id, coordinator.now
-        self._handles = {handle: place for place, handle in enumerate(state.handles)}
+        expiring = (*coordinator.pending, *coordinator.outlived)
+        places = [(one, task) for one in expiring for task, number in enumerate(one.states) if number]
+        self._deadlines = tuple([one.deadline for one in expiring])
+        self._names = tuple([state.handles[one.states[task] - 1] for one, task in places])
         due = coordinator.scheduler.due
-        if coordinator.shared != new_shared_state() or NONE != due < now:
+        if NONE != due < now or _has_more_names(coordinator) or _has_more_ids(coordinator):
             return NO_NODE
         relative = _moved(coordinator._replace(next_id=0, now=0), -base - 1, -now)
         relative = relative._replace(pause_ends=max(0, relative.pause_ends))
-        session = state._replace(coordinator=relative, handles=())
-        return self.table.number(session, bool(coordinator.pending))
+        numbers = {number: place for place, number in enumerate(dict.fromkeys(map(_state_at, places)), 1)}
+        relative = _with_registers(relative, numbers, [0] * len(expiring))
+        fact = _Fact(
+            timeout=coordinator.plan.timeout,
+            checkpoints=tuple([one.checkpoint - base for one in expiring]),
+            states=tuple([(one.checkpoint - base, task) for one, task in places]),
+        )
+        return self.table.number(state._replace(coordinator=relative, handles=()), fact)
 
     def _absolute(self, relative: CoordinatorSession) -> CoordinatorSession:
         moved = _moved(relative.coordinator, self._base + 1, self._other)
+        moved = _with_registers(moved, None, self._deadlines)
         moved = moved._replace(next_id=self._base, now=self._other)
-        return relative._replace(coordinator=moved, handles=tuple(self._handles))
+        return relative._replace(coordinator=moved, handles=tuple(dict.fromkeys(self._names)))
+
+
+def _moved_registers(
+    registers: _Registers, moves: _Moves, now: int, fact: _Fact, handle: object
+) -> _Registers:
+    """The registers after a step. `now`: the time before it. `fact`: of the state after it."""
+    deadlines, names = registers
+    new = now + moves.delay + fact.timeout
+    return _Registers(
+        tuple([new if one == _NEW else deadlines[one] for one in moves.deadlines]),
+        tuple([str(handle) if one == _NEW else names[one] for one in moves.names]),
+    )
+
+
+def _state_at(place: tuple[Pending, int]) -> int:
+    pending, task = place
+    return pending.states[task]
+
+
+def _places(known: tuple[Any, ...], wanted: list[Any]) -> tuple[int, ...]:
+    """Where each of the wanted is among the known; _NEW for one that is not."""
+    places = {one: place for place, one in enumerate(known)}
+    return tuple([places.get(one, _NEW) for one in wanted])
+
+
+def _has_more_names(coordinator: Coordinator) -> bool:
+    """Whether the state has names of shared files."""
+    expiring = (*coordinator.pending, *coordinator.outlived)
+    return coordinator.shared != new_shared_state() or any(any(one.shared) for one in expiring)
+
+
+def _has_more_ids(coordinator: Coordinator) -> bool:
+    """Whether a field has ids that `_moved` does not shift."""
+    return coordinator.regional != Regional() or bool(coordinator.plan.savepoint)
+
+
+def _with_registers(
+    coordinator: Coordinator, numbers: Mapping[int, int] | None, deadlines: Sequence[int]
+) -> Coordinator:
+    """The coordinator with these deadlines, and these numbers of states instead of its own."""
+
+    def changed(one: Pending, deadline: int) -> Pending:
+        states = one.states if numbers is None else tuple([numbers.get(state, 0) for state in one.states])
+        return one._replace(states=states, deadline=deadline)
+
+    pending = len(coordinator.pending)
+    return coordinator._replace(
+        pending=tuple(map(changed, coordinator.pending, deadlines[:pending])),
+        outlived=tuple(map(changed, coordinator.outlived, deadlines[pending:])),
+    )
 
 
 def without_time(session: CoordinatorSession) -> CoordinatorSession:

@@ -30,7 +30,9 @@ _OTHER_NUMBER = re.compile(rb'"(?!channel":)[^"]*":[-\d\[{]')
 _IDS = frozenset({"checkpoint", "channel"})
 
 
-class _Edge(NamedTuple):
+class Edge(NamedTuple):
+    """What a remembered step does."""
+
     after: int
     """The number of the relative state."""
     shift: int
@@ -38,18 +40,27 @@ class _Edge(NamedTuple):
     further: int
     """By how much the other base is."""
     rules: tuple[str, ...]
+    moves: Any
+    """How the registers change; None if they stay as they are."""
 
 
 class _Answer(NamedTuple):
-    edge: _Edge
+    edge: Edge
     effects: tuple[tuple[Wire, int | None], ...]
     """Each effect, and its checkpoint relative to the base before the step; None if it names none."""
 
 
-class _Bookmark(NamedTuple):
+class Bookmark(NamedTuple):
+    """A state, from which it can be made absolute again."""
+
     node: int
     base: int
     other: int
+    registers: Any
+
+
+class UnderivableError(Exception):
+    """What a subclass keeps beside the relative state does not follow from what it was before the step."""
 
 
 class Table:
@@ -61,7 +72,7 @@ class Table:
         self.states: list[Any] = []
         self.facts: list[Any] = []
         """By number: what is known of the state without making it absolute."""
-        self.edges: dict[Key, _Edge] = {}
+        self.edges: dict[Key, Edge] = {}
         self.answers: dict[Key, _Answer] = {}
 
     def number(self, state: object, fact: object) -> int:
@@ -125,7 +136,7 @@ class Shifted(Replayed):
             )
         if edge is None:
             return None
-        self._node, shift, further, rules = edge
+        self._node, shift, further, rules, _ = edge
         self._is_current = False
         self._base = base + shift
         if further:
@@ -144,22 +155,26 @@ class Shifted(Replayed):
                 key = self._key(event, effects)
         edge = None if key is None else table.edges.get(key)
         if edge is not None:
-            self._follow(edge)
+            self._follow(edge, event.get("state"))
             return edge.rules
-        base, other = self._base, self._other
+        before = self._bookmark()
         rules = super().step(line, event, effects)
-        if key is not None and self._node != NO_NODE and len(table.edges) < MOST_STEPS:
-            table.edges[key] = _Edge(self._node, self._base - base, self._other - other, rules)
+        if key is not None and len(table.edges) < MOST_STEPS:
+            edge = self._edge(before, rules, event.get("state"))
+            if edge is not None:
+                table.edges[key] = edge
         return rules
 
-    def _follow(self, edge: _Edge) -> None:
+    def _follow(self, edge: Edge, handle: object = None) -> None:
+        """Take a remembered step. `handle`: the name of the state in the event."""
+        del handle
         self._node, self._is_current = edge.after, False
         self._base += edge.shift
         self._other += edge.further
 
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
         """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
-        base, other, checkpoint = self._base, self._other, event.get("checkpoint")
+        base, checkpoint = self._base, event.get("checkpoint")
         if self._node == NO_NODE or not _names_ids_only(event, self.numbers):
             return super().answer(event)
         named = tuple([field for field in event.items() if field[0] != "checkpoint"])
@@ -172,12 +187,38 @@ class Shifted(Replayed):
                 dict(effect) if relative is None else {**effect, "checkpoint": relative + base}
                 for effect, relative in known.effects
             ], known.edge.rules
+        before = self._bookmark()
         effects, rules = super().answer(event)
-        if self._node != NO_NODE and len(answers) < MOST_STEPS and all(map(_names_ids_only, effects)):
-            edge = _Edge(self._node, self._base - base, self._other - other, rules)
+        edge = self._edge(before, rules) if len(answers) < MOST_STEPS else None
+        if edge is not None and all(map(_names_ids_only, effects)):
             relatives = [None if "checkpoint" not in one else one["checkpoint"] - base for one in effects]
             answers[key] = _Answer(edge, tuple(zip(effects, relatives, strict=True)))
         return effects, rules
+
+    def _bookmark(self) -> Bookmark:
+        return Bookmark(self._node, self._base, self._other, self._registers())
+
+    def _edge(self, before: Bookmark, rules: tuple[str, ...], handle: object = None) -> Edge | None:
+        """The step from `before` to the state; None if it cannot be remembered. `handle`: as in `_follow`."""
+        if self._node == NO_NODE:
+            return None
+        shift, further = self._base - before.base, self._other - before.other
+        try:
+            return Edge(self._node, shift, further, rules, self._moves(before, handle))
+        except UnderivableError:
+            return None
+
+    def _registers(self) -> Any:  # noqa: ANN401 - as the subclass made them
+        """What a subclass keeps of the state beside the relative state and the bases. It is immutable."""
+        return None
+
+    def _set_registers(self, registers: Any) -> None:  # noqa: ANN401 - as `_registers` made them
+        """Set what `_registers` has returned."""
+
+    def _moves(self, before: Bookmark, handle: object) -> Any:  # noqa: ANN401 - as the subclass made them
+        """As in `Edge`. Raises UnderivableError if the registers do not follow from those before."""
+        del before, handle
+        return None
 
     @property
     def place(self) -> Place:
@@ -193,16 +234,18 @@ class Shifted(Replayed):
         """As in `Replayed`; the state is not made absolute."""
         if self._node == NO_NODE:
             return self.state
-        return _Bookmark(self._node, self._base, self._other)
+        return self._bookmark()
 
     def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
-        """As in `Replayed`; the handles of a coordinator are those of now."""
-        if not isinstance(bookmark, _Bookmark):
+        """As in `Replayed`."""
+        if not isinstance(bookmark, Bookmark):
             return bookmark
-        now = self._base, self._other
+        now = self._base, self._other, self._registers()
         self._base, self._other = bookmark.base, bookmark.other
+        self._set_registers(bookmark.registers)
         state = self._absolute(self.table.states[bookmark.node])
-        self._base, self._other = now
+        self._base, self._other = now[:2]
+        self._set_registers(now[2])
         return state
 
     def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:

@@ -1,6 +1,11 @@
-"""A sink, with its steps remembered. The bases are the newest snapshot's id and the next transaction."""
+"""A sink, with its steps remembered. The bases are the newest snapshot's id and the next transaction.
 
-from typing import NamedTuple
+The steps that are remembered write the durable snapshots and the committed transactions, and never read them.
+So a relative state has only the newest snapshot, and no committed transaction. Whoever needs the others keeps
+them, as `conformance.observe.sink` does.
+"""
+
+from typing import Any, NamedTuple
 
 from conformance.observe.lines.line import ShapedLine
 from conformance.observe.memo.shifted import LARGEST_ID, Key, Shifted, Table, less, more
@@ -16,8 +21,8 @@ class _Relative(NamedTuple):
 
     open: int | None
     pending: tuple[tuple[int, int], ...]
-    committed: tuple[int, ...]
-    snapshots: tuple[tuple[int, int | None, tuple[tuple[int, int], ...]], ...]
+    newest: tuple[int | None, tuple[tuple[int, int], ...]] | None
+    """The open transaction and the pending ones at the newest snapshot; None without a snapshot."""
     rest: Sink
 
 
@@ -28,6 +33,10 @@ class ShiftedSink(Shifted):
 
     table = Table()
     has_own_key = True
+
+    def observe(self, state: object = None) -> dict[str, Any]:
+        """As in `Replayed`, without the committed transactions."""
+        return {name: value for name, value in super().observe(state).items() if name != "committed"}
 
     def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
         del handle
@@ -51,7 +60,8 @@ class ShiftedSink(Shifted):
         return self._node, event["kind"], checkpoint - self._base, *came
 
     def _located(self, state: Sink) -> int:
-        base = self._base = state.snapshots[-1].checkpoint if state.snapshots else 0
+        newest = state.snapshots[-1] if state.snapshots else None
+        base = self._base = 0 if newest is None else newest.checkpoint
         other = self._other = state.next_transaction
 
         def relative(filed: tuple[PreCommitted, ...]) -> tuple[tuple[int, int], ...]:
@@ -61,11 +71,7 @@ class ShiftedSink(Shifted):
             _Relative(
                 open=less(state.open, other),
                 pending=relative(state.pending),
-                committed=tuple(one - other for one in state.committed),
-                snapshots=tuple(
-                    (one.checkpoint - base, less(one.open, other), relative(one.pending))
-                    for one in state.snapshots
-                ),
+                newest=None if newest is None else (less(newest.open, other), relative(newest.pending)),
                 rest=state._replace(open=0, pending=(), next_transaction=0, committed=(), snapshots=()),
             ),
             None,
@@ -79,13 +85,13 @@ class ShiftedSink(Shifted):
                 PreCommitted(checkpoint + base, transaction + other) for checkpoint, transaction in some
             )
 
+        snapshots: tuple[SinkSnapshot, ...] = ()
+        if relative.newest is not None:
+            opened, pending = relative.newest
+            snapshots = (SinkSnapshot(base, more(opened, other), filed(pending)),)
         return relative.rest._replace(
             open=more(relative.open, other),
             pending=filed(relative.pending),
             next_transaction=other,
-            committed=tuple(one + other for one in relative.committed),
-            snapshots=tuple(
-                SinkSnapshot(checkpoint + base, more(opened, other), filed(pending))
-                for checkpoint, opened, pending in relative.snapshots
-            ),
+            snapshots=snapshots,
         )

@@ -1,6 +1,10 @@
-"""A subtask, with its steps remembered. The base is the newest id."""
+"""A subtask, with its steps remembered. The base is the newest id.
 
-from typing import NamedTuple
+A subtask asks for its highest aborted id only about checkpoints above the last one. So a highest aborted id
+that is not above the last checkpoint is left out, as if there were none.
+"""
+
+from typing import Any, NamedTuple
 
 from conformance.observe.memo.shifted import Shifted, Table, less, more
 from model.events import NONE
@@ -27,7 +31,16 @@ class ShiftedSubtask(Shifted):
 
     table = Table()
 
+    def observe(self, state: object = None) -> dict[str, Any]:
+        """As in `Replayed`; without a highest aborted id unless it is above the last checkpoint."""
+        found = super().observe(state)
+        if found["highest_aborted"] <= found["last"]:
+            del found["highest_aborted"]
+        return found
+
     def _located(self, state: Subtask) -> int:
+        if state.highest_aborted <= state.last:
+            state = state._replace(highest_aborted=NONE)
         ids = (state.last, state.completed, state.highest_aborted, *state.aborted, *state.running)
         self._base = base = max(0, *ids)
         self._restored = state.restored

@@ -17,7 +17,7 @@ from conformance.observe.memo.shifted import Shifted
 from conformance.observe.memo.transitions import Act, Check, Located, RememberingReader
 from conformance.observe.replay import Rejected, Replayed
 from conformance.observe.run_state import Attempt, Run, Settings
-from conformance.observe.sink import SinkReplay
+from conformance.observe.sink import RelativeSnapshot, SinkReplay
 from conformance.observe.sources.offsets import OffsetsReplay
 from conformance.observe.sources.rows import SentRows
 
@@ -219,14 +219,10 @@ class TaskState(RememberingReader):
     def _require_abort(self, line: Line, checkpoint: int) -> None:
         self._offsets.require("notify_abort", checkpoint)
 
-    def _pre_commits(self, line: Line, _: object) -> None:
-        """The sink counts its rows. At times it forgets the snapshots from which no restore can start."""
-        sink = self._sink
-        assert sink is not None
-        sink.pre_commits(line, self._received_before())
-        if sink.has_old_snapshots:
-            self._notes.is_repeatable = False
-            self.change(sink.forget)
+    def _pre_commits(self, line: Line, taken: RelativeSnapshot) -> None:
+        """The sink keeps the snapshot and counts its rows."""
+        assert self._sink is not None
+        self._sink.pre_commits(line, self._received_before(), taken)
 
     def _received_before(self) -> int | None:
         """The records before the last barriers on all channels together; None if that has no meaning."""

@@ -201,15 +201,6 @@ class RememberingReader(FileReader):
             self._state = None
             self.move_to(state.local, self._base, self._other)
 
-    def change(self, change: Callable[[], None]) -> None:
-        """Change the parts, while a line is taken anew or a remembered transition is taken."""
-        is_remembered = self._state is not None
-        self.bring_up_to_date()
-        change()
-        located = self.located() if is_remembered else None
-        if located is not None:
-            self._state, self._base, self._other = memory.state(located.local), located.base, located.other
-
     def _anew(self, line: Line, key: tuple[int, ...] | None) -> Need | None:
         before, base, other = self._state, self._base, self._other
         self.bring_up_to_date()

@@ -154,7 +154,7 @@ def test_a_longer_run_of_the_same_kind_needs_no_more_memory(
     """Ids are relative: what was remembered of the first checkpoints serves for all others."""
     monkeypatch.setattr(transitions, "memory", memory := transitions.Memory())
     sizes = []
-    for checkpoints in (100, 200, 400):
+    for checkpoints in (200, 400, 800):
         run = SimulatedRun(
             tmp_path / str(checkpoints), records=0, checkpoint_every=0, checkpoints=checkpoints
         )
