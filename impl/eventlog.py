@@ -49,7 +49,7 @@ class EventLog:
         self.attempt = attempt
         self._task = task
         self._seq = _copied(path) if continued else 0
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()
         kept = 0 if continued else os.O_TRUNC
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | kept, 0o644)
 
@@ -71,7 +71,7 @@ class EventLog:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A context during which no thread writes a line; such a thread waits for the end of the context."""
+        """A context in which no other thread writes a line; such a thread waits for its end."""
         with self._writing:
             yield
 

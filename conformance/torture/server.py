@@ -29,6 +29,7 @@ class KeptServer:
         self._over = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="server keeper", daemon=True)
         self.deaths = 0
+        self._found_prepared: set[str] = set()
 
     def output(self, table: str) -> PostgresOutput:
         """The output of a round."""
@@ -41,10 +42,11 @@ class KeptServer:
             return [Row(*row) for row in found.fetchall()]
 
     def left(self) -> list[str]:
-        """Transactions that are still prepared although no job runs."""
+        """Transactions that are still prepared although no job runs. Each is returned once."""
         with self._session() as session:
-            found = session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()
-            return [f"{gid}: still prepared" for (gid,) in found]
+            prepared = {gid for (gid,) in session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()}
+        found, self._found_prepared = prepared - self._found_prepared, prepared
+        return [f"{gid}: still prepared" for gid in sorted(found)]
 
     def _session(self) -> "Connection[Any]":
         """A session as soon as the server runs: it may have died at the end of a job."""

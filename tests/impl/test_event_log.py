@@ -2,10 +2,14 @@
 
 import json
 
+import pytest
+
 from impl.core import COMPONENTS
 from impl.core.gate.events import Barrier
 from impl.eventlog import EventLog, Recorded
 from impl.job import settings_of
+from impl.spark.faults.injector import full_disk
+from impl.state import StorageError
 
 BARRIER = Barrier(0, 1)
 
@@ -31,3 +35,15 @@ def test_without_a_log_further_fields_are_not_computed(tmp_path):
 def test_it_is_off_unless_asked_for():
     assert settings_of({}).event_log is False
     assert settings_of({"event_log": True}).event_log
+
+
+def test_a_line_on_a_full_disk_is_refused_at_once(tmp_path):
+    """Also if the thread itself keeps the others from the log, as the injection of faults does."""
+    log = EventLog(tmp_path, "1-sink-0", "sink-0", 1)
+    log.line({"kind": "deployed"})
+    with log.held(), full_disk(), pytest.raises(StorageError):
+        log.line({"kind": "finished"})
+    log.line({"kind": "finished"})
+    log.close()
+    lines = (tmp_path / "1-sink-0.jsonl").read_text().splitlines()
+    assert [json.loads(line)["seq"] for line in lines] == [0, 1]
