@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.bench.benchmark import MeasurementError
 from conformance.bench.figures import Figure, Report
-from conformance.bench.runtime import word_counts
+from conformance.bench.recorded_job import recorded
 from conformance.bench.runtime.processes import resident
 from conformance.bench.runtime.scale import Scale
 from conformance.parts.trace import Watched, judged
@@ -17,14 +17,14 @@ from conformance.parts.traces import judged_on_spark, logs_under
 from impl.spark.session import spark_session
 
 MASTERS = ("local[1]", "local[2]")
-_ROWS, _RATE, _INTERVAL_MS = 50_000, 40_000.0, 20
+_ROWS = 50_000
 _WARM = 20
 """Logs that are validated before the clock starts: every worker has imported what it needs."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
     """In process, then with one and with two tasks at once. Raises MeasurementError."""
-    jobs = _copied(_recorded(folder), folder / "traces", scale.jobs)
+    jobs = _copied(recorded(folder, _ROWS), folder / "traces", scale.jobs)
     logs = logs_under([jobs])
     begun = time.perf_counter()
     expected = judged(logs, _silent)
@@ -56,16 +56,6 @@ def measure(folder: Path, scale: Scale) -> Report:
         "not counted",
         figures,
     )
-
-
-def _recorded(folder: Path) -> Path:
-    """The event log of one job that takes a checkpoint every few milliseconds."""
-    output = folder / "out-recorded"
-    shutil.rmtree(output, ignore_errors=True)
-    source = word_counts.files(folder, _ROWS)
-    job = word_counts.job(word_counts.ARROW, source, output, interval_ms=_INTERVAL_MS, rows_per_second=_RATE)
-    job.execute(f"local[{word_counts.SLOTS}]", output, event_log=True)
-    return output / "events"
 
 
 def _copied(log: Path, folder: Path, times: int) -> Path:

@@ -14,6 +14,11 @@ from simulated_run import SimulatedRun
 from conformance.observe import EventLogError, TraceResult, validate
 from conformance.observe.lines.line import Line
 from conformance.observe.memo import transitions
+from conformance.observe.memo.coordinator import ShiftedCoordinator
+from conformance.observe.memo.gate import ShiftedGate
+from conformance.observe.memo.shifted import Table
+from conformance.observe.memo.sink import ShiftedSink
+from conformance.observe.memo.subtask import ShiftedSubtask
 from conformance.observe.task import TaskReader
 
 Lines = list[dict[str, Any]]
@@ -161,3 +166,20 @@ def test_a_longer_run_of_the_same_kind_needs_no_more_memory(
         validate(run.execute(), required=())
         sizes.append(memory.size)
     assert sizes[2] - sizes[1] < sizes[1] / 10
+
+
+def test_the_first_validation_of_an_irregular_log_asks_the_model_for_few_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Deadlines, names of states and what has become of old transactions distinguish no two states."""
+    monkeypatch.setattr(transitions, "memory", transitions.Memory())
+    for component in (ShiftedCoordinator, ShiftedGate, ShiftedSink, ShiftedSubtask):
+        monkeypatch.setattr(component, "table", Table())
+    run = SimulatedRun(
+        tmp_path, seed=3, records=600, fail_at=(1_000,), max_concurrent=2, checkpoint_every=12,
+        checkpoints=250,
+    )  # fmt: skip
+    events = validate(run.execute(), required=()).events
+    assert events > 7_000
+    steps = {one.__name__: len(one.table.edges) for one in (ShiftedCoordinator, ShiftedSink, ShiftedSubtask)}
+    assert sum(steps.values()) < events / 5, steps
