@@ -105,13 +105,21 @@ def validate_flink(
 
     `settings`: the job's configuration as far as the log does not show it. `required`: the situations
     without which the verdict is UNDETERMINED. `remember`: steps that were taken before are not taken again;
-    the result is the same. Raises FlinkLogError if the log cannot be read, UnjudgedError
-    if it has something without a rule, ValueError if `required` has an unknown name.
+    the result is the same, because a log that is rejected is replayed again without them, as in
+    `conformance.observe.validate`. Raises FlinkLogError if the log cannot be read, UnjudgedError if it has
+    something without a rule, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
     with without_collection():
         log = consistent(read_log(lines, settings.most_lines))
-        return replayed(log, survey(log.lines), settings, required, remember=remember)
+        found = survey(log.lines)
+        result = replayed(log, found, settings, required, remember=remember)
+        if result.rejection is None or not remember:
+            return result
+        whole = replayed(log, found, settings, required, remember=False)
+    numbers = [None if one.rejection is None else one.rejection.line for one in (result, whole)]
+    assert numbers[0] == numbers[1], f"remembered steps reject line {numbers[0]}, the model {numbers[1]}"
+    return whole
 
 
 def consistent(log: ReadLog) -> ReadLog:
