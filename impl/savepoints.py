@@ -8,7 +8,9 @@ polls this folder and writes its answer into a second file:
     requests/5f0c22.answer       the answer
 
 Another process requests the cancellation of a job by such a file, too. A driver that replaces a killed driver
-answers the requests that are still in the folder.
+answers the requests that are still in the folder. So a cancellation counts only while its sender waits: the
+sender writes the file anew with a higher number, and the driver waits for that. No clock of another host, and
+no clock that somebody sets, decides about it.
 """
 
 import json
@@ -32,8 +34,10 @@ REQUESTS = "requests"
 """The name of the folder of the requests of other processes, in the output folder of the job."""
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
-_CANCEL_UNTIL: Final = "cancel_until"
-"""The field of a cancellation request with the time at which its sender stops waiting, in s since 1970."""
+_CANCEL: Final = "cancel"
+"""The field of a cancellation request with a number that grows while its sender waits."""
+_GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
+"""The number grows after the first time. If it does not within the second, the sender has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +92,16 @@ class SavepointRequests:
     `checkpoints`: the requests of this process for checkpoints.
     """
 
-    def __init__(self, files: Path | None = None) -> None:
+    def __init__(self, files: Path | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._files = files
+        self._clock = clock
         self._waiting: deque[PendingRequest] = deque()
         self._seen: set[str] = set()
         self._closed: str | None = None
         self._changing = threading.Lock()
         self._cancels: list[Path] = []
+        self._first: dict[Path, tuple[int, float]] = {}
+        """By cancellation that may have no sender any more: its number, and when it was read."""
         self.cancelled = threading.Event()
         """The event that a thread sets to cancel the job."""
         self.checkpoints = ManualTriggers()
@@ -118,16 +125,17 @@ class SavepointRequests:
         for path in sorted(self._files.glob(f"*{_REQUEST}")):
             if path.stem in self._seen:
                 continue
-            self._seen.add(path.stem)
             answer = _answering(path)
             try:
                 values = json.loads(read_file(path))
-                if _CANCEL_UNTIL in values:
-                    self._cancel(path, float(values[_CANCEL_UNTIL]))
+                if _CANCEL in values:
+                    self._cancel(path, int(values[_CANCEL]))
                     continue
+                self._seen.add(path.stem)
                 directory = values.pop("directory")
                 request = SavepointRequest(None if directory is None else place_of(directory), **values)
             except (ValueError, KeyError, TypeError, AttributeError, StateError) as cause:
+                self._seen.add(path.stem)
                 answer(SavepointFailedError(f"{path.name}: expected a request, got {cause!r}"))
                 continue
             except SavepointFailedError as refused:
@@ -136,13 +144,16 @@ class SavepointRequests:
             with self._changing:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
-    def _cancel(self, path: Path, until: float) -> None:
-        """Cancel the job, unless the sender of the request has stopped waiting at the time `until`."""
-        if time.time() > until:
+    def _cancel(self, path: Path, number: int) -> None:
+        """Cancel the job if the sender of the request still waits: its number has grown since it was read."""
+        first, since = self._first.setdefault(path, (number, self._clock()))
+        if number > first:
+            self._seen.add(path.stem)
+            self._cancels.append(path)
+            self.cancelled.set()
+        elif self._clock() - since > _STALE_SECONDS:
+            self._seen.add(path.stem)
             remove_file(path)
-            return
-        self._cancels.append(path)
-        self.cancelled.set()
 
     def take(self) -> PendingRequest | None:
         """Remove and return the oldest request; None if no request waits."""
@@ -165,7 +176,7 @@ class SavepointRequests:
         while (pending := self.take()) is not None:
             if not (superseded and pending.elsewhere):
                 pending.answer(SavepointFailedError(reason))
-        for path in self._cancels if not superseded else ():
+        for path in {*self._cancels, *self._first} if not superseded else ():
             _reply(path, {} if self.cancelled.is_set() and cancelled else {"failed": reason})
         if self._files is not None and self._files.is_dir() and not any(self._files.iterdir()):
             self._files.rmdir()
@@ -191,7 +202,7 @@ def request_cancel(output: Path, seconds: float) -> None:
     `output`: the output folder of the job. Raises `SavepointAbortedError` if the job ends in another way,
     `SavepointFailedError` if there is no answer within `seconds`.
     """
-    answer = _asked(output, {_CANCEL_UNTIL: time.time() + seconds}, seconds)
+    answer = _asked(output, {_CANCEL: 0}, seconds)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
 
@@ -212,8 +223,12 @@ def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[s
     token = secrets.token_hex(6)
     file, answered = folder / f"{token}{_REQUEST}", folder / f"{token}{_ANSWER}"
     write_file(file, json.dumps(values).encode())
-    until = time.monotonic() + seconds
+    began = time.monotonic()
+    until, grows, number = began + seconds, began + _GROWS_SECONDS, 0
     while not answered.is_file():
+        if _CANCEL in values and time.monotonic() > grows and file.is_file():
+            number, grows = number + 1, time.monotonic() + _GROWS_SECONDS
+            write_file(file, json.dumps({**values, _CANCEL: number}).encode())
         if time.monotonic() > until:
             remove_file(file)
             raise SavepointFailedError(
@@ -223,6 +238,7 @@ def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[s
         time.sleep(_POLL_SECONDS)
     answer: dict[str, Any] = json.loads(read_file(answered))
     remove_file(answered)
+    remove_file(file)  # it may have been written once more while the job answered
     return answer
 
 

@@ -13,6 +13,7 @@ from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
 from impl.metrics import JobMetrics
 from impl.monitoring.job_monitor import FollowedJob
+from impl.monitoring.wall_clock import wall_seconds
 from impl.savepoints import SavepointRequests
 from impl.spark.channels.addresses import own_address
 from impl.spark.channels.control_channel import Workers
@@ -62,6 +63,9 @@ class JobParts:
         """The function of an attempt's Spark job."""
         return SparkTask(launch)
 
+    def close(self) -> None:
+        """The job has ended."""
+
 
 def run_job(
     spark: "SparkSession",
@@ -108,6 +112,7 @@ def run_job(
         savepoints.failed(failed)
         raise
     finally:
+        parts.close()
         if log:
             log.close()
     if settings.monitor is not None:
@@ -194,7 +199,7 @@ class _Job:
         self._metrics = JobMetrics(run.paths.metrics)
         self._measured = 0
         if (monitor := run.settings.monitor) is not None:
-            started_ms, tracker = int(time.time() * 1_000), coordination.tracker
+            started_ms, tracker = int(wall_seconds() * 1_000), coordination.tracker
             monitor.follow(FollowedJob(storage.lineage, started_ms, self._attempts, tracker, self._metrics))
 
     def run_unless_superseded(self) -> JobResult:
@@ -295,7 +300,6 @@ class _Job:
             max_concurrent=checkpoints.max_concurrent_checkpoints,
             mode=checkpoints.gate_mode,
             alignment_timeout_ms=checkpoints.aligned_checkpoint_timeout_ms,
-            epoch=int(time.time() * 1_000),
             checkpoints=self._paths.checkpoints,
             inline_bytes=checkpoints.data_inline_threshold_bytes,
             events=self._paths.events,

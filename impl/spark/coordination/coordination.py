@@ -29,6 +29,7 @@ from impl.spark.channels.messages import (
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.final_checkpoint import FinalCheckpoint
 from impl.spark.coordination.history import CheckpointHistory
+from impl.spark.coordination.job_clock import JobClock
 from impl.spark.coordination.job_end import abandon_checkpoints
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
@@ -61,7 +62,8 @@ class Coordination:
             min_pause_ms=config.min_pause_between_checkpoints_ms,
             initial_delay_ms=config.first_delay_ms,
         )
-        self._started = context.clock()
+        self.clock = JobClock(context.clock)
+        self._now = self.clock.now
         self._send: Send = _drop
         self._attempt = 0
         self._reserved = 0
@@ -87,6 +89,7 @@ class Coordination:
         driver has published are taken over. Raises `SupersededError` if a newer attempt exists.
         """
         self._attempt = attempt
+        self.clock.begin_attempt()
         if self._context.log:
             self._context.log.attempt = attempt
         self._send = send
@@ -257,9 +260,6 @@ class Coordination:
                 self._final.cancel()
             self._act(event)
 
-    def _now(self) -> int:
-        return int((self._context.clock() - self._started) * 1_000)
-
     def _advance(self) -> None:
         """Bring the coordinator's virtual time up to the clock."""
         passed = self._now() - self._coordinator.now
@@ -332,8 +332,8 @@ class Coordination:
             self._storage.require_newest(f"triggering checkpoint {checkpoint}", self._attempt)
             if kind is CheckpointType.CHECKPOINT:
                 self._requests.triggered(checkpoint)
-        timestamp = int(self._context.wall_clock() * 1_000)
-        self._send(task, StartCheckpoint(checkpoint, timestamp, self._savepoints.order(checkpoint, kind)))
+        order = self._savepoints.order(checkpoint, kind)
+        self._send(task, StartCheckpoint(checkpoint, self.clock.passed_ms(), order))
 
     def _completed(self, checkpoint: int) -> None:
         is_savepoint = self._savepoints.has(checkpoint)

@@ -13,9 +13,11 @@ from impl.config import (
     ConfigError,
 )
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED
+from impl.faults import Action
 from impl.running import RunningJob
-from impl.savepoints import SavepointRequest, request_cancel
+from impl.savepoints import SavepointRequest, SavepointRequests, request_cancel
 from impl.spark.errors import JobCancelledError, SavepointAbortedError, SavepointFailedError
+from impl.spark.faults import wall_clock
 from tests.waiting import until
 
 KEPT = {
@@ -86,15 +88,39 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     assert list((tmp_path / "requests").iterdir()) == []
 
 
-def test_a_cancellation_that_was_left_behind_ends_no_later_job(tmp_path):
-    bench = Bench(tmp_path)
-    bench.start()
+def test_a_cancellation_that_was_left_behind_ends_no_later_job_whatever_the_time_of_day(tmp_path):
+    now = 0.0
+    requests = SavepointRequests(tmp_path / "requests", lambda: now)
     left = tmp_path / "requests" / "left.json"
     left.parent.mkdir()
-    left.write_text('{"cancel_until": 1.0}')
-    bench.pass_ms(1_000)
-    assert not bench.requests.cancelled.is_set()
+    left.write_text('{"cancel": 7}')
+    requests.poll()
+    wall_clock.jump(Action.CLOCK_FORWARD)
+    requests.poll()
+    wall_clock.settle()
+    now = 10.0
+    requests.poll()
+    assert left.exists()
+    now = 10.1
+    requests.poll()
     assert not left.exists()
+    assert not requests.cancelled.is_set()
+
+
+@pytest.mark.parametrize("action", [Action.DRIVER_CLOCK_FORWARD, Action.DRIVER_CLOCK_BACK])
+def test_a_sender_that_waits_cancels_the_job_whatever_the_time_of_day(tmp_path, action):
+    bench = Bench(tmp_path)
+    bench.start()
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(request_cancel, tmp_path, 60.0)
+        until(lambda: [*tmp_path.glob("requests/*.json")])
+        wall_clock.jump(action)
+        try:
+            with pytest.raises(JobCancelledError):
+                until_cancelled(bench)
+        finally:
+            wall_clock.settle()
+        assert asked.result(60) is None
 
 
 def test_a_cancellation_of_a_job_that_fails_meanwhile_is_answered_with_the_failure(tmp_path):
