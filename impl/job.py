@@ -46,12 +46,20 @@ from impl.output_lock import locked
 from impl.running import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
 from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start
+from impl.spark.results import (
+    JobPaths,
+    JobResult,
+    OnProgress,
+    Progress,
+    RunSettings,
+    Start,
+    checkpoints_of,
+)
 from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.state import StateError
-from impl.state.locations import CHECKPOINTS, Where, location_of, note_place, noted_place
+from impl.state.locations import Where, forget, location_of, note_place
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
 
 __all__ = [
@@ -236,18 +244,17 @@ class Job:
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
-        plan = self.plan()
+        plan, config = self.plan(), JobConfig(self.checkpoints, self.restarts, self.execution)
         for fault in settings.faults:
             _require_possible(fault, plan, master)
         paths = JobPaths(
             output=output,
-            checkpoints=checkpoints_of(output, settings),
+            checkpoints=checkpoints_of(output, settings, self.checkpoints),
             events=output / "events" if settings.event_log else None,
             spark_log=output / "spark.log",
         )
         if settings.requests is None:
             settings = replace(settings, requests=SavepointRequests(output / REQUESTS))
-        config = JobConfig(self.checkpoints, self.restarts, self.execution)
         ledger = FaultLedger(settings.faults, settings.fault_record)
         parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
         monitor = JobMonitor(plan, config, paths.checkpoints)
@@ -267,7 +274,10 @@ class Job:
             else spark_session(master, paths.spark_log, self.name) as session,
         ):
             note_place(output, paths.checkpoints)
-            result = run_job(session, master, plan, config, paths, settings, parts)
+            try:
+                result = run_job(session, master, plan, config, paths, settings, parts)
+            finally:
+                forget(paths.checkpoints)
         return replace(result, faults=ledger.happened)
 
 
@@ -339,22 +349,11 @@ def _usable_place(option: str, where: object) -> Where:
         place = location_of(where).where
     except StateError as odd:
         raise ConfigError(f"{option}: {odd}") from odd
-    if str(place).startswith("memory://"):
+    if str(place).startswith(("memory://", "jobmanager://")):
         raise ConfigError(
             f"{option} takes a place that other processes can reach, not {where}; name another place"
         )
     return place
-
-
-def checkpoints_of(output: Path, settings: RunSettings) -> Where:
-    """The place of a run's checkpoints.
-
-    A resumed run without the option `checkpoints` uses the place of the earlier run.
-    """
-    if settings.checkpoints is not None:
-        return settings.checkpoints
-    noted = noted_place(output) if settings.start is Start.RESUMED else None
-    return noted or output / CHECKPOINTS
 
 
 def _require_same_chain(one: Stage, other: Stage) -> None:

@@ -36,6 +36,7 @@ from impl.state import (
     StateHandle,
     StorageError,
     SupersededError,
+    checkpoints_at,
     origin_of,
 )
 
@@ -86,7 +87,7 @@ def run_job(
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
-    storage = CheckpointStorage(paths.checkpoints)
+    storage = checkpoints_at(paths.checkpoints)
     newest = _followed(storage, settings)
     _prepare(storage, plan, paths, settings)
     if settings.from_savepoint is not None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from impl.core import CheckpointType
 from impl.core.coordinator.events import RequestCheckpoint
 from impl.graph.plan import Plan
-from impl.savepoints import PendingRequest, Savepoint, SavepointRequests
+from impl.savepoints import PendingRequest, Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import JobCancelledError, SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
@@ -32,13 +32,14 @@ _POLL_MS = 200
 class Savepoints:
     """The savepoints of one job over all its attempts. Used by the coordination's thread.
 
-    `folder`: the folder of savepoints whose request names none; `lineage`: that of the checkpoint folder.
+    `folder`: the folder of savepoints whose request names none; None if a request must name one. `lineage`:
+    that of the checkpoint folder.
     """
 
     def __init__(
         self,
         requests: SavepointRequests,
-        folder: Where,
+        folder: Where | None,
         lineage: str,
         plan: Plan,
         storage: CheckpointStorage,
@@ -65,7 +66,7 @@ class Savepoints:
         """
         if not self._cleared:
             self._cleared = True
-            for left in savepoints_in(self._folder):
+            for left in () if self._folder is None else savepoints_in(self._folder):
                 left.clear_left(attempt)
 
     # ------------------------------------------------------------ requests
@@ -91,13 +92,23 @@ class Savepoints:
             return None
         request = pending.request
         try:
-            location_of(request.directory or self._folder).make_folder()
+            location_of(self._place_for(request)).make_folder()
         except StateError as refused:
             pending.answer(SavepointFailedError(str(refused)))
             return None
         self._requested.append(pending)
         kind = CheckpointType.STOP if request.stop else CheckpointType.SAVEPOINT
         return RequestCheckpoint(kind, drain=request.drain)
+
+    def _place_for(self, request: SavepointRequest) -> Where:
+        """The place of a savepoint. Raises StateError if neither the request nor the job names one."""
+        place = request.directory or self._folder
+        if place is None:
+            raise StateError(
+                "the checkpoints of this job are in the memory of its driver, so savepoints have no folder "
+                "beside them; name a directory, which all workers can access"
+            )
+        return place
 
     @property
     def stopping(self) -> bool:
@@ -128,7 +139,7 @@ class Savepoints:
             pending = self._taken(kind)
             assert pending is not None  # the coordinator triggers only what was requested
             request = pending.request
-            where = beside(request.directory or self._folder, savepoint_name(checkpoint, self._lineage))
+            where = beside(self._place_for(request), savepoint_name(checkpoint, self._lineage))
             self._pending[checkpoint] = pending
             self._orders[checkpoint] = SavepointOrder(str(where), request.stop, request.drain)
             if request.stop:

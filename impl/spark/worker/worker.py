@@ -31,7 +31,7 @@ from impl.spark.worker.operator_factory import Restored, operator_of
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.sources import SourceOperator
 from impl.spark.worker.subtask import RunningSubtask, gate_mode
-from impl.state import CheckpointStorage
+from impl.state import checkpoints_at
 
 _CONTROL_BUFFER_BYTES = 262_144
 
@@ -110,7 +110,7 @@ class Worker:
 
     def _serve(self, deploy: messages.DeployTask) -> None:
         launch, now = self._launch, clock_from(deploy.passed_ms)
-        storage = CheckpointStorage(launch.checkpoints, launch.inline_bytes)
+        storage = checkpoints_at(launch.checkpoints, launch.inline_bytes)
         snapshots = StageSnapshots(storage, deploy.states)
         same = len(snapshots) == self._stage.parallelism
         received, overtaken = in_flight(snapshots[self._subtask.index] if same else None)
