@@ -164,6 +164,10 @@ class CheckpointConfig:
         """Whether a job that ends with `status` deletes its completed checkpoints (COORD-25)."""
         return status in _DELETED_AT[self.externalized_checkpoint_retention]
 
+    def shuts_down(self, status: str) -> bool:
+        """Whether the end of the job with `status` ends its coordinator for good, or until it is resumed."""
+        return status == "SUSPENDED" or self.deletes_checkpoints(status)
+
     @property
     def first_delay_ms(self) -> int:
         """The ms from the start of an attempt to its first periodic checkpoint; 0 without an interval."""

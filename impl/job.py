@@ -238,9 +238,12 @@ class Job:
 
         Raises `ConfigError` for options that cannot work; `RunningJob.result` raises all other errors.
         """
-        requests = SavepointRequests(output / REQUESTS)
+        requests = self._requests(output)
         settings = replace(settings_of(options), requests=requests)
         return RunningJob(self.name, output, lambda: self.drive(master, output, settings), requests)
+
+    def _requests(self, output: Path) -> SavepointRequests:
+        return SavepointRequests(output / REQUESTS, may_suspend=not self.checkpoints.is_in_memory)
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
@@ -254,7 +257,7 @@ class Job:
             spark_log=output / "spark.log",
         )
         if settings.requests is None:
-            settings = replace(settings, requests=SavepointRequests(output / REQUESTS))
+            settings = replace(settings, requests=self._requests(output))
         ledger = FaultLedger(settings.faults, settings.fault_record)
         parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
         monitor = JobMonitor(plan, config, paths.checkpoints)

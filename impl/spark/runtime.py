@@ -23,7 +23,12 @@ from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
-from impl.spark.errors import AttemptFailedError, JobCancelledError, JobFailedError
+from impl.spark.errors import (
+    AttemptFailedError,
+    JobCancelledError,
+    JobFailedError,
+    JobSuspendedError,
+)
 from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
@@ -43,7 +48,11 @@ from impl.state import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_STATUS: Mapping[type[Exception], str] = {JobFailedError: FAILED, JobCancelledError: CANCELED}
+_STATUS: Mapping[type[Exception], str] = {
+    JobFailedError: FAILED,
+    JobCancelledError: CANCELED,
+    JobSuspendedError: SUSPENDED,
+}
 """By error: the status in which the job has ended."""
 _SWEEP_SECONDS = 60.0
 _PROGRESS_SECONDS = 0.2
@@ -81,9 +90,9 @@ def run_job(
 
     Before anything is started, raises `TooFewSlotsError` and `UnsupportedSettingError`, and the errors of
     `start_from_savepoint`, of `require_a_start`, and `ConnectorError` for an output that cannot work. Later,
-    raises `JobCancelledError` if the job is cancelled, and `JobFailedError` when no restart is left or an
-    abort cannot be stored. Raises `SupersededError` as soon as another driver has begun a newer attempt of
-    the job: nothing that this driver still does has an effect.
+    raises `JobCancelledError` or `JobSuspendedError` if a user ends the job, and `JobFailedError` when no
+    restart is left or an abort cannot be stored. Raises `SupersededError` as soon as another driver has begun
+    a newer attempt of the job: nothing that this driver still does has an effect.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
@@ -214,7 +223,7 @@ class _Job:
                 self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
             status = _STATUS.get(type(failed))
             if status is not None and (left := self._coordination.job_ended(status)):
-                failed.add_note(f"its checkpoints are left, although they are not retained: {left}")
+                failed.add_note(f"files are left that are not retained: {left}")
             raise
 
     def _run(self) -> JobResult:

@@ -33,7 +33,7 @@ from impl.spark.coordination.job_clock import JobClock
 from impl.spark.coordination.job_end import abandon_checkpoints
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
-from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
+from impl.spark.errors import AttemptFailedError, UnknownEffectError
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
@@ -138,11 +138,11 @@ class Coordination:
         return tuple(self._savepoints.completed), failure
 
     def job_ended(self, status: str) -> str | None:
-        """The job has failed or was cancelled: delete its checkpoints if that is configured (COORD-25).
+        """The job has failed, or was cancelled or suspended: delete what is not retained (COORD-25).
 
         Returns why that failed, if it did. Raises `SupersededError` if a newer attempt exists.
         """
-        return self._end(status) if self._context.config.deletes_checkpoints(status) else None
+        return self._end(status) if self._context.config.shuts_down(status) else None
 
     def _end(self, status: str) -> str | None:
         self._storage.require_newest("ending the job", self._attempt)
@@ -160,7 +160,7 @@ class Coordination:
         """Delete what is not retained; no task writes anything now."""
         for effect in self._recorded.handle(events.JobStatus(status)):
             self._carry_out(effect)
-        if self._context.config.deletes_checkpoints(status):
+        if self._context.config.shuts_down(status):
             for effect in self._recorded.handle(events.ShutDownCoordinator(status)):
                 self._carry_out(effect)
         self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
@@ -230,14 +230,13 @@ class Coordination:
     def tick(self) -> float:
         """Do what is due by the clock; returns the seconds until the next call can be needed.
 
-        Raises `JobCancelledError` if a user has cancelled the job.
+        Raises `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
         """
         now = self._now()
         deadline = self._coordinator.next_deadline
         if deadline is not None and now >= deadline:
             self._advance()
-        if self._savepoints.cancelled(now):
-            raise JobCancelledError("a user has cancelled the job; resume it if its checkpoints are retained")
+        self._savepoints.raise_if_ended(now)
         self._request_savepoints(now)
         decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
         if self._savepoints.stopping:

@@ -6,14 +6,21 @@ job is answered when the job has ended. If it is aborted, the attempt fails, bec
 the next attempt restores the newest checkpoint.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from impl.core import CheckpointType
 from impl.core.coordinator.events import RequestCheckpoint
 from impl.graph.plan import Plan
-from impl.savepoints import PendingRequest, Savepoint, SavepointRequest, SavepointRequests
+from impl.savepoints import (
+    CANCEL,
+    SUSPEND,
+    PendingRequest,
+    Savepoint,
+    SavepointRequest,
+    SavepointRequests,
+)
 from impl.spark.coordination.manual_triggers import ManualTriggers
-from impl.spark.errors import JobCancelledError, SavepointFailedError
+from impl.spark.errors import JobCancelledError, JobSuspendedError, SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import (
     CheckpointStorage,
@@ -27,6 +34,8 @@ from impl.state.locations import Where, beside, location_of
 from impl.state.savepoints import savepoints_in
 
 _POLL_MS = 200
+_ENDS: Mapping[type[Exception], str] = {JobCancelledError: CANCEL, JobSuspendedError: SUSPEND}
+"""By error: the kind of request that has ended the job."""
 
 
 class Savepoints:
@@ -76,12 +85,18 @@ class Savepoints:
         """The checkpoints that users request."""
         return self._requests.checkpoints
 
-    def cancelled(self, now: int) -> bool:
-        """Whether a user has cancelled the job. Reads the requests of other processes each `_POLL_MS`."""
+    def raise_if_ended(self, now: int) -> None:
+        """Raise `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
+
+        Reads the requests of other processes each `_POLL_MS`.
+        """
         if now - self._polled >= _POLL_MS:
             self._polled = now
             self._requests.poll()
-        return self._requests.cancelled.is_set()
+        if self._requests.cancelled.is_set():
+            raise JobCancelledError("a user has cancelled the job; resume it if its checkpoints are retained")
+        if self._requests.suspended.is_set():
+            raise JobSuspendedError("a user has suspended the job; resume it to continue")
 
     def due(self, now: int) -> RequestCheckpoint | None:
         """The event that requests the next savepoint from the coordinator; None without a request."""
@@ -240,8 +255,8 @@ class Savepoints:
 
     def failed(self, error: Exception) -> None:
         """The job has failed, or another driver has taken it over."""
-        superseded, cancelled = isinstance(error, SupersededError), isinstance(error, JobCancelledError)
-        reason = str(error) if cancelled else f"the job failed: {error}"
+        superseded, ended_by = isinstance(error, SupersededError), _ENDS.get(type(error))
+        reason = f"the job failed: {error}" if ended_by is None else str(error)
         open_ = [*self._requested, *self._pending.values()]
         if self._stopped is not None:
             open_.append(self._stopped[0])
@@ -249,7 +264,7 @@ class Savepoints:
         for pending in open_:
             if not (superseded and pending.elsewhere):
                 pending.answer(SavepointFailedError(reason))
-        self._requests.close(reason, superseded=superseded, cancelled=cancelled)
+        self._requests.close(reason, superseded=superseded, ended_by=ended_by)
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(self._orders[checkpoint].folder)
