@@ -33,6 +33,7 @@ from impl.config import (
     RestartConfig,
 )
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart
+from impl.connectors.kafka.sink import KafkaMessage, KafkaOutput
 from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
@@ -70,6 +71,8 @@ __all__ = [
     "JsonLinesInput",
     "KafkaEnd",
     "KafkaInput",
+    "KafkaMessage",
+    "KafkaOutput",
     "KafkaRecord",
     "KafkaStart",
     "KeyedStream",
