@@ -20,6 +20,8 @@ STATE_BACKENDS = (MEMORY, ROCKSDB)
 RETAIN_ON_CANCELLATION = "RETAIN_ON_CANCELLATION"
 DELETE_ON_CANCELLATION = "DELETE_ON_CANCELLATION"
 NO_EXTERNALIZED_CHECKPOINTS = "NO_EXTERNALIZED_CHECKPOINTS"
+FILESYSTEM, JOBMANAGER = "filesystem", "jobmanager"
+CHECKPOINT_STORAGES = (FILESYSTEM, JOBMANAGER)
 NO_CLAIM, CLAIM = "NO_CLAIM", "CLAIM"
 CLAIM_MODES = (NO_CLAIM, CLAIM)
 _DELETED_AT = {
@@ -29,6 +31,7 @@ _DELETED_AT = {
     NO_EXTERNALIZED_CHECKPOINTS: ("FINISHED", "CANCELED", "FAILED"),
 }
 """From each retention to the final statuses at which a job deletes its completed checkpoints (COORD-25)."""
+_RETAINED_IN_MEMORY = (None, NO_EXTERNALIZED_CHECKPOINTS)
 INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
 """The default and the highest value of `data_inline_threshold_bytes`, in bytes."""
 
@@ -75,6 +78,10 @@ class CheckpointConfig:
     `externalized_checkpoint_retention`: None keeps the completed checkpoints after the end of the job.
     Flink's values delete them (COORD-25). RETAIN_ON_CANCELLATION deletes them when the job has finished,
     DELETE_ON_CANCELLATION also when it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
+
+    `checkpoint_storage`: Flink's `execution.checkpointing.storage`. "filesystem" writes files into the place
+    of the job's checkpoints. "jobmanager" keeps the snapshots in the memory of the driver, at most 1 MiB of
+    each task; the checkpoints end with the driver.
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -89,6 +96,7 @@ class CheckpointConfig:
     aligned_checkpoint_timeout_ms: int = 0
     data_inline_threshold_bytes: int = INLINE_BYTES
     externalized_checkpoint_retention: str | None = None
+    checkpoint_storage: str = FILESYSTEM
 
     def __post_init__(self) -> None:
         if not isinstance(self.unaligned_checkpoints_enabled, bool):
@@ -100,6 +108,16 @@ class CheckpointConfig:
             raise ConfigError(
                 f"externalized_checkpoint_retention takes {names}, not "
                 f"{self.externalized_checkpoint_retention!r}"
+            )
+        if self.checkpoint_storage not in CHECKPOINT_STORAGES:
+            raise ConfigError(
+                f"checkpoint_storage takes filesystem or jobmanager, not {self.checkpoint_storage!r}"
+            )
+        if self.is_in_memory and self.externalized_checkpoint_retention not in _RETAINED_IN_MEMORY:
+            raise ConfigError(
+                "checkpoint_storage jobmanager retains no checkpoint after the end of the job, got "
+                f"externalized_checkpoint_retention {self.externalized_checkpoint_retention!r}; leave it "
+                "out, or take checkpoint_storage filesystem"
             )
         if self.checkpointing_mode not in MODES:
             raise ConfigError(f"checkpointing_mode takes {', '.join(MODES)}, not {self.checkpointing_mode!r}")
@@ -131,6 +149,11 @@ class CheckpointConfig:
             _at_least("checkpointing_start_delay_ms", self.checkpointing_start_delay_ms, 0)
 
     @property
+    def is_in_memory(self) -> bool:
+        """Whether the driver keeps the checkpoints in its memory."""
+        return self.checkpoint_storage == JOBMANAGER
+
+    @property
     def gate_mode(self) -> str:
         """The mode of every task's gate, by the name that the protocol uses."""
         if self.unaligned_checkpoints_enabled:
@@ -140,6 +163,10 @@ class CheckpointConfig:
     def deletes_checkpoints(self, status: str) -> bool:
         """Whether a job that ends with `status` deletes its completed checkpoints (COORD-25)."""
         return status in _DELETED_AT[self.externalized_checkpoint_retention]
+
+    def shuts_down(self, status: str) -> bool:
+        """Whether the end of the job with `status` ends its coordinator for good, or until it is resumed."""
+        return status == "SUSPENDED" or self.deletes_checkpoints(status)
 
     @property
     def first_delay_ms(self) -> int:
@@ -215,3 +242,10 @@ class JobConfig:
     checkpoints: CheckpointConfig
     restarts: RestartConfig
     execution: ExecutionConfig
+
+    def __post_init__(self) -> None:
+        if self.checkpoints.is_in_memory and self.execution.state_backend == ROCKSDB:
+            raise ConfigError(
+                "checkpoint_storage jobmanager takes state_backend memory, not rocksdb, whose checkpoints "
+                "are files; take checkpoint_storage filesystem"
+            )

@@ -30,11 +30,11 @@ from pathlib import Path
 from typing import NamedTuple, Unpack
 
 from impl.config import ConfigError
-from impl.job import Job, JobResult, RunOptions, checkpoints_of, settings_of
+from impl.job import Job, JobResult, RunOptions, settings_of
 from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
 from impl.spark.errors import JobFailedError
-from impl.spark.results import RunSettings, Start
+from impl.spark.results import RunSettings, Start, checkpoints_of
 from impl.state import CheckpointStorage
 
 _LENGTH = struct.Struct(">Q")
@@ -80,7 +80,7 @@ def supervise(
     with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
         _make_private(folder, empty=not resume)
         supervisor = _Supervisor(folder, token, lock)
-        place = checkpoints_of(output, settings)
+        place = checkpoints_of(output, settings, job.checkpoints)
         follows = CheckpointStorage(place).newest_attempt()
         settings = replace(settings, follows=follows, checkpoints=place)
         deaths: list[str] = []

@@ -85,6 +85,19 @@ class Action(_Word):
     FREEZE = "freeze", "the driver and all its children are stopped (SIGSTOP) until they get SIGCONT"
     TORN_SNAPSHOT = "torn-snapshot", "a file of the newest checkpoint loses its second half"
     BIT_FLIP = "bit-flip", "one bit in a file of the newest checkpoint is flipped"
+    CLOCK_FORWARD = (
+        "clock-forward",
+        "the wall clock of the worker jumps an hour ahead, until its attempt ends",
+    )
+    CLOCK_BACK = "clock-back", "the wall clock of the worker jumps an hour back, until its attempt ends"
+    DRIVER_CLOCK_FORWARD = (
+        "driver-clock-forward",
+        "the wall clock of the driver jumps an hour ahead, until the job ends",
+    )
+    DRIVER_CLOCK_BACK = (
+        "driver-clock-back",
+        "the wall clock of the driver jumps an hour back, until the job ends",
+    )
 
 
 POINTS = {one.value: one.meaning for one in Point}
@@ -93,6 +106,11 @@ SINK_POINTS = (Point.PRE_COMMIT_DUE, Point.PRE_COMMITTED, Point.COMMIT_DUE, Poin
 GATE_POINTS = (Point.FIRST_BARRIER_CAME, Point.ALIGNMENT_IN_PROGRESS, Point.LAST_BARRIER_CAME, Point.ALIGNED)
 """Points at the gate of a task. A source never reaches them."""
 DAMAGE = (Action.TORN_SNAPSHOT, Action.BIT_FLIP)
+FORWARD = (Action.CLOCK_FORWARD, Action.DRIVER_CLOCK_FORWARD)
+BACK = (Action.CLOCK_BACK, Action.DRIVER_CLOCK_BACK)
+DRIVER_CLOCK = (Action.DRIVER_CLOCK_FORWARD, Action.DRIVER_CLOCK_BACK)
+CLOCK = (*FORWARD, *BACK)
+"""Jumps of a wall clock. Nothing that a job does may depend on them."""
 DISK_POINTS = (Point.SNAPSHOT_DUE, Point.PRE_COMMIT_DUE, Point.COMPLETION_DUE)
 """Points after which a file is written."""
 SERVER_POINTS = (
@@ -110,7 +128,7 @@ SERVER_POINTS = (
 def actions_at(point: str) -> tuple[str, ...]:
     """The actions that a fault at `point` may have."""
     if point == Point.RESTART:
-        return (*DAMAGE, Action.KILL_DRIVER, Action.FREEZE)
+        return (*DAMAGE, Action.KILL_DRIVER, Action.FREEZE, *DRIVER_CLOCK)
     disk = (Action.FULL_DISK,) if point in DISK_POINTS else ()
     server = (Action.KILL_SERVER,) if point in SERVER_POINTS else ()
     signals = (Action.SIGKILL, Action.ERROR, Action.HANG)
@@ -123,6 +141,7 @@ def actions_at(point: str) -> tuple[str, ...]:
         Action.KILL_DRIVER,
         *server,
         Action.FREEZE,
+        *CLOCK,
     )
 
 

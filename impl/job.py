@@ -33,6 +33,7 @@ from impl.config import (
     RestartConfig,
 )
 from impl.connectors.kafka.declaration import KafkaEnd, KafkaInput, KafkaRecord, KafkaStart
+from impl.connectors.kafka.sink import KafkaMessage, KafkaOutput
 from impl.connectors.parquet_sink import ParquetOutput
 from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
@@ -46,12 +47,20 @@ from impl.output_lock import locked
 from impl.running import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
 from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start
+from impl.spark.results import (
+    JobPaths,
+    JobResult,
+    OnProgress,
+    Progress,
+    RunSettings,
+    Start,
+    checkpoints_of,
+)
 from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.state import StateError
-from impl.state.locations import CHECKPOINTS, Where, location_of, note_place, noted_place
+from impl.state.locations import Where, forget, location_of, note_place
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
 
 __all__ = [
@@ -62,6 +71,8 @@ __all__ = [
     "JsonLinesInput",
     "KafkaEnd",
     "KafkaInput",
+    "KafkaMessage",
+    "KafkaOutput",
     "KafkaRecord",
     "KafkaStart",
     "KeyedStream",
@@ -230,24 +241,26 @@ class Job:
 
         Raises `ConfigError` for options that cannot work; `RunningJob.result` raises all other errors.
         """
-        requests = SavepointRequests(output / REQUESTS)
+        requests = self._requests(output)
         settings = replace(settings_of(options), requests=requests)
         return RunningJob(self.name, output, lambda: self.drive(master, output, settings), requests)
 
+    def _requests(self, output: Path) -> SavepointRequests:
+        return SavepointRequests(output / REQUESTS, may_suspend=not self.checkpoints.is_in_memory)
+
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
-        plan = self.plan()
+        plan, config = self.plan(), JobConfig(self.checkpoints, self.restarts, self.execution)
         for fault in settings.faults:
             _require_possible(fault, plan, master)
         paths = JobPaths(
             output=output,
-            checkpoints=checkpoints_of(output, settings),
+            checkpoints=checkpoints_of(output, settings, self.checkpoints),
             events=output / "events" if settings.event_log else None,
             spark_log=output / "spark.log",
         )
         if settings.requests is None:
-            settings = replace(settings, requests=SavepointRequests(output / REQUESTS))
-        config = JobConfig(self.checkpoints, self.restarts, self.execution)
+            settings = replace(settings, requests=self._requests(output))
         ledger = FaultLedger(settings.faults, settings.fault_record)
         parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
         monitor = JobMonitor(plan, config, paths.checkpoints)
@@ -267,7 +280,10 @@ class Job:
             else spark_session(master, paths.spark_log, self.name) as session,
         ):
             note_place(output, paths.checkpoints)
-            result = run_job(session, master, plan, config, paths, settings, parts)
+            try:
+                result = run_job(session, master, plan, config, paths, settings, parts)
+            finally:
+                forget(paths.checkpoints)
         return replace(result, faults=ledger.happened)
 
 
@@ -339,22 +355,11 @@ def _usable_place(option: str, where: object) -> Where:
         place = location_of(where).where
     except StateError as odd:
         raise ConfigError(f"{option}: {odd}") from odd
-    if str(place).startswith("memory://"):
+    if str(place).startswith(("memory://", "jobmanager://")):
         raise ConfigError(
             f"{option} takes a place that other processes can reach, not {where}; name another place"
         )
     return place
-
-
-def checkpoints_of(output: Path, settings: RunSettings) -> Where:
-    """The place of a run's checkpoints.
-
-    A resumed run without the option `checkpoints` uses the place of the earlier run.
-    """
-    if settings.checkpoints is not None:
-        return settings.checkpoints
-    noted = noted_place(output) if settings.start is Start.RESUMED else None
-    return noted or output / CHECKPOINTS
 
 
 def _require_same_chain(one: Stage, other: Stage) -> None:

@@ -7,7 +7,7 @@ from threading import Thread
 
 from impl.monitoring.rest_server import URL_FILE
 from impl.savepoints import Savepoint, SavepointRequest, SavepointRequests
-from impl.spark.errors import JobCancelledError
+from impl.spark.errors import JobCancelledError, JobSuspendedError
 from impl.spark.results import JobResult
 from impl.state.locations import Where
 
@@ -79,6 +79,22 @@ class RunningJob:
         try:
             self._result.result(seconds)
         except JobCancelledError:
+            return True
+        return False
+
+    def suspend(self, *, seconds: float | None = None) -> bool:
+        """End the driver, and keep all checkpoints for the next one. Returns False if the job had finished.
+
+        A run with `resume=True` continues the job. Pending checkpoints are aborted; no setting deletes a
+        completed one. Waits for the end of the driver. Raises SavepointFailedError if the checkpoints are in
+        the memory of the driver, what `Job.execute` raises if the job fails before, and `TimeoutError` after
+        `seconds`.
+        """
+        self._requests.require_suspendable()
+        self._requests.suspended.set()
+        try:
+            self._result.result(seconds)
+        except JobSuspendedError:
             return True
         return False
 

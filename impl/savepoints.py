@@ -7,8 +7,10 @@ polls this folder and writes its answer into a second file:
     requests/5f0c22.json         the request
     requests/5f0c22.answer       the answer
 
-Another process requests the cancellation of a job by such a file, too. A driver that replaces a killed driver
-answers the requests that are still in the folder.
+Another process cancels or suspends a job by such a file, too. A driver that replaces a killed driver answers
+the requests that are still in the folder. So a request to end the job counts only while its sender waits: the
+sender writes the file anew with a higher number, and the driver waits for that. No clock of another host, and
+no clock that somebody sets, decides about it.
 """
 
 import json
@@ -20,7 +22,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointAbortedError, SavepointFailedError
@@ -32,8 +34,10 @@ REQUESTS = "requests"
 """The name of the folder of the requests of other processes, in the output folder of the job."""
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
-_CANCEL_UNTIL: Final = "cancel_until"
-"""The field of a cancellation request with the time at which its sender stops waiting, in s since 1970."""
+CANCEL, SUSPEND = "cancel", "suspend"
+"""How a request ends a job: the field of the request, with a number that grows while its sender waits."""
+_GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
+"""The number grows after the first time. If it does not within the second, the sender has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +89,32 @@ class SavepointRequests:
     """The requests of one job.
 
     `files`: the folder of the requests of other processes; None: this job takes no such requests.
-    `checkpoints`: the requests of this process for checkpoints.
+    `may_suspend`: whether the checkpoints outlive the driver. `checkpoints`: the requests of this process for
+    checkpoints.
     """
 
-    def __init__(self, files: Path | None = None) -> None:
+    def __init__(
+        self,
+        files: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        may_suspend: bool = True,
+    ) -> None:
         self._files = files
+        self._clock = clock
         self._waiting: deque[PendingRequest] = deque()
         self._seen: set[str] = set()
         self._closed: str | None = None
         self._changing = threading.Lock()
-        self._cancels: list[Path] = []
+        self._may_suspend = may_suspend
+        self._ends: dict[Path, str] = {}
+        """The requests that end the job: CANCEL or SUSPEND."""
+        self._first: dict[Path, tuple[int, float]] = {}
+        """By request that may have no sender any more: its number, and when it was read."""
         self.cancelled = threading.Event()
         """The event that a thread sets to cancel the job."""
+        self.suspended = threading.Event()
+        """The same, to suspend it."""
         self.checkpoints = ManualTriggers()
 
     def add(self, request: SavepointRequest) -> "Future[Savepoint]":
@@ -118,16 +136,17 @@ class SavepointRequests:
         for path in sorted(self._files.glob(f"*{_REQUEST}")):
             if path.stem in self._seen:
                 continue
-            self._seen.add(path.stem)
             answer = _answering(path)
             try:
                 values = json.loads(read_file(path))
-                if _CANCEL_UNTIL in values:
-                    self._cancel(path, float(values[_CANCEL_UNTIL]))
+                if end := next((one for one in (CANCEL, SUSPEND) if one in values), None):
+                    self._end(path, end, int(values[end]))
                     continue
+                self._seen.add(path.stem)
                 directory = values.pop("directory")
                 request = SavepointRequest(None if directory is None else place_of(directory), **values)
             except (ValueError, KeyError, TypeError, AttributeError, StateError) as cause:
+                self._seen.add(path.stem)
                 answer(SavepointFailedError(f"{path.name}: expected a request, got {cause!r}"))
                 continue
             except SavepointFailedError as refused:
@@ -136,23 +155,36 @@ class SavepointRequests:
             with self._changing:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
-    def _cancel(self, path: Path, until: float) -> None:
-        """Cancel the job, unless the sender of the request has stopped waiting at the time `until`."""
-        if time.time() > until:
+    def require_suspendable(self) -> None:
+        """Raise SavepointFailedError if the job could not be resumed after its suspension."""
+        if not self._may_suspend:
+            raise SavepointFailedError(
+                "the checkpoints of this job are in the memory of its driver and end with it, so the job "
+                "cannot be suspended; stop it with a savepoint"
+            )
+
+    def _end(self, path: Path, end: str, number: int) -> None:
+        """End the job if the sender of the request still waits: its number has grown since it was read."""
+        if end == SUSPEND:
+            self.require_suspendable()
+        self._ends[path] = end
+        first, since = self._first.setdefault(path, (number, self._clock()))
+        if number > first:
+            self._seen.add(path.stem)
+            (self.suspended if end == SUSPEND else self.cancelled).set()
+        elif self._clock() - since > _STALE_SECONDS:
+            self._seen.add(path.stem)
             remove_file(path)
-            return
-        self._cancels.append(path)
-        self.cancelled.set()
 
     def take(self) -> PendingRequest | None:
         """Remove and return the oldest request; None if no request waits."""
         with self._changing:
             return self._waiting.popleft() if self._waiting else None
 
-    def close(self, reason: str, *, superseded: bool = False, cancelled: bool = False) -> None:
+    def close(self, reason: str, *, superseded: bool = False, ended_by: str | None = None) -> None:
         """Answer all requests, because the job has ended: each one, also a later one, fails with `reason`.
 
-        `cancelled`: whether the job was cancelled; a request for its cancellation then succeeds.
+        `ended_by`: the kind of request that has ended the job, CANCEL or SUSPEND; it then succeeds.
         `superseded`: whether a newer driver runs the job; it answers the requests of other processes, and
         this driver does not.
         """
@@ -165,8 +197,8 @@ class SavepointRequests:
         while (pending := self.take()) is not None:
             if not (superseded and pending.elsewhere):
                 pending.answer(SavepointFailedError(reason))
-        for path in self._cancels if not superseded else ():
-            _reply(path, {} if self.cancelled.is_set() and cancelled else {"failed": reason})
+        for path, end in self._ends.items() if not superseded else ():
+            _reply(path, {} if end == ended_by else {"failed": reason})
         if self._files is not None and self._files.is_dir() and not any(self._files.iterdir()):
             self._files.rmdir()
 
@@ -185,13 +217,14 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     return Savepoint(answer["checkpoint"], place_of(answer["folder"]), answer["stopped"])
 
 
-def request_cancel(output: Path, seconds: float) -> None:
-    """Cancel a job in another process, and wait for the end of the job.
+def request_end(output: Path, end: str, seconds: float) -> None:
+    """Cancel or suspend a job in another process, and wait for the end of the job.
 
-    `output`: the output folder of the job. Raises `SavepointAbortedError` if the job ends in another way,
-    `SavepointFailedError` if there is no answer within `seconds`.
+    `output`: the output folder of the job. `end`: CANCEL or SUSPEND. Raises `SavepointAbortedError` if the
+    job ends in another way or cannot be suspended, `SavepointFailedError` if there is no answer within
+    `seconds`.
     """
-    answer = _asked(output, {_CANCEL_UNTIL: time.time() + seconds}, seconds)
+    answer = _asked(output, {end: 0}, seconds)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
 
@@ -212,8 +245,12 @@ def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[s
     token = secrets.token_hex(6)
     file, answered = folder / f"{token}{_REQUEST}", folder / f"{token}{_ANSWER}"
     write_file(file, json.dumps(values).encode())
-    until = time.monotonic() + seconds
+    began = time.monotonic()
+    until, grows, number = began + seconds, began + _GROWS_SECONDS, 0
     while not answered.is_file():
+        if {CANCEL, SUSPEND} & set(values) and time.monotonic() > grows and file.is_file():
+            number, grows = number + 1, time.monotonic() + _GROWS_SECONDS
+            write_file(file, json.dumps(dict.fromkeys(values, number)).encode())
         if time.monotonic() > until:
             remove_file(file)
             raise SavepointFailedError(
@@ -223,6 +260,7 @@ def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[s
         time.sleep(_POLL_SECONDS)
     answer: dict[str, Any] = json.loads(read_file(answered))
     remove_file(answered)
+    remove_file(file)  # it may have been written once more while the job answered
     return answer
 
 

@@ -29,6 +29,7 @@ from conformance.torture.rounds import (
     EXECUTOR,
     FAULTS,
     FROZEN,
+    JUMPING,
     LOCAL,
     SERVER,
     STREAMING,
@@ -223,10 +224,11 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
     with in_store as store, from_broker as broker:
         with KeptServer() if kinds.need_server(FROZEN) else nullcontext() as server:
             run(FROZEN, lambda planned, folder: _run_frozen(planned, folder, server, store))
-        if kinds.any(LOCAL) or kinds.any(SERVER):
+        if kinds.any(LOCAL) or kinds.any(SERVER) or kinds.any(JUMPING):
             with spark_session(MASTER, campaign.build / "spark.log", "torture") as spark:
                 with KeptServer() if kinds.any(SERVER) else nullcontext() as server:
                     run(SERVER, lambda planned, folder: run_local(planned, folder, spark, server=server))
+                run(JUMPING, lambda planned, folder: run_local(planned, folder, spark))
                 run(
                     LOCAL,
                     lambda planned, folder: run_local(planned, folder, spark, store=store, broker=broker),

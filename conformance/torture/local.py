@@ -9,10 +9,11 @@ import psutil
 
 from conformance.torture.account import Reader
 from conformance.torture.brokers.faulty_broker import FaultyBroker
+from conformance.torture.clocks import PATIENT_MS, clock_findings
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import left_behind
-from conformance.torture.rounds import Round
+from conformance.torture.rounds import JUMPING, Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.two_phase import Output
@@ -28,6 +29,8 @@ EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=800, 
 """A worker that hangs is detected soon; on a slow machine a busy one may be restarted instead."""
 
 
+PATIENT = replace(EXECUTION, heartbeat_timeout_ms=PATIENT_MS)
+"""Only a clock that jumps can make a task seem to hang."""
 IN_STORE = replace(EXECUTION, heartbeat_timeout_ms=4_000)
 """Requests to a store that fails take seconds."""
 
@@ -81,6 +84,7 @@ def run_local(
         outcome.took_from(result)
         table = None if server is None else server.rows(planned.table)
         judge(outcome, folder, [folder / "events"], reader.seen(), table)
+        outcome.findings += clock_findings(result, folder / "events") if planned.kind == JUMPING else ()
         kept = ((store.server.pid,) if store else ()) + (broker.pids if broker else ())
         left = left_behind(folder, planned.retained, psutil.Process(), *kept)
         left += [] if server is None else server.left()
@@ -111,7 +115,8 @@ def job_of(
         job = job_into(ParquetOutput(f"{place}/committed", UPDATES), planned, IN_STORE, restarts, topic)
         return job.with_checkpoints(replace(job.checkpoints, checkpoint_timeout_ms=60_000))
     output = folder / "committed" if server is None else server.output(planned.table)
-    return job_into(output, planned, EXECUTION, restarts, topic)
+    execution = PATIENT if planned.kind == JUMPING else EXECUTION
+    return job_into(output, planned, execution, restarts, topic)
 
 
 def job_into(

@@ -11,16 +11,28 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from conformance.cases.guided import Marks
+from conformance.torture.clocks import PATIENT_MS
 from conformance.torture.streaming_query import IDEMPOTENT, PAIRS, STATE, StreamingFault
 from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
-from impl.faults import DAMAGE, GATE_POINTS, POINTS, SINK_POINTS, Action, FaultPlan, Point, actions_at
+from impl.faults import (
+    CLOCK,
+    DAMAGE,
+    GATE_POINTS,
+    POINTS,
+    SINK_POINTS,
+    Action,
+    FaultPlan,
+    Point,
+    actions_at,
+)
 from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
 """The modes of the rounds in turn, if a campaign is not given one."""
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
-FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1}
+JUMPING = "clock"
+FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1, JUMPING: 4}
 _KILLS = {DRIVER: Action.KILL_DRIVER, EXECUTOR: Action.KILL_EXECUTOR, SERVER: Action.KILL_SERVER}
 KILLS_A_ROUND = 2
 """The kills of drivers, of executors or of the sinks' server in one round."""
@@ -32,8 +44,11 @@ _FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
 """Both drivers have to complete some checkpoints before the input ends."""
 _FROZEN_ROUNDS_PER_SPARK = 10
 """One in this number of rounds runs on Spark."""
+_JUMPING_RATE = 1_000.0
+"""Several checkpoints have to complete after a jump."""
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
+_RATES = {EXECUTOR: _EXECUTOR_RATE, JUMPING: _JUMPING_RATE}
 _PATIENCE_MS = 10
 _DIGITS = 9
 STREAMING = "spark"
@@ -95,7 +110,7 @@ class Round(PlannedRound[FaultPlan]):
 
     @property
     def kind(self) -> str:
-        """`round`, `driver`, `executor`, `server` or `frozen`."""
+        """`round`, `driver`, `executor`, `server`, `frozen` or `clock`."""
         return self.name.partition("-")[0]
 
     @property
@@ -115,7 +130,7 @@ class Round(PlannedRound[FaultPlan]):
         return CheckpointConfig(
             checkpointing_interval_ms=self.interval_ms,
             checkpointing_mode=AT_LEAST_ONCE if self.mode == "at-least-once" else EXACTLY_ONCE,
-            checkpoint_timeout_ms=5_000,
+            checkpoint_timeout_ms=PATIENT_MS if self.kind == JUMPING else 5_000,
             num_retained_checkpoints=self.retained,
             tolerable_checkpoint_failure_number=self.tolerable,
             unaligned_checkpoints_enabled=overtaking,
@@ -138,7 +153,8 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     """The round of that name in the campaign of `seed`. Raises UnknownRoundError."""
     kind, _, number = name.partition("-")
     if kind not in FAULTS_A_ROUND or not is_number(number):
-        raise UnknownRoundError(f"expected round-N, driver-N, executor-N, server-N or frozen-N, got {name!r}")
+        expected = ", ".join(f"{one}-N" for one in FAULTS_A_ROUND)
+        raise UnknownRoundError(f"expected one of {expected}, got {name!r}")
     draw = random.Random(f"{seed} {name}")
     index = int(number)
     chosen = mode or MODES[(index + seed) % len(MODES)]
@@ -146,13 +162,16 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
         return _frozen(draw, name, index, chosen)
     first = index * FAULTS_A_ROUND[LOCAL]
     dealt = range(first, first + FAULTS_A_ROUND[LOCAL])
-    pairs = [_card(seed, place) for place in dealt] if kind == LOCAL else _with_kills(draw, kind)
+    if kind == LOCAL:
+        pairs = [_card(seed, place) for place in dealt]
+    else:
+        pairs = _with_a_failure(draw) if kind == JUMPING else _with_kills(draw, kind)
     return Round(
         name=name,
         mode=chosen,
         faults=tuple(_placed(draw, point, action) for point, action in pairs),
         rows=_ROWS,
-        rows_per_second=_EXECUTOR_RATE if kind == EXECUTOR else _RATE,
+        rows_per_second=_RATES.get(kind, _RATE),
         interval_ms=draw.choice((30, 40, 60)),
         retained=draw.choice((5, 6, 40)),
         tolerable=draw.choice((0, 0, 1, -1)),
@@ -194,6 +213,7 @@ def all_marks(mode: str | None = None) -> Marks:
         *pairs_in_process(),
         *((point, kill) for kind, kill in _KILLS.items() for point in _killed_at(kind)),
         *((point, Action.FREEZE.value) for point in _not_restoring()),
+        *jumps(),
     }
     phases = set()
     for pair in pairs:
@@ -214,8 +234,19 @@ def pairs_in_process() -> list[tuple[str, str]]:
         (point, action)
         for point in POINTS
         for action in actions_at(point)
-        if action not in (*_KILLS.values(), Action.FREEZE)
+        if action not in (*_KILLS.values(), Action.FREEZE, *CLOCK)
     ]
+
+
+def jumps() -> list[tuple[str, str]]:
+    """Every pair of a point and a jump of a clock."""
+    return [(point, action) for point in POINTS for action in actions_at(point) if action in CLOCK]
+
+
+def _with_a_failure(draw: random.Random) -> list[tuple[str, str]]:
+    """Jumps, and an error: an attempt also restores under a clock that has jumped."""
+    failure = (draw.choice(_not_restoring()), Action.ERROR.value)
+    return [failure, *draw.sample(jumps(), FAULTS_A_ROUND[JUMPING] - 1)]
 
 
 def _card(seed: int, place: int) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from impl.monitoring.checkpoint_statistics import (
     JobCheckpoints,
     Restored,
 )
+from impl.state.locations import is_in_memory
 
 Answer = dict[str, Any]
 _LONGEST: Final = 1_000
@@ -200,7 +201,12 @@ def _whole(acknowledged: Iterable[Acknowledgement]) -> int:
 
 
 def _path(one: CheckpointStatistics, place: str) -> str:
-    return one.folder or f"{place}/chk-{one.checkpoint}"
+    return one.folder or _path_of(one.checkpoint, place)
+
+
+def _path_of(checkpoint: int, place: str) -> str:
+    """The folder of a checkpoint; as in Flink a fixed text if it is in the memory of the driver."""
+    return "<checkpoint-not-externally-addressable>" if is_in_memory(place) else f"{place}/chk-{checkpoint}"
 
 
 def _restored(restored: Restored | None, place: str) -> Answer | None:
@@ -210,7 +216,7 @@ def _restored(restored: Restored | None, place: str) -> Answer | None:
         "id": restored.checkpoint,
         "restore_timestamp": restored.at_ms,
         "is_savepoint": False,
-        "external_path": f"{place}/chk-{restored.checkpoint}",
+        "external_path": _path_of(restored.checkpoint, place),
     }
 
 

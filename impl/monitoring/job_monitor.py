@@ -15,6 +15,7 @@ from impl.config import JobConfig
 from impl.graph.plan import Plan
 from impl.metrics import JobMetrics, TaskMeasures
 from impl.monitoring.checkpoint_statistics import CheckpointTracker, JobCheckpoints
+from impl.monitoring.wall_clock import wall_seconds
 from impl.spark.coordination.attempt import AttemptReport
 from impl.state.locations import Where
 
@@ -82,7 +83,7 @@ class JobMonitor:
         config: JobConfig,
         checkpoints: Where,
         clock: Callable[[], float] = time.monotonic,
-        wall_clock: Callable[[], float] = time.time,
+        wall_clock: Callable[[], float] = wall_seconds,
     ) -> None:
         self.plan = plan
         self.config = config

@@ -83,6 +83,10 @@ class JobCancelledError(SparkRuntimeError):
     """A user has cancelled the job."""
 
 
+class JobSuspendedError(SparkRuntimeError):
+    """A user has suspended the job: its driver has ended, and all checkpoints stay for the next one."""
+
+
 class CheckpointFailedError(SparkRuntimeError):
     """A requested checkpoint has failed; carries the reason."""
 

@@ -6,7 +6,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from impl.config import NO_CLAIM
+from impl.config import CLAIM, NO_CLAIM, CheckpointConfig, ConfigError
 from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
 from impl.monitoring.job_monitor import JobMonitor
@@ -15,7 +15,14 @@ from impl.savepoints import Savepoint, SavepointRequests
 from impl.spark.coordination.attempt import AttemptReport
 from impl.spark.coordination.history import CheckpointReport
 from impl.state import Refused
-from impl.state.locations import Where, savepoints_beside
+from impl.state.locations import (
+    CHECKPOINTS,
+    Where,
+    is_in_memory,
+    new_memory,
+    noted_place,
+    savepoints_beside,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,9 +75,9 @@ class JobPaths:
     spark_log: Path
 
     @property
-    def savepoints(self) -> Where:
+    def savepoints(self) -> Where | None:
         """Where savepoints are made if a request names no other place: beside checkpoints in the output
-        folder, and among checkpoints in another place.
+        folder, and among checkpoints in another place. None if the checkpoints are in memory.
         """
         return savepoints_beside(self.output, self.checkpoints)
 
@@ -111,6 +118,43 @@ class RunSettings:
     """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None
     """Is used and left open; None for a session of the run's own."""
+
+
+def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig) -> Where:
+    """The place of a run's checkpoints.
+
+    A resumed run without the option `checkpoints` uses the place of the earlier run. Raises ConfigError for
+    what checkpoints in memory do not have, and if those of the earlier run were in memory.
+    """
+    if config.is_in_memory:
+        _require_memory_suffices(settings)
+        return new_memory()
+    if settings.checkpoints is not None:
+        return settings.checkpoints
+    noted = noted_place(output) if settings.start is Start.RESUMED else None
+    if noted is not None and is_in_memory(noted):
+        raise ConfigError(
+            f"resume: expected the checkpoints of the run in {output}, but they were in the memory of its "
+            "driver and have ended with it; begin from a savepoint (from_savepoint), or anew in other folders"
+        )
+    return noted or output / CHECKPOINTS
+
+
+def _require_memory_suffices(settings: RunSettings) -> None:
+    """Raise ConfigError if a run needs what outlives its driver, and the checkpoints are in its memory."""
+    needs = {
+        "resume restores the checkpoints of a driver that has ended": settings.start is Start.RESUMED,
+        "supervise replaces a driver that has died": bool(settings.owner),
+        "claim_mode CLAIM deletes the savepoint, and the driver may die after that": (
+            settings.claim_mode == CLAIM
+        ),
+        "the option checkpoints names a place for files": settings.checkpoints is not None,
+    }
+    for need in (one for one, given in needs.items() if given):
+        raise ConfigError(
+            f"{need}, but with checkpoint_storage jobmanager all checkpoints end with the driver; take "
+            "checkpoint_storage filesystem, or leave this out"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
 from impl.metrics import JobMetrics
 from impl.monitoring.job_monitor import FollowedJob
+from impl.monitoring.wall_clock import wall_seconds
 from impl.savepoints import SavepointRequests
 from impl.spark.channels.addresses import own_address
 from impl.spark.channels.control_channel import Workers
@@ -22,7 +23,12 @@ from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
-from impl.spark.errors import AttemptFailedError, JobCancelledError, JobFailedError
+from impl.spark.errors import (
+    AttemptFailedError,
+    JobCancelledError,
+    JobFailedError,
+    JobSuspendedError,
+)
 from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
@@ -35,13 +41,18 @@ from impl.state import (
     StateHandle,
     StorageError,
     SupersededError,
+    checkpoints_at,
     origin_of,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_STATUS: Mapping[type[Exception], str] = {JobFailedError: FAILED, JobCancelledError: CANCELED}
+_STATUS: Mapping[type[Exception], str] = {
+    JobFailedError: FAILED,
+    JobCancelledError: CANCELED,
+    JobSuspendedError: SUSPENDED,
+}
 """By error: the status in which the job has ended."""
 _SWEEP_SECONDS = 60.0
 _PROGRESS_SECONDS = 0.2
@@ -62,6 +73,9 @@ class JobParts:
         """The function of an attempt's Spark job."""
         return SparkTask(launch)
 
+    def close(self) -> None:
+        """The job has ended."""
+
 
 def run_job(
     spark: "SparkSession",
@@ -76,13 +90,13 @@ def run_job(
 
     Before anything is started, raises `TooFewSlotsError` and `UnsupportedSettingError`, and the errors of
     `start_from_savepoint`, of `require_a_start`, and `ConnectorError` for an output that cannot work. Later,
-    raises `JobCancelledError` if the job is cancelled, and `JobFailedError` when no restart is left or an
-    abort cannot be stored. Raises `SupersededError` as soon as another driver has begun a newer attempt of
-    the job: nothing that this driver still does has an effect.
+    raises `JobCancelledError` or `JobSuspendedError` if a user ends the job, and `JobFailedError` when no
+    restart is left or an abort cannot be stored. Raises `SupersededError` as soon as another driver has begun
+    a newer attempt of the job: nothing that this driver still does has an effect.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
-    storage = CheckpointStorage(paths.checkpoints)
+    storage = checkpoints_at(paths.checkpoints)
     newest = _followed(storage, settings)
     _prepare(storage, plan, paths, settings)
     if settings.from_savepoint is not None:
@@ -108,6 +122,7 @@ def run_job(
         savepoints.failed(failed)
         raise
     finally:
+        parts.close()
         if log:
             log.close()
     if settings.monitor is not None:
@@ -194,7 +209,7 @@ class _Job:
         self._metrics = JobMetrics(run.paths.metrics)
         self._measured = 0
         if (monitor := run.settings.monitor) is not None:
-            started_ms, tracker = int(time.time() * 1_000), coordination.tracker
+            started_ms, tracker = int(wall_seconds() * 1_000), coordination.tracker
             monitor.follow(FollowedJob(storage.lineage, started_ms, self._attempts, tracker, self._metrics))
 
     def run_unless_superseded(self) -> JobResult:
@@ -208,7 +223,7 @@ class _Job:
                 self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
             status = _STATUS.get(type(failed))
             if status is not None and (left := self._coordination.job_ended(status)):
-                failed.add_note(f"its checkpoints are left, although they are not retained: {left}")
+                failed.add_note(f"files are left that are not retained: {left}")
             raise
 
     def _run(self) -> JobResult:
@@ -295,7 +310,6 @@ class _Job:
             max_concurrent=checkpoints.max_concurrent_checkpoints,
             mode=checkpoints.gate_mode,
             alignment_timeout_ms=checkpoints.aligned_checkpoint_timeout_ms,
-            epoch=int(time.time() * 1_000),
             checkpoints=self._paths.checkpoints,
             inline_bytes=checkpoints.data_inline_threshold_bytes,
             events=self._paths.events,

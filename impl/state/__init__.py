@@ -4,6 +4,7 @@ snapshot         the checksummed format of one state
 sections         the format of a task's snapshot, which has several states
 storage          the records of completed checkpoints
 checkpoints      the checkpoint storage
+memory           checkpoints in the memory of the driver
 locations        where both are: a folder of a file system, or an object store
 savepoints       savepoints, each in a folder of its own
 claim_mode       the start from a savepoint or a retained checkpoint, and who owns it then
@@ -36,11 +37,13 @@ from impl.state.errors import (
     NotRowsError,
     SnapshotCorruptError,
     StateError,
+    StateTooLargeError,
     StorageError,
     SupersededError,
     UncertainPublicationError,
     UnsupportedKeyError,
 )
+from impl.state.memory import CheckpointsInMemory, checkpoints_at
 from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
@@ -52,6 +55,7 @@ __all__ = [
     "BackendFactory",
     "CheckpointConflictError",
     "CheckpointStorage",
+    "CheckpointsInMemory",
     "CompletedCheckpoint",
     "HeapKeyedStateBackend",
     "KeyEncodingError",
@@ -74,12 +78,14 @@ __all__ = [
     "SnapshotCorruptError",
     "StateError",
     "StateHandle",
+    "StateTooLargeError",
     "StorageError",
     "SupersededError",
     "UncertainPublicationError",
     "UnsupportedKeyError",
     "ValueState",
     "begin_from",
+    "checkpoints_at",
     "decode",
     "discard",
     "encode",

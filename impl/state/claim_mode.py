@@ -27,6 +27,7 @@ from typing import Final, NamedTuple
 from impl.state.checkpoints import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
 from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
 from impl.state.locations import Where, place_of
+from impl.state.memory import CheckpointsInMemory
 from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, StateHandle, overtaken
@@ -176,6 +177,10 @@ def _copied(
     storage.reserve(there.checkpoint)
     handles: list[StateHandle] = []
     for handle in there.handles.values():
+        if isinstance(storage, CheckpointsInMemory):
+            data = original.content(handle)
+            handles.append(storage.write(there.checkpoint, handle.task, attempt, data, offset=handle.offset))
+            continue
         here = f"chk-{there.checkpoint}/{handle.file.rpartition('/')[2]}"
         if handle.content is None:
             here = f"chk-{there.checkpoint}/{handle.task}.{attempt}.state"

@@ -34,6 +34,10 @@ class NoFileError(StorageError):
     """A file that is needed does not exist."""
 
 
+class StateTooLargeError(StateError):
+    """The snapshot of a task is larger than the memory of the driver takes."""
+
+
 class UncertainPublicationError(StorageError):
     """Whether the checkpoint is complete is not known; a newer driver may find it, so its files must stay."""
 

@@ -67,7 +67,7 @@ class SnapshotFiles:
 
     def read(self, handle: StateHandle) -> object:
         """The state of a handle. Raises SnapshotCorruptError if it is missing or was altered."""
-        return decode(self._verified(handle), handle.file)
+        return decode(self.content(handle), handle.file)
 
     def open(self, handle: StateHandle) -> Sections:
         """The sections of a task's handle; each is read and verified at its use.
@@ -84,7 +84,8 @@ class SnapshotFiles:
         if handle.content is None:
             self._location.remove(handle.file)
 
-    def _verified(self, handle: StateHandle) -> bytes:
+    def content(self, handle: StateHandle) -> bytes:
+        """The snapshot of a task's handle. Raises SnapshotCorruptError if it is missing or was altered."""
         if handle.content is None:
             require_size(handle.file, handle.size, self._location.size(handle.file))
             data = self._location.read(handle.file)
@@ -98,7 +99,7 @@ class SnapshotFiles:
     def _verified_files(self, completed: CompletedCheckpoint) -> CompletedCheckpoint:
         """`completed`, after every file was verified. Raises SnapshotCorruptError if one was altered."""
         for handle in completed.handles.values():
-            self._verified(handle)
+            self.content(handle)
             for one in handle.shared:
                 self.shared.verify(one)
         return completed

@@ -8,12 +8,15 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from impl.core.fencing.attempts import overtaken_by
 from impl.state.errors import SnapshotCorruptError
 from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum
+
+MEMORY_BYTES: Final = 1 << 20
+"""The largest snapshot of a task, in bytes, that the memory of the driver takes. Flink's default is 5 MiB."""
 
 
 @dataclass(frozen=True, slots=True)

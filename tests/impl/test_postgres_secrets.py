@@ -46,7 +46,6 @@ def test_neither_a_job_nor_what_a_worker_is_given_shows_a_secret():
         max_concurrent=1,
         mode="exactly-once",
         alignment_timeout_ms=0,
-        epoch=0,
         checkpoints=None,
         inline_bytes=0,
         events=None,

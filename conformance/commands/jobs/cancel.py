@@ -20,12 +20,12 @@ def command(output: Path, seconds: float) -> int:
     """
     require_extra("spark")
     from conformance.verdict import Exit, Verdict
-    from impl.savepoints import request_cancel
+    from impl.savepoints import CANCEL, request_end
     from impl.spark.errors import SavepointAbortedError, SavepointFailedError
     from impl.state import StateError
 
     try:
-        request_cancel(output, seconds)
+        request_end(output, CANCEL, seconds)
     except SavepointAbortedError as failed:
         click.echo(f"{Verdict.UNDETERMINED.value}  the job was not cancelled: {failed}", err=True)
         return Exit.UNDETERMINED

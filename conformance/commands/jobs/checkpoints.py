@@ -40,11 +40,23 @@ def command(folder: Path | str, tasks: bool, plot: Path | None) -> int:
 def _list(console: Console, folder: Path | str, tasks: bool, plot: Path | None) -> int:
     from impl.state import savepoints_in
     from impl.state.checkpoints import ATTEMPTS
-    from impl.state.locations import CHECKPOINTS, SAVEPOINTS, beside, location_of, noted_place
+    from impl.state.locations import (
+        CHECKPOINTS,
+        SAVEPOINTS,
+        beside,
+        is_in_memory,
+        location_of,
+        noted_place,
+    )
 
     output = folder if isinstance(folder, Path) else None
     if output is not None and (noted := noted_place(output)) is not None:
         folder = noted
+        if is_in_memory(folder):
+            raise click.UsageError(
+                f"{output}: the checkpoints of this job are in the memory of its driver; take a savepoint "
+                "(barrierspec savepoint --to FOLDER), or give the job checkpoint_storage filesystem"
+            )
     elif output is not None and (output / CHECKPOINTS / ATTEMPTS).is_dir():
         folder = output / CHECKPOINTS
     elif output is not None:

@@ -109,7 +109,13 @@ def command(  # noqa: PLR0913 - a click command
     from impl.metrics import read_metrics
     from impl.output_lock import reserved
     from impl.process_tree import exit_on_sigterm
-    from impl.spark.errors import JobCancelledError, JobFailedError, SparkRuntimeError, UnknownEffectError
+    from impl.spark.errors import (
+        JobCancelledError,
+        JobFailedError,
+        JobSuspendedError,
+        SparkRuntimeError,
+        UnknownEffectError,
+    )
     from impl.state.errors import StateError, StorageError, SupersededError
 
     injected = FaultPlan(Point.COMPLETION_STORED, occurrence=5, action=Action.KILL_DRIVER)
@@ -137,8 +143,8 @@ def command(  # noqa: PLR0913 - a click command
                     on_progress=lambda progress: display.show(described(scenario, progress), progress),
                 ),
             )
-    except JobCancelledError as cancelled:
-        click.echo(f"{Verdict.UNDETERMINED.value}  {cancelled}; its output was not checked")
+    except (JobCancelledError, JobSuspendedError) as ended:
+        click.echo(f"{Verdict.UNDETERMINED.value}  {ended}; its output was not checked")
         return Exit.UNDETERMINED
     except (JobFailedError, UnknownEffectError, StorageError, SupersededError) as failed:
         click.echo(f"{Verdict.UNDETERMINED.value}  the job failed, and its output was not checked: {failed}")

@@ -10,7 +10,7 @@ from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FOLDER, SECONDS
 from conformance.commands import seed
 
-KINDS = ("round", "driver", "executor", "server", "frozen")
+KINDS = ("round", "driver", "executor", "server", "frozen", "clock")
 MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
@@ -77,12 +77,12 @@ def command(  # noqa: PLR0913 - a click command
         raise click.UsageError("--mode is for the bundled runtime; use --sink with --implementation spark")
     if kinds and (streaming or only):
         raise click.UsageError("--kind is for the bundled runtime, and not for named rounds; leave it out")
-    if storage == "s3" and (streaming or any(one.startswith("server") for one in (*only, *kinds))):
+    if storage == "s3" and (streaming or any(one.startswith(("server", "clock")) for one in (*only, *kinds))):
         raise click.UsageError(
-            "--storage s3 is for the bundled runtime, and not for rounds of a server; leave it out"
+            "--storage s3 is for the bundled runtime, and not for rounds of a server or a clock; leave it out"
         )
     if source == "kafka" and (
-        streaming or any(one.startswith(("server", "frozen")) for one in (*only, *kinds))
+        streaming or any(one.startswith(("server", "frozen", "clock")) for one in (*only, *kinds))
     ):
         raise click.UsageError(
             "--source kafka is for the bundled runtime, and for its rounds round, "

@@ -24,16 +24,18 @@ class DeployTask:
     """Restore `states`, the snapshots of the subtask's stage in checkpoint `restored`, and run.
 
     `peers`: by downstream subtask the host and port of its listener. `restored` is None at the beginning.
+    `passed_ms`: since the attempt began.
     """
 
     peers: Mapping[str, tuple[str, int]]
     restored: int | None
     states: tuple[StateHandle, ...]
+    passed_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StartCheckpoint:
-    """A source takes its snapshot. `timestamp`: ms of the driver's wall clock."""
+    """A source takes its snapshot. `timestamp`: ms of the driver's clock since the attempt began."""
 
     checkpoint: int
     timestamp: int

@@ -209,10 +209,12 @@ class Attempt:
     def _deploy(self) -> None:
         """Send every task the addresses of its downstream tasks and the states of its stage."""
         plan, before = self._context.plan, by_stage(self._states)
+        passed = self._coordination.clock.passed_ms()
         for subtask in plan.subtasks():
             peers = {peer: self._seen.peers[peer] for peer in plan.downstream(subtask)}
             states = tuple(before.get(plan.stages[subtask.stage].name, ()))
-            self._workers.send(subtask.id, messages.DeployTask(peers, self._report.restored, states))
+            deploy = messages.DeployTask(peers, self._report.restored, states, passed)
+            self._workers.send(subtask.id, deploy)
 
     def _count(self, task: str, records: int) -> None:
         self._seen.records[task] = records

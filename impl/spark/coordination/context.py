@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from impl.config import CheckpointConfig
 from impl.eventlog import EventLog
 from impl.graph.plan import Plan
+from impl.monitoring.wall_clock import wall_seconds
 from impl.state import CheckpointStorage
 
 
@@ -20,8 +21,8 @@ class JobContext:
     log: EventLog | None = None
     clock: Callable[[], float] = time.monotonic
     """Seconds, for everything that is due after a time."""
-    wall_clock: Callable[[], float] = time.time
-    """Seconds since the epoch, for times that other hosts read."""
+    wall_clock: Callable[[], float] = wall_seconds
+    """Seconds since the epoch, for times that people read."""
 
     def line(self, **fields: object) -> None:
         """Append a line to the coordinator's log, if there is one."""

@@ -29,10 +29,11 @@ from impl.spark.channels.messages import (
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.final_checkpoint import FinalCheckpoint
 from impl.spark.coordination.history import CheckpointHistory
+from impl.spark.coordination.job_clock import JobClock
 from impl.spark.coordination.job_end import abandon_checkpoints
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
-from impl.spark.errors import AttemptFailedError, JobCancelledError, UnknownEffectError
+from impl.spark.errors import AttemptFailedError, UnknownEffectError
 from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
@@ -61,7 +62,8 @@ class Coordination:
             min_pause_ms=config.min_pause_between_checkpoints_ms,
             initial_delay_ms=config.first_delay_ms,
         )
-        self._started = context.clock()
+        self.clock = JobClock(context.clock)
+        self._now = self.clock.now
         self._send: Send = _drop
         self._attempt = 0
         self._reserved = 0
@@ -87,6 +89,7 @@ class Coordination:
         driver has published are taken over. Raises `SupersededError` if a newer attempt exists.
         """
         self._attempt = attempt
+        self.clock.begin_attempt()
         if self._context.log:
             self._context.log.attempt = attempt
         self._send = send
@@ -135,11 +138,11 @@ class Coordination:
         return tuple(self._savepoints.completed), failure
 
     def job_ended(self, status: str) -> str | None:
-        """The job has failed or was cancelled: delete its checkpoints if that is configured (COORD-25).
+        """The job has failed, or was cancelled or suspended: delete what is not retained (COORD-25).
 
         Returns why that failed, if it did. Raises `SupersededError` if a newer attempt exists.
         """
-        return self._end(status) if self._context.config.deletes_checkpoints(status) else None
+        return self._end(status) if self._context.config.shuts_down(status) else None
 
     def _end(self, status: str) -> str | None:
         self._storage.require_newest("ending the job", self._attempt)
@@ -157,7 +160,7 @@ class Coordination:
         """Delete what is not retained; no task writes anything now."""
         for effect in self._recorded.handle(events.JobStatus(status)):
             self._carry_out(effect)
-        if self._context.config.deletes_checkpoints(status):
+        if self._context.config.shuts_down(status):
             for effect in self._recorded.handle(events.ShutDownCoordinator(status)):
                 self._carry_out(effect)
         self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
@@ -227,14 +230,13 @@ class Coordination:
     def tick(self) -> float:
         """Do what is due by the clock; returns the seconds until the next call can be needed.
 
-        Raises `JobCancelledError` if a user has cancelled the job.
+        Raises `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
         """
         now = self._now()
         deadline = self._coordinator.next_deadline
         if deadline is not None and now >= deadline:
             self._advance()
-        if self._savepoints.cancelled(now):
-            raise JobCancelledError("a user has cancelled the job; resume it if its checkpoints are retained")
+        self._savepoints.raise_if_ended(now)
         self._request_savepoints(now)
         decision = self._periodic.poll(now, waiting=bool(self._coordinator.waiting))
         if self._savepoints.stopping:
@@ -256,9 +258,6 @@ class Coordination:
                 self._periodic.stop()
                 self._final.cancel()
             self._act(event)
-
-    def _now(self) -> int:
-        return int((self._context.clock() - self._started) * 1_000)
 
     def _advance(self) -> None:
         """Bring the coordinator's virtual time up to the clock."""
@@ -332,8 +331,8 @@ class Coordination:
             self._storage.require_newest(f"triggering checkpoint {checkpoint}", self._attempt)
             if kind is CheckpointType.CHECKPOINT:
                 self._requests.triggered(checkpoint)
-        timestamp = int(self._context.wall_clock() * 1_000)
-        self._send(task, StartCheckpoint(checkpoint, timestamp, self._savepoints.order(checkpoint, kind)))
+        order = self._savepoints.order(checkpoint, kind)
+        self._send(task, StartCheckpoint(checkpoint, self.clock.passed_ms(), order))
 
     def _completed(self, checkpoint: int) -> None:
         is_savepoint = self._savepoints.has(checkpoint)

@@ -20,6 +20,7 @@ from impl.spark.channels import messages
 from impl.spark.channels.control_channel import Send, Workers
 from impl.spark.channels.handshake import Credentials
 from impl.spark.coordination.context import JobContext
+from impl.spark.faults import wall_clock
 from impl.spark.faults.injector import full_disk
 from impl.spark.faults.worker import FaultySparkTask
 from impl.spark.runtime import JobParts
@@ -32,6 +33,13 @@ from impl.state.checkpoints import METADATA
 from impl.state.locations import Location, Where
 
 Line = Callable[..., None]
+_OF_DRIVER = (
+    faults.Action.FULL_DISK,
+    faults.Action.KILL_SERVER,
+    faults.Action.FREEZE,
+    *faults.DRIVER_CLOCK,
+)
+"""Actions that the driver does itself at its own points."""
 
 
 class DriverInjector:
@@ -61,7 +69,7 @@ class DriverInjector:
         plan = self._due(point)
         if plan is None:
             return False
-        if plan.action in (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.FREEZE):
+        if plan.action in _OF_DRIVER:
             self._happens(plan, "the server" if plan.action == faults.Action.KILL_SERVER else "the driver")
             return plan.action == faults.Action.FULL_DISK
         named = [task for task in self._tasks if plan.task is not None and plan.concerns(task)]
@@ -95,6 +103,8 @@ class DriverInjector:
             os.kill(os.getpid(), signal.SIGKILL)
         if plan.action == faults.Action.FREEZE:
             freeze(os.getpid())
+        if plan.action in faults.DRIVER_CLOCK:
+            wall_clock.jump(plan.action)
         if plan.action == faults.Action.KILL_SERVER:
             for file in self._pid_files:
                 _kill_server(file)
@@ -124,6 +134,10 @@ class FaultyParts(JobParts):
     def task(self, launch: Launch) -> SparkTask:
         """The function of the Spark job, for workers to which faults happen."""
         return FaultySparkTask(launch, self._ledger.left())
+
+    def close(self) -> None:
+        """The clock of the driver is right again."""
+        wall_clock.settle()
 
 
 class FaultyLocations(SnapshotLocations):

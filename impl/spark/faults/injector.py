@@ -13,9 +13,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from impl.eventlog import EventLog
-from impl.faults import Action, NumberedFault, Schedule
+from impl.faults import DRIVER_CLOCK, Action, NumberedFault, Schedule
 from impl.spark.channels.messages import FaultReached, Report
 from impl.spark.errors import InjectedFaultError
+from impl.spark.faults import wall_clock
 
 
 class FaultInjector:
@@ -47,8 +48,9 @@ class FaultInjector:
         self._answered.set()
 
     def close(self) -> None:
-        """The attempt is over: no fault happens from now on."""
+        """The attempt is over: no fault happens from now on. Spark may give the process to another task."""
         self._over = True
+        wall_clock.settle()
         self.answer(granted=False)
 
     def reach(self, point: str) -> bool:
@@ -97,12 +99,12 @@ class FaultInjector:
             os.kill(os.getpid(), signal.SIGKILL if action == Action.SIGKILL else signal.SIGSTOP)
         elif action == Action.KILL_EXECUTOR:
             os.kill(executor_above(os.getpid()), signal.SIGKILL)
-        elif action in (Action.KILL_SERVER, Action.FREEZE):
+        elif action in (Action.KILL_SERVER, Action.FREEZE, *DRIVER_CLOCK):
             return True  # the driver has done it before it consented
         elif action in self._cuts:
             self._cuts[action]()
         else:
-            return False
+            return wall_clock.jump(action)
         return True
 
 

@@ -6,14 +6,21 @@ job is answered when the job has ended. If it is aborted, the attempt fails, bec
 the next attempt restores the newest checkpoint.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from impl.core import CheckpointType
 from impl.core.coordinator.events import RequestCheckpoint
 from impl.graph.plan import Plan
-from impl.savepoints import PendingRequest, Savepoint, SavepointRequests
+from impl.savepoints import (
+    CANCEL,
+    SUSPEND,
+    PendingRequest,
+    Savepoint,
+    SavepointRequest,
+    SavepointRequests,
+)
 from impl.spark.coordination.manual_triggers import ManualTriggers
-from impl.spark.errors import JobCancelledError, SavepointFailedError
+from impl.spark.errors import JobCancelledError, JobSuspendedError, SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder
 from impl.state import (
     CheckpointStorage,
@@ -27,18 +34,21 @@ from impl.state.locations import Where, beside, location_of
 from impl.state.savepoints import savepoints_in
 
 _POLL_MS = 200
+_ENDS: Mapping[type[Exception], str] = {JobCancelledError: CANCEL, JobSuspendedError: SUSPEND}
+"""By error: the kind of request that has ended the job."""
 
 
 class Savepoints:
     """The savepoints of one job over all its attempts. Used by the coordination's thread.
 
-    `folder`: the folder of savepoints whose request names none; `lineage`: that of the checkpoint folder.
+    `folder`: the folder of savepoints whose request names none; None if a request must name one. `lineage`:
+    that of the checkpoint folder.
     """
 
     def __init__(
         self,
         requests: SavepointRequests,
-        folder: Where,
+        folder: Where | None,
         lineage: str,
         plan: Plan,
         storage: CheckpointStorage,
@@ -65,7 +75,7 @@ class Savepoints:
         """
         if not self._cleared:
             self._cleared = True
-            for left in savepoints_in(self._folder):
+            for left in () if self._folder is None else savepoints_in(self._folder):
                 left.clear_left(attempt)
 
     # ------------------------------------------------------------ requests
@@ -75,12 +85,18 @@ class Savepoints:
         """The checkpoints that users request."""
         return self._requests.checkpoints
 
-    def cancelled(self, now: int) -> bool:
-        """Whether a user has cancelled the job. Reads the requests of other processes each `_POLL_MS`."""
+    def raise_if_ended(self, now: int) -> None:
+        """Raise `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
+
+        Reads the requests of other processes each `_POLL_MS`.
+        """
         if now - self._polled >= _POLL_MS:
             self._polled = now
             self._requests.poll()
-        return self._requests.cancelled.is_set()
+        if self._requests.cancelled.is_set():
+            raise JobCancelledError("a user has cancelled the job; resume it if its checkpoints are retained")
+        if self._requests.suspended.is_set():
+            raise JobSuspendedError("a user has suspended the job; resume it to continue")
 
     def due(self, now: int) -> RequestCheckpoint | None:
         """The event that requests the next savepoint from the coordinator; None without a request."""
@@ -91,13 +107,23 @@ class Savepoints:
             return None
         request = pending.request
         try:
-            location_of(request.directory or self._folder).make_folder()
+            location_of(self._place_for(request)).make_folder()
         except StateError as refused:
             pending.answer(SavepointFailedError(str(refused)))
             return None
         self._requested.append(pending)
         kind = CheckpointType.STOP if request.stop else CheckpointType.SAVEPOINT
         return RequestCheckpoint(kind, drain=request.drain)
+
+    def _place_for(self, request: SavepointRequest) -> Where:
+        """The place of a savepoint. Raises StateError if neither the request nor the job names one."""
+        place = request.directory or self._folder
+        if place is None:
+            raise StateError(
+                "the checkpoints of this job are in the memory of its driver, so savepoints have no folder "
+                "beside them; name a directory, which all workers can access"
+            )
+        return place
 
     @property
     def stopping(self) -> bool:
@@ -128,7 +154,7 @@ class Savepoints:
             pending = self._taken(kind)
             assert pending is not None  # the coordinator triggers only what was requested
             request = pending.request
-            where = beside(request.directory or self._folder, savepoint_name(checkpoint, self._lineage))
+            where = beside(self._place_for(request), savepoint_name(checkpoint, self._lineage))
             self._pending[checkpoint] = pending
             self._orders[checkpoint] = SavepointOrder(str(where), request.stop, request.drain)
             if request.stop:
@@ -229,8 +255,8 @@ class Savepoints:
 
     def failed(self, error: Exception) -> None:
         """The job has failed, or another driver has taken it over."""
-        superseded, cancelled = isinstance(error, SupersededError), isinstance(error, JobCancelledError)
-        reason = str(error) if cancelled else f"the job failed: {error}"
+        superseded, ended_by = isinstance(error, SupersededError), _ENDS.get(type(error))
+        reason = f"the job failed: {error}" if ended_by is None else str(error)
         open_ = [*self._requested, *self._pending.values()]
         if self._stopped is not None:
             open_.append(self._stopped[0])
@@ -238,7 +264,7 @@ class Savepoints:
         for pending in open_:
             if not (superseded and pending.elsewhere):
                 pending.answer(SavepointFailedError(reason))
-        self._requests.close(reason, superseded=superseded, cancelled=cancelled)
+        self._requests.close(reason, superseded=superseded, ended_by=ended_by)
 
     def _of(self, checkpoint: int) -> SavepointFolder:
         return SavepointFolder(self._orders[checkpoint].folder)

@@ -5,7 +5,6 @@ In mode `unaligned` every barrier overtakes. In mode `alternating` barriers keep
 that still wait in the outputs overtake there. Time is the driver's: milliseconds since the attempt began.
 """
 
-import time
 from collections.abc import Callable
 
 from impl.config import ALTERNATING
@@ -33,7 +32,8 @@ class OvertakingSnapshots:
         self._orders = context.orders
         self._first = Alignment.TIMEOUT if context.mode == ALTERNATING else Alignment.UNALIGNED
         self._timeout_ms = context.alignment_timeout_ms
-        self._epoch = context.epoch
+        self.now = context.now
+        """Milliseconds since the attempt began, by the driver."""
         self._inbox = inbox
         self._outputs = outputs
         self._write = write
@@ -48,10 +48,6 @@ class OvertakingSnapshots:
         self._gate_time = 0
 
     # ------------------------------------------------------------ time
-
-    def now(self) -> int:
-        """Milliseconds since the attempt began."""
-        return max(0, int(time.time() * 1_000) - self._epoch)
 
     def wait(self, seconds: float | None) -> float | None:
         """`seconds`, or the seconds until a time-out is due if that is earlier."""
@@ -119,8 +115,8 @@ class OvertakingSnapshots:
         return TriggerCheckpoint(checkpoint)
 
     def injected(self, checkpoint: int, timestamp: int) -> None:
-        """The driver triggers a source; `timestamp`: ms of its wall clock."""
-        self._triggered_at(checkpoint, max(0, timestamp - self._epoch))
+        """The driver triggers a source; `timestamp`: ms since the attempt began."""
+        self._triggered_at(checkpoint, timestamp)
         self._alignment = {checkpoint: self._first_of(checkpoint)}
         self._gathering.received(checkpoint, [])
 

@@ -1,5 +1,6 @@
 """What the parts of one running subtask share: its place in the job, its connections, and its log."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -10,6 +11,12 @@ from impl.spark.channels.messages import Report
 from impl.spark.channels.outputs import Outputs
 from impl.spark.savepoints.barrier_options import Orders
 from impl.spark.snapshots.writer import TaskStorage
+
+
+def clock_from(passed: int) -> Callable[[], int]:
+    """A clock that continues from `passed` ms. It does not depend on the wall clock of this host."""
+    began = time.monotonic_ns() - passed * 1_000_000
+    return lambda: (time.monotonic_ns() - began) // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,8 @@ class TaskContext:
     orders: Orders
     alignment_timeout_ms: int = 0
     """In mode alternating: ms from the trigger until barriers overtake."""
-    epoch: int = 0
-    """When the attempt began, in ms of the driver's wall clock."""
+    now: Callable[[], int] = field(default_factory=lambda: clock_from(0))
+    """Milliseconds since the attempt began, by the driver."""
     max_concurrent: int = 1
     """Checkpoints that may be pending at once."""
     restored: int | None = None

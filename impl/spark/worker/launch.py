@@ -24,8 +24,6 @@ class Launch:
     mode: str
     """The mode of every gate: exactly-once, at-least-once, unaligned or alternating."""
     alignment_timeout_ms: int
-    epoch: int
-    """When the attempt began, in ms of the driver's wall clock."""
     checkpoints: Where
     inline_bytes: int
     """A larger snapshot has a file of its own."""

@@ -25,13 +25,13 @@ from impl.spark.errors import ConnectionLostError, FrameError, RecordTooLargeErr
 from impl.spark.savepoints.barrier_options import Orders
 from impl.spark.snapshots.in_flight import in_flight, rows_in
 from impl.spark.snapshots.writer import SnapshotFiles
-from impl.spark.worker.context import TaskContext
+from impl.spark.worker.context import TaskContext, clock_from
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.operator_factory import Restored, operator_of
 from impl.spark.worker.operators import Operator
 from impl.spark.worker.sources import SourceOperator
 from impl.spark.worker.subtask import RunningSubtask, gate_mode
-from impl.state import CheckpointStorage
+from impl.state import checkpoints_at
 
 _CONTROL_BUFFER_BYTES = 262_144
 
@@ -109,8 +109,8 @@ class Worker:
                 self._log.close()
 
     def _serve(self, deploy: messages.DeployTask) -> None:
-        launch = self._launch
-        storage = CheckpointStorage(launch.checkpoints, launch.inline_bytes)
+        launch, now = self._launch, clock_from(deploy.passed_ms)
+        storage = checkpoints_at(launch.checkpoints, launch.inline_bytes)
         snapshots = StageSnapshots(storage, deploy.states)
         same = len(snapshots) == self._stage.parallelism
         received, overtaken = in_flight(snapshots[self._subtask.index] if same else None)
@@ -146,7 +146,7 @@ class Worker:
             mode=launch.mode,
             orders=orders,
             alignment_timeout_ms=launch.alignment_timeout_ms,
-            epoch=launch.epoch,
+            now=now,
             max_concurrent=launch.max_concurrent,
             restored=deploy.restored,
             log=self._log,

@@ -4,6 +4,7 @@ location        the operations that their protocol needs
 local_files     a folder of a file system
 object_store    a prefix of an object store: conditional writes, retries, lost answers
 object_client   the requests to an object store, by obstore
+memory_client   the same in the memory of one process
 places          from a path or a URI to its location
 """
 
@@ -14,8 +15,11 @@ from impl.state.locations.places import (
     CHECKPOINTS,
     SAVEPOINTS,
     beside,
+    forget,
+    is_in_memory,
     is_uri,
     location_of,
+    new_memory,
     note_place,
     noted_place,
     place_of,
@@ -31,8 +35,11 @@ __all__ = [
     "Retries",
     "Where",
     "beside",
+    "forget",
+    "is_in_memory",
     "is_uri",
     "location_of",
+    "new_memory",
     "note_place",
     "noted_place",
     "place_of",

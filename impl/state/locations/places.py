@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
@@ -10,7 +11,8 @@ from impl.state.durable import read_file, remove_file, write_file
 from impl.state.errors import StateError
 from impl.state.locations.local_files import LocalFiles
 from impl.state.locations.location import Location, Where
-from impl.state.locations.object_client import ObstoreClient
+from impl.state.locations.memory_client import MemoryClient
+from impl.state.locations.object_client import ObjectClient, ObstoreClient
 from impl.state.locations.object_store import ObjectFiles
 
 CHECKPOINTS: Final = "checkpoints"
@@ -18,10 +20,12 @@ CHECKPOINTS: Final = "checkpoints"
 SAVEPOINTS: Final = "savepoints"
 _NOTE: Final = "checkpoints-are-in"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory"})
+_IN_MEMORY: Final = "jobmanager"
+"""The scheme of places in the memory of a driver."""
+_BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory", _IN_MEMORY})
 """Schemes whose URIs begin with the bucket."""
-_CLIENTS: Final[dict[tuple[int, str], ObstoreClient]] = {}
-"""By process and URI: a client keeps its connections, which a forked process cannot use."""
+_CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
+"""By process and URI: a client keeps its connections, or its memory, which a forked process cannot use."""
 
 
 def is_uri(where: Where) -> bool:
@@ -62,12 +66,33 @@ def location_of(where: Where | Location) -> Location:
     root = f"{parts.scheme}://{parts.netloc}" if by_bucket else where
     known = os.getpid(), root
     if known not in _CLIENTS:
-        _CLIENTS[known] = ObstoreClient(root)
+        _CLIENTS[known] = MemoryClient() if parts.scheme == _IN_MEMORY else ObstoreClient(root)
     return ObjectFiles(root, _CLIENTS[known], parts.path.strip("/") if by_bucket else "")
 
 
-def savepoints_beside(output: Path, checkpoints: Where) -> Where:
-    """Where savepoints are made if a request names no place, of a job with this output folder."""
+def new_memory() -> str:
+    """A new place in the memory of this process, for the checkpoints of one job."""
+    return f"{_IN_MEMORY}://{secrets.token_hex(8)}"
+
+
+def is_in_memory(where: Where) -> bool:
+    """Whether a place is in the memory of a driver."""
+    return isinstance(where, str) and where.startswith(f"{_IN_MEMORY}://")
+
+
+def forget(where: Where) -> None:
+    """Free a place in the memory of this process; other places stay."""
+    if is_in_memory(where):
+        _CLIENTS.pop((os.getpid(), str(where)), None)
+
+
+def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
+    """Where savepoints are made if a request names no place, of a job with this output folder.
+
+    None if the checkpoints are in memory: a request must name a place then.
+    """
+    if is_in_memory(checkpoints):
+        return None
     return beside(output if checkpoints == output / CHECKPOINTS else checkpoints, SAVEPOINTS)
 
 

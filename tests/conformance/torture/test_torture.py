@@ -41,7 +41,7 @@ def test_a_round_is_the_same_whenever_it_is_drawn():
     "name", ["7", "round-", "round-x", "disk-1", "round-\N{SUPERSCRIPT TWO}", "frozen-" + "9" * 5_000]
 )
 def test_an_unknown_round_is_an_error(name):
-    with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N, server-N or frozen-N"):
+    with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N, server-N, frozen-N, clock-N"):
         round_named(name, 1)
 
 
@@ -101,12 +101,12 @@ def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=(), prog
 
 
 def test_a_campaign_prefers_rounds_that_reach_what_no_fault_has_reached(tmp_path, monkeypatch):
-    guided = play(tmp_path, monkeypatch, 200)
+    guided = play(tmp_path, monkeypatch, 300)
     assert [one.round for one in guided.outcomes] == [
         round_named(one.round.name, 1) for one in guided.outcomes
     ]
     monkeypatch.setattr(campaigns, "ALTERNATIVES", 1)
-    plain = play(tmp_path, monkeypatch, 200)
+    plain = play(tmp_path, monkeypatch, 300)
     assert plain.injected == guided.injected
     more, fewer = guided.reached.values(), plain.reached.values()
     assert more["faults"] >= fewer["faults"]

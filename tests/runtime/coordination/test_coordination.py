@@ -1,5 +1,7 @@
 """The coordinator on the driver, with a memory for a checkpoint folder, a clock of our own, and no Spark."""
 
+from dataclasses import replace
+
 import pytest
 from coordination_bench import PLAN, TASKS, coordination_of
 
@@ -48,11 +50,29 @@ class Bench:
 
     def commands(self):
         sent, self.sent = self.sent, []
-        return sent
+        return [(task, untimed(one)) for task, one in sent]
+
+
+def untimed(command):
+    return replace(command, timestamp=0) if isinstance(command, StartCheckpoint) else command
 
 
 def trigger(checkpoint):
-    return ("in-0", StartCheckpoint(checkpoint, 5_000))
+    return ("in-0", StartCheckpoint(checkpoint, 0))
+
+
+def test_the_time_of_a_trigger_counts_from_the_attempt_and_reads_no_wall_clock():
+    bench = Bench()
+    bench.start()
+    bench.now += 0.125
+    bench.it.tick()
+    bench.now += 7.0
+    bench.it.fail_attempt("a worker has died")
+    bench.start()
+    bench.now += 0.25
+    bench.it.tick()
+    starts = [one for _, one in bench.sent if isinstance(one, StartCheckpoint)]
+    assert [one.timestamp for one in starts] == [125, 250]
 
 
 def complete(checkpoint):

@@ -1,5 +1,6 @@
 """Whether a job that ends deletes its completed checkpoints (COORD-25)."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,10 +13,17 @@ from impl.config import (
     CheckpointConfig,
     ConfigError,
 )
-from impl.core.coordinator.job import CANCELED, FAILED, FINISHED
+from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, SUSPENDED
+from impl.faults import Action
 from impl.running import RunningJob
-from impl.savepoints import SavepointRequest, request_cancel
-from impl.spark.errors import JobCancelledError, SavepointAbortedError, SavepointFailedError
+from impl.savepoints import CANCEL, SUSPEND, SavepointRequest, SavepointRequests, request_end
+from impl.spark.errors import (
+    JobCancelledError,
+    JobSuspendedError,
+    SavepointAbortedError,
+    SavepointFailedError,
+)
+from impl.spark.faults import wall_clock
 from tests.waiting import until
 
 KEPT = {
@@ -55,8 +63,8 @@ def until_cancelled(bench):
     try:
         while True:
             bench.pass_ms()  # a request comes in real time: no checkpoint may expire before it
-    except JobCancelledError as cancelled:
-        bench.it._savepoints.failed(cancelled)
+    except (JobCancelledError, JobSuspendedError) as ended:
+        bench.it._savepoints.failed(ended)
         raise
 
 
@@ -76,7 +84,7 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     bench = Bench(tmp_path)
     bench.start()
     with ThreadPoolExecutor(1) as other:
-        asked = other.submit(request_cancel, tmp_path, 60.0)
+        asked = other.submit(request_end, tmp_path, CANCEL, 60.0)
         until(
             lambda: [*tmp_path.glob("requests/*.json")]
         )  # the clock of the bench does not wait for the other process
@@ -86,24 +94,109 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     assert list((tmp_path / "requests").iterdir()) == []
 
 
-def test_a_cancellation_that_was_left_behind_ends_no_later_job(tmp_path):
-    bench = Bench(tmp_path)
-    bench.start()
+def test_a_cancellation_that_was_left_behind_ends_no_later_job_whatever_the_time_of_day(tmp_path):
+    now = 0.0
+    requests = SavepointRequests(tmp_path / "requests", lambda: now)
     left = tmp_path / "requests" / "left.json"
     left.parent.mkdir()
-    left.write_text('{"cancel_until": 1.0}')
-    bench.pass_ms(1_000)
-    assert not bench.requests.cancelled.is_set()
+    left.write_text('{"cancel": 7}')
+    requests.poll()
+    wall_clock.jump(Action.CLOCK_FORWARD)
+    requests.poll()
+    wall_clock.settle()
+    now = 10.0
+    requests.poll()
+    assert left.exists()
+    now = 10.1
+    requests.poll()
     assert not left.exists()
+    assert not requests.cancelled.is_set()
+
+
+@pytest.mark.parametrize("action", [Action.DRIVER_CLOCK_FORWARD, Action.DRIVER_CLOCK_BACK])
+def test_a_sender_that_waits_cancels_the_job_whatever_the_time_of_day(tmp_path, action):
+    bench = Bench(tmp_path)
+    bench.start()
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(request_end, tmp_path, CANCEL, 60.0)
+        until(lambda: [*tmp_path.glob("requests/*.json")])
+        wall_clock.jump(action)
+        try:
+            with pytest.raises(JobCancelledError):
+                until_cancelled(bench)
+        finally:
+            wall_clock.settle()
+        assert asked.result(60) is None
 
 
 def test_a_cancellation_of_a_job_that_fails_meanwhile_is_answered_with_the_failure(tmp_path):
     bench = Bench(tmp_path)
     bench.start()
     with ThreadPoolExecutor(1) as other:
-        asked = other.submit(request_cancel, tmp_path, 60.0)
+        asked = other.submit(request_end, tmp_path, CANCEL, 60.0)
         while not bench.requests.cancelled.is_set():
             bench.requests.poll()
         bench.it._savepoints.failed(ValueError("a fault"))
         with pytest.raises(SavepointAbortedError, match="a fault"):
             asked.result(60)
+
+
+@pytest.mark.rule("COORD-25")
+@pytest.mark.rule("COORD-12")
+@pytest.mark.parametrize("retention", KEPT)
+def test_a_suspended_job_keeps_every_checkpoint_and_ends_the_pending_one(tmp_path, retention):
+    bench = Bench(tmp_path, externalized_checkpoint_retention=retention)
+    bench.start()
+    for checkpoint in (1, 2):
+        bench.pass_ms(1_000)
+        bench.acknowledge(checkpoint)
+    bench.pass_ms(1_000)
+    bench.acknowledge(3, "in-0")
+    bench.requests.suspended.set()
+    with pytest.raises(JobSuspendedError, match="resume it to continue"):
+        until_cancelled(bench)
+    assert bench.it.job_ended(SUSPENDED) is None
+    assert bench.storage.completed_ids() == (1, 2)
+    assert "chk-3" not in bench.storage.location.folders()
+    assert (3, "COORDINATOR_SUSPEND") in bench.it.aborted
+    assert Bench(tmp_path).begin() == 2
+
+
+def test_a_job_is_suspended_by_its_handle_and_from_another_process(tmp_path):
+    bench = Bench(tmp_path)
+    bench.start()
+    running = RunningJob("job", tmp_path, lambda: until_cancelled(bench), bench.requests)
+    assert running.suspend(seconds=60) is True
+    assert RunningJob("job", tmp_path, lambda: None, bench.requests).suspend(seconds=60) is False
+
+    again = Bench(tmp_path)
+    again.start()
+    with ThreadPoolExecutor(2) as other:
+        asked = other.submit(request_end, tmp_path, SUSPEND, 60.0)
+        until(lambda: [*tmp_path.glob("requests/*.json")])
+        cancelled = other.submit(request_end, tmp_path, CANCEL, 60.0)
+        until(lambda: len([*tmp_path.glob("requests/*.json")]) == 2)
+        with pytest.raises((JobSuspendedError, JobCancelledError)) as ended:
+            until_cancelled(again)
+        suspended = ended.type is JobSuspendedError
+        (succeeds, fails) = (asked, cancelled) if suspended else (cancelled, asked)
+        assert succeeds.result(60) is None
+        with pytest.raises(SavepointAbortedError, match=r"a user has (suspended|cancelled) the job"):
+            fails.result(60)
+
+
+def test_a_job_in_memory_is_not_suspended(tmp_path):
+    requests = SavepointRequests(tmp_path / "requests", may_suspend=False)
+    (tmp_path / "checkpoints" / "attempts").mkdir(parents=True)
+    never = threading.Event()
+    running = RunningJob("job", tmp_path, never.wait, requests)
+    with pytest.raises(SavepointFailedError, match="cannot be suspended; stop it with a savepoint"):
+        running.suspend(seconds=60)
+    with ThreadPoolExecutor(1) as other:
+        asked = other.submit(request_end, tmp_path, SUSPEND, 60.0)
+        while not asked.done():
+            requests.poll()
+        with pytest.raises(SavepointAbortedError, match="cannot be suspended"):
+            asked.result(60)
+    assert not requests.suspended.is_set()
+    never.set()

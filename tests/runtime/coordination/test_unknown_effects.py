@@ -146,7 +146,6 @@ LAUNCH = Launch(
     max_concurrent=1,
     mode="exactly-once",
     alignment_timeout_ms=0,
-    epoch=0,
     checkpoints=None,
     inline_bytes=0,
     events=None,

@@ -46,6 +46,20 @@ def test_five_faults_in_one_run_change_nothing(spark, tmp_path, mode):
     assert any(".parquet: not of the output" in one for one in left)
 
 
+def test_clocks_that_jump_fail_no_attempt_and_stop_no_checkpoint(spark, tmp_path):
+    jumps = (
+        FaultPlan("snapshot-written", "numbers-0", 1, "driver-clock-back"),
+        FaultPlan("commit-due", "sink-1", 2, "clock-forward"),
+        FaultPlan("aligned", "count-0", 3, "clock-back"),
+        FaultPlan("completion-due", None, 4, "driver-clock-forward"),
+    )
+    planned = Round("clock-0", "alternating", jumps, 4_000, 1_000.0, 40, 5, 0)
+    outcome = run_local(planned, tmp_path / "run", spark)
+    assert outcome.findings == []
+    assert set(outcome.injected) == set(jumps)
+    assert outcome.attempts == 1
+
+
 @pytest.mark.cluster
 @pytest.mark.rule("ONCE-03")
 def test_faults_behind_a_broker_that_is_frozen_disconnected_and_killed_change_nothing(spark, tmp_path):

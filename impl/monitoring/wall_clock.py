@@ -1,0 +1,8 @@
+"""The wall clock, for times that people read. Of what a job decides, only timers of users depend on it."""
+
+import time
+
+
+def wall_seconds() -> float:
+    """Seconds since 1970, read at each call: a fault may let the clock jump."""
+    return time.time()

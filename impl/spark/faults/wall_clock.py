@@ -1,0 +1,43 @@
+"""The wall clock of this process, which planned faults let jump.
+
+A jump replaces `time.time` and `time.time_ns`. So it reaches every reader that calls them as attributes of
+`time`, also in other libraries, and no other process. It does not reach `datetime.now`, functions that were
+imported by name before, and code that is not Python. Clocks that only measure (`time.monotonic`) never jump.
+"""
+
+import time
+from typing import Final
+
+from impl.faults import BACK, FORWARD
+
+JUMP_SECONDS: Final = 3_600
+"""Far beyond every interval and time-out of a job."""
+_NANOSECONDS: Final = 1_000_000_000
+_seconds, _nanoseconds = time.time, time.time_ns
+_ahead = 0
+"""Seconds by which the clock of this process is ahead of the true one."""
+
+
+def jump(action: str) -> bool:
+    """Let the wall clock of this process jump by an hour, if `action` is a jump; returns whether it is."""
+    global _ahead
+    if action not in (*FORWARD, *BACK):
+        return False
+    _ahead += JUMP_SECONDS if action in FORWARD else -JUMP_SECONDS
+    time.time, time.time_ns = _jumped_seconds, _jumped_nanoseconds
+    return True
+
+
+def settle() -> None:
+    """Set the clock of this process right again."""
+    global _ahead
+    _ahead = 0
+    time.time, time.time_ns = _seconds, _nanoseconds
+
+
+def _jumped_seconds() -> float:
+    return _seconds() + _ahead
+
+
+def _jumped_nanoseconds() -> int:
+    return _nanoseconds() + _ahead * _NANOSECONDS
