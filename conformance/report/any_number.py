@@ -102,14 +102,21 @@ def refutation_lines(refutations: Sequence[Refutation]) -> Iterator[str]:
             yield f"NOT PROVED: {found.rule} ({found.property}) in {found.label}"
 
 
-def variant_line(mutant: Mutant, refutations: Sequence[Refutation], seconds: float) -> str:
-    """Whether a broken variant is refuted by the rule that it breaks."""
-    rules = sorted({found.rule for found in refutations})
-    is_refuted = mutant.rule in rules
-    others = ", ".join(rule for rule in rules if rule != mutant.rule)
-    verdict = "refuted" if is_refuted else "NOT refuted"
-    return (
-        f"{mutant.id}: {verdict} by {mutant.rule}"
-        + (f", also by {others}" if others else "")
-        + (f" ({seconds:.1f} s)")
-    )
+class Search(Protocol):
+    """A search for a refutation of a broken variant."""
+
+    @property
+    def is_refuted(self) -> bool:
+        """The rule that the variant breaks refutes it."""
+
+    @property
+    def seconds(self) -> float:
+        """Processor time."""
+
+
+def variant_line(mutant: Mutant, found: Search | None) -> str:
+    """Whether a broken variant is refuted by the rule that it breaks. None: the search ended in a crash."""
+    if found is None:
+        return f"{mutant.id}: UNDETERMINED, z3 crashed; try it again, or with another release of z3"
+    verdict = "refuted" if found.is_refuted else "NOT refuted"
+    return f"{mutant.id}: {verdict} by {mutant.rule} ({found.seconds:.1f} s)"

@@ -48,6 +48,12 @@ def cut_of_the_run(s: State, n: Term) -> Formula:
     return implies(s.completed(n), *(s.all(*found.of, holds=partial(found.holds, cut)) for found in GIVEN))
 
 
+@clause()
+def run_until_now(s: State) -> Formula:
+    """What a task has read was sent: the whole run, also at its end, is a run without failures."""
+    return both(*(s.all(*found.of, holds=partial(found.holds, s)) for found in GIVEN))
+
+
 @clause(TASK, CHANNEL, ID, POSITION)
 def snapshot_of_the_run(s: State, t: Term, c: Term, n: Term, p: Term) -> Formula:
     """A completed checkpoint holds each task's state, reading positions and records in flight at the cut."""
@@ -95,7 +101,7 @@ def stops_at_the_savepoint(s: State, t: Term, c: Term, n: Term) -> Formula:
 
 THEOREM = (
     consistent_cut, nothing_in_flight, cut_of_the_run, snapshot_of_the_run,
-    visible_once, nothing_left_out, stops_at_the_savepoint, *finished.THEOREM,
+    visible_once, nothing_left_out, stops_at_the_savepoint, *finished.THEOREM, run_until_now,
 )  # fmt: skip
 EXACTLY_ONCE = Theory(
     "exactly-once",

@@ -82,9 +82,10 @@ class Result(NamedTuple):
 
 
 def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
-    """Evaluates each property of a case on each path of its step. Ends if a rule of `stop_at` is refuted.
+    """Evaluates each property of a case on each path of its step.
 
-    With `stop_at` the function searches a refutation: it omits what z3 cannot decide, and proves nothing.
+    `stop_at`: the function searches a refutation of one of these rules, and ends when it has found one. It
+    evaluates only their properties, omits what z3 cannot decide, and proves nothing. Empty: a proof.
     Raises UndecidedError if z3 gives no answer, and SymbolicUseError if the source uses a rope in a way that
     is not known to treat its members alike.
     """
@@ -94,7 +95,7 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     invariants: Invariants = {}
     for case in cases:
         case_count += 1
-        is_permitted, found_on_paths = _outcomes_of(case, invariants, is_search=bool(stop_at))
+        is_permitted, found_on_paths = _outcomes_of(case, invariants, stop_at)
         permitted += is_permitted
         for outcomes in found_on_paths:
             path_count += 1
@@ -128,7 +129,7 @@ Invariants = dict[str, Invariant]
 """By the text of a component and its state."""
 
 
-def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tuple[bool, list[Outcomes]]:
+def _outcomes_of(case: Case, invariants: Invariants, stop_at: Collection[str]) -> tuple[bool, list[Outcomes]]:
     """Whether the case occurs, as far as known, and the properties on each path of the step.
 
     A proof without facts about sums stays valid with them. So the step is followed again only if its sums
@@ -140,7 +141,7 @@ def _outcomes_of(case: Case, invariants: Invariants, *, is_search: bool) -> tupl
         before = len(sums.known)
         try:
             solver, is_permitted = _ground_of(case, assumed)
-            results = list(_followed(case, solver, is_search=is_search))
+            results = list(_followed(case, solver, stop_at))
         except UndecidedError:
             if len(sums.known) == before:
                 raise
@@ -172,17 +173,21 @@ def _ground_of(case: Case, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, 
     return solver, bool(answer == z3.sat)
 
 
-def _followed(case: Case, solver: z3.Solver, *, is_search: bool) -> Iterator[Outcomes]:
+def _followed(case: Case, solver: z3.Solver, stop_at: Collection[str]) -> Iterator[Outcomes]:
     begins = type(case.event) is Start
     known = tuple(
         found for found in case.properties if not begins or found.over_starts or not found.over_steps
     )
-    known = tuple(found for found in known if found.concerns(case.event))
+    known = tuple(
+        found for found in known if found.concerns(case.event) and (not stop_at or found.rule in stop_at)
+    )
+    if not known:
+        return
     ground = Ground(solver, is_lenient=True)
     for path in paths(lambda: case.step(case.state, case.event), ground):
         ground.go_to(path.decided)
         here = Ground(solver, path.answers, path.solution, is_lenient=True)
-        yield [(found, _refutation(case, path, found, here, is_search=is_search)) for found in known]
+        yield [(found, _refutation(case, path, found, here, is_search=bool(stop_at))) for found in known]
         here.go_to(())
 
 

@@ -8,7 +8,9 @@ rules in stated sizes.
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from model.checker.any_number.cases import Case
+import z3
+
+from model.checker.any_number.cases import Case, Result, prove
 from model.checker.any_number.reread import Edit, Helpers, Reread
 from model.coordinator.proofs import any_number as coordinator
 from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_cases
@@ -18,8 +20,8 @@ from model.gate.proofs.any_number.unaligned import all_unaligned_cases
 from model.sink.proofs.any_number import HELPERS as SINK_HELPERS
 from model.sink.proofs.any_number import all_sink_cases
 from model.store.proofs import any_number as store
+from model.subtask.proofs.any_number import FEW, all_subtask_cases
 from model.subtask.proofs.any_number import HELPERS as SUBTASK_HELPERS
-from model.subtask.proofs.any_number import all_subtask_cases
 
 QUANTIFIERS = "induction over one step, quantifiers over ropes"
 SUMS = f"{QUANTIFIERS}, two laws of sums"
@@ -42,6 +44,8 @@ class Unbounded(NamedTuple):
     """
     variants: frozenset[str] | None = None
     """The mutants of the catalogue that the cases can refute. None: all mutants of the component."""
+    few: tuple[z3.BoolRef, ...] = ()
+    """Small sizes. A search tries them first, because z3 decides them sooner."""
 
 
 UNBOUNDED: Mapping[str, Unbounded] = {
@@ -60,7 +64,7 @@ UNBOUNDED: Mapping[str, Unbounded] = {
             "injections are left out",
             frozenset(("UNAL-22",)),
         ),
-        Unbounded("subtask", "running snapshots and remembered aborts", all_subtask_cases, SUMS),
+        Unbounded("subtask", "running snapshots and remembered aborts", all_subtask_cases, SUMS, few=FEW),
         Unbounded(
             "sink",
             "transactions",
@@ -98,3 +102,15 @@ def reread(*edits: Edit) -> Reread:
         **store.HELPERS,
     }
     return Reread(edits, helpers)
+
+
+def refute(claim: Unbounded, edit: Edit, rule: str) -> Result:
+    """Searches a refutation of a rule in the edited model: first at small sizes, then at all sizes."""
+    result = Result(frozenset(), (), 0, 0, 0, 0)
+    for sizes in (claim.few, ()) if claim.few else ((),):
+        cases = claim.cases(reread(edit))
+        smaller = (case._replace(assumptions=(*case.assumptions, *sizes)) for case in cases)
+        result = prove(smaller, stop_at={rule})
+        if result.refutations:
+            break
+    return result

@@ -59,13 +59,11 @@ BOUNDS = (
     "waiting request, or 1 with 1 operator coordinator, hook, counted failure (also in 1.11), or durable "
     "checkpoint of a failed addition; a pause only with nothing stored and only checkpoints periodic, "
     "in 2.3; a scheduler only beside such a pause, with requests every 10 ms after a first delay above 0, of "
-    "which at most one interval passes at a time, in 1.11, 1.17, 1.20, and in 2.3 with nothing pending or "
-    "waiting; no shared files"
+    "which at most one interval passes at a time, in 1.11, 1.17, 1.20 and 2.3; no shared files"
 )
 _ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
 _TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))
-_BEFORE_ANY = (Numbers(0, 0, 0, 0, 0),)
-_WITHOUT_STORE = (*_BEFORE_ANY, Numbers(1, 0, 0, 0, 0), Numbers(0, 1, 0, 0, 0))
+_WITHOUT_STORE = tuple(Numbers(*some, 0, 0, 0) for some in ((0, 0), (1, 0), (0, 1)))
 _AFTER_FAILURES = (Numbers(1, 0, 1, 0, 1), Numbers(1, 0, 1, 1, 0))
 
 
@@ -92,8 +90,8 @@ class Above(SymbolicInt):
 
 OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
 """Every generation before 2.3. Without slow deletions 1.18 and 1.19 behave as 1.20."""
-WITH_SCHEDULER = ("1.11", "1.17", "1.20")
-"""The generations before 2.3 whose cases include a scheduler together with a pause."""
+WITH_SCHEDULER = ("2.3", "1.11", "1.17", "1.20")
+"""The generations whose cases include a scheduler together with a pause."""
 BEYOND = frozenset(("COORD-29", "COORD-33", "SUB-10", "SUB-12"))
 """The rules about what `BOUNDS` excludes, and SUB-10, a rule of the store."""
 
@@ -369,7 +367,6 @@ def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
         yield from coordinator_cases(reread, setting)
     yield from coordinator_cases(reread, Setting("1.11"), (Numbers(1, 0, 0, 0, 1),))
     yield from coordinator_cases(reread, Setting(pause=1), _WITHOUT_STORE)
-    yield from coordinator_cases(reread, Setting(pause=1, scheduler=1), _BEFORE_ANY)
     for profile in WITH_SCHEDULER:
         yield from coordinator_cases(reread, Setting(profile, pause=1, scheduler=1), _WITHOUT_STORE)
     yield from coordinator_cases(reread, Setting(), (*_AFTER_FAILURES, *_TOGETHER))

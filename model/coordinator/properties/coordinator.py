@@ -110,7 +110,10 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """The unforced pending checkpoints are within the limit, and a waiting request has a reason."""
+    """The unforced pending checkpoints are within the limit, and a waiting request has a reason.
+
+    Requests wait only while the job runs, unless the listener awaits a former execution (COORD-12).
+    """
     limit = coordinator.plan.max_concurrent
     if limit < 1 or len(tuple(pending for pending in coordinator.pending if not pending.forced)) > limit:
         return False
@@ -118,7 +121,7 @@ def coord_03(coordinator: Coordinator) -> bool:
         return True
     if coordinator.plan.slow_cleaning:  # any request waits for deletions: COORD-33
         return True
-    return has_to_wait(coordinator) and coordinator.status == RUNNING
+    return has_to_wait(coordinator) and (coordinator.status == RUNNING or coordinator.scheduler.awaits_former)
 
 
 @COORDINATOR.step("COORD-04")

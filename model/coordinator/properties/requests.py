@@ -22,7 +22,7 @@ COORDINATOR_TURNS = Registry("coordinator")
 @COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage)
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """If the end of a checkpoint starts no request, each turn removes one periodic head that is too early."""
-    if after.next_id != before.next_id:
+    if after.next_id != before.next_id or start_fails(before, after):  # COORD-35, COORD-36
         return True
     profile = before.plan.profile
     if not profile.queues_requests or before.master != NONE or after.pending == before.pending:

@@ -17,7 +17,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.properties.begins import answer_to, request_of, with_request
 from model.coordinator.properties.ends import is_added, suspension
-from model.coordinator.properties.terms import find_pending, is_cleaning, last_missing
+from model.coordinator.properties.terms import find_pending, is_cleaning, last_missing, start_fails
 from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer
@@ -87,6 +87,38 @@ def coord_26_follows(coordinator: Coordinator) -> bool:
     if plan.profile.follows_tasks:
         follows = follows and not scheduler.awaits_former and not any(scheduler.awaited)
     return scheduler.follows == follows and (plan.interval > 0 or scheduler.due == NONE)
+
+
+@COORDINATOR_SCHEDULER.state("COORD-26")
+def coord_26_awaits(coordinator: Coordinator) -> bool:
+    """From 2.3 on the listener awaits the tasks that neither run nor have finished, except new executions.
+
+    While the job runs, every new execution has reported.
+    """
+    scheduler, plan = coordinator.scheduler, coordinator.plan
+    if not plan.interval or not plan.profile.follows_tasks:
+        return True
+    executions = zip(
+        scheduler.awaited,
+        scheduler.unreported,
+        coordinator.tasks_run,
+        coordinator.tasks_finished,
+        strict=True,
+    )
+    awaits = all(waits != (new or runs or over) for waits, new, runs, over in executions)
+    return awaits and (coordinator.status != RUNNING or not any(scheduler.unreported))
+
+
+@COORDINATOR_SCHEDULER.state("COORD-12")
+def coord_12_followed(coordinator: Coordinator) -> bool:
+    """The listener of 2.3 follows a running job with a pending checkpoint or a waiting request.
+
+    If it does not, it awaits a former execution.
+    """
+    scheduler, plan = coordinator.scheduler, coordinator.plan
+    if not plan.interval or not plan.profile.follows_tasks or coordinator.status != RUNNING:
+        return True
+    return scheduler.follows or scheduler.awaits_former or not (coordinator.pending or coordinator.queue)
 
 
 @COORDINATOR_SCHEDULER.step("COORD-26")
@@ -252,6 +284,7 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
     periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
     queue = before.queue
     starts: tuple[int, ...] = ()
+    failing = len(tuple(fails for fails in (before.io.id, before.io.location) if fails))
     while due <= until:
         reason = None if is_held else answer_to(periodic, before._replace(now=due))
         if reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS:
@@ -259,6 +292,8 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
             continue
         if is_held:
             queue = with_request(queue, periodic)
+        elif reason is None and failing:  # COORD-35, COORD-36
+            failing -= 1
         elif reason is None:
             starts = (*starts, due)
             masters = plan.coordinators + plan.hooks > 0
@@ -271,7 +306,7 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
         or len(begun) != len(starts)
     ):
         return False
-    if effects and not starts:
+    if effects and not starts and not start_fails(before, after):
         return False
     return all(
         one.type == CHECKPOINT and one.deadline == start + plan.timeout

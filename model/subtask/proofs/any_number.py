@@ -30,6 +30,8 @@ from model.subtask.profiles import DISTINCT, NEWEST_TASK, TaskProfile
 
 ABORTED, RUNNING = Group("later aborts", distinct=True), Group("running snapshots", distinct=True)
 SIZES = (ABORTED.size >= 0, RUNNING.size >= 0)
+FEW = (ABORTED.size == 0, RUNNING.size == 0)
+"""At most one remembered abort, and no running snapshot."""
 
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:

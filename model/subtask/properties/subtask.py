@@ -79,7 +79,7 @@ def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
     if not isinstance(event, Checkpoint | CheckpointOnBarrier) or not is_taken(before, event.checkpoint):
         return not sent
     if event.fails:  # TASK-13, TASK-14
-        return effects[0] == BroadcastBarrier(event.checkpoint) and after.running == before.running
+        return effects[:1] == (BroadcastBarrier(event.checkpoint),) and after.running == before.running
     expected = (BroadcastBarrier(event.checkpoint), Snapshot(event.checkpoint))
     return effects == expected and after.running == ascending(before.running, event.checkpoint)
 

@@ -1,16 +1,19 @@
 """Proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
 
 import random
+import signal
 from importlib import import_module
 from itertools import combinations, islice, product
 
 import pytest
 import z3
 
+from conformance.commands.specification.prove import alone, search_of
 from conformance.mutants.catalogue import mutant_of
+from conformance.report.any_number import variant_line
 from model.checker.any_number import cases, sums
 from model.checker.any_number.cases import prove
-from model.checker.any_number.claims import UNBOUNDED, reread
+from model.checker.any_number.claims import UNBOUNDED, refute, reread
 from model.checker.any_number.expansion import Numbers
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
@@ -38,6 +41,7 @@ from model.sink.proofs import any_number as sink_proofs
 from model.sink.proofs.any_number import FILED, IDS
 from model.store.proofs import any_number as store_proofs
 from model.subtask import subtask
+from model.subtask.profiles import TASK_PROFILES
 from model.subtask.proofs import any_number as subtask_proofs
 from model.subtask.proofs.any_number import RUNNING, ids
 
@@ -281,6 +285,36 @@ def test_the_store_is_proved_for_any_number_of_entries_and_a_mutant_refuted(prof
     edited = reread(Edit(found.module, found.find, found.replace))
     result = prove(store_proofs.store_cases(edited, profile), stop_at={found.rule})
     assert found.rule in {refutation.rule for refutation in result.refutations}
+
+
+@pytest.mark.parametrize(
+    ("mutant", "is_refuted"),
+    [("unbounded", True), ("orders-early", True), ("stalls-downstream", True), ("hides-failure", False)],
+)
+def test_a_mutant_of_the_subtask_is_refuted_by_its_own_rule(mutant, is_refuted):
+    """No other rule is evaluated, so a mutant is not refuted by a rule that it does not break."""
+    found = mutant_of(f"model-subtask-{mutant}")
+    edit = Edit(found.module, found.find, found.replace)
+    few = UNBOUNDED["subtask"]._replace(cases=lambda again: newest_cases(again, found.rule))
+    rule = found.rule if is_refuted else "TASK-01"
+    assert {one.rule for one in refute(few, edit, rule).refutations} == ({rule} if is_refuted else set())
+
+
+def newest_cases(again, rule):
+    """The cases of the newest subtask, or for TASK-11 of the oldest one."""
+    profile = TASK_PROFILES["1.9" if rule == "TASK-11" else "2.3"]
+    kinds = ("checkpoint", "abort_notification", "async_failed")
+    return (one for one in subtask_proofs.subtask_cases(again, profile) if one.label.endswith(kinds))
+
+
+def test_a_search_that_crashes_is_undetermined():
+    mutant = mutant_of("model-store-prepends")
+    assert alone(abs, -2) == 2
+    assert alone(signal.raise_signal, signal.SIGKILL) is None
+    assert "UNDETERMINED" in variant_line(mutant, None)
+    found = alone(search_of, mutant)
+    assert variant_line(mutant, found).startswith("model-store-prepends: refuted by SUB-06 (")
+    assert "NOT refuted" in variant_line(mutant, found._replace(is_refuted=False))
 
 
 def test_a_case_that_nothing_permits_is_an_error():

@@ -12,7 +12,10 @@ from model.checker.any_number.reread import Edit
 from model.checker.symbolic import SymbolicUseError
 from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.events import (
+    AcknowledgeMessage,
     DeclineMessage,
+    FailTasks,
+    IoFails,
     JobStatus,
     Rejected,
     RestoreRequest,
@@ -28,10 +31,10 @@ from model.coordinator.proofs.closed import Numbers
 from model.coordinator.properties import begins, terms
 from model.coordinator.requests import Request
 from model.coordinator.state import FINISHED, RUNNING, Plan, Scheduler, new_coordinator
-from model.events import Advance, NotifyAbort
+from model.events import ID, LOCATION, Advance, NotifyAbort
 from model.properties import of_component
 from model.steps import step_of
-from model.store.store import CHECKPOINT
+from model.store.store import CHECKPOINT, SAVEPOINT
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,112 @@ def test_a_pause_and_a_scheduler_are_proved_and_a_mutant_refuted(setting, event,
     assert found.rule in {refutation.rule for refutation in result.refutations}
 
 
+@pytest.mark.parametrize(
+    ("numbers", "broken"),
+    [
+        (Numbers(1, 0, 0, 0, 0), {"coord_12", "coord_12_stopped"}),
+        (Numbers(0, 1, 0, 0, 0), {"coord_12", "coord_03"}),
+    ],
+    ids=("pending", "waiting"),
+)
+def test_a_job_that_stops_ends_what_its_listener_follows(numbers, broken):
+    """COORD-12 follows from the lemma that the listener follows a job with pending or waiting ones."""
+    (case,) = scheduled_cases(numbers, "job_status")
+    result = prove([case])
+    assert result.refutations == ()
+    assert {"COORD-03", "COORD-12", "COORD-26"} <= result.proved
+
+    others = tuple(one for one in case.properties if one.name != "coord_12_followed")
+    assert {one.property for one in prove([case._replace(properties=others)]).refutations} == broken
+
+
+@pytest.mark.parametrize(
+    ("event", "edit", "lemma"),
+    [
+        (
+            "trigger",
+            Edit("model.coordinator.trigger", "return all(coordinator.tasks_run)", "return True"),
+            "coord_12_followed",
+        ),
+        (
+            "job_status",
+            Edit(
+                "model.coordinator.job_status_listener",
+                "awaited=awaited, unreported=(False,) * len(fresh)",
+                "awaited=awaited",
+            ),
+            "coord_26_awaits",
+        ),
+    ],
+    ids=("starts while a task is awaited", "never reports"),
+)
+def test_each_lemma_about_the_listener_can_fail(event, edit, lemma):
+    result = prove(scheduled_cases(Numbers(0, 0, 0, 0, 0), event, edit), stop_at={"COORD-12", "COORD-26"})
+    assert lemma in {one.property for one in result.refutations}
+
+
+def scheduled_cases(numbers, event, *edits):
+    """The case of an event in 2.3 with a pause and a scheduler."""
+    every = coordinator_proofs.coordinator_cases(reread(*edits), Setting(pause=1, scheduler=1), (numbers,))
+    return [case for case in every if case.label.endswith(event)]
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_every_property_holds_in_random_runs_with_a_listener(at_once):
+    """Two tasks in 2.3 with a scheduler, also with restores that replace an execution before its report."""
+    draw, step, met = random.Random(at_once), step_of("coordinator"), set()
+    for _ in range(150):
+        plan = Plan(
+            (True, False),
+            timeout=25,
+            max_concurrent=at_once,
+            interval=10,
+            initial_delay=5,
+            min_pause=4,
+            finished_tasks=draw.random() < 0.5,
+            io_failures=True,
+        )
+        state = new_coordinator(plan, retain=1)
+        for _ in range(30):
+            event = draw.choice(tuple(offers(state)))
+            before, (state, effects, _) = state, step(state, event)
+            assert broken(before, event, effects, state) == set(), event
+            waits = bool(state.pending), bool(state.queue)
+            met.add((state.status == RUNNING, state.scheduler.follows, state.scheduler.awaits_former, waits))
+    both = (True, True)
+    assert {(True, True, False, both), (True, False, True, both), (False, False, True, both)} <= met
+
+
+def offers(state):
+    """Events of an environment in which a job mostly runs."""
+    yield from (JobStatus(RUNNING), JobStatus("RESTARTING"))
+    for task in (0, 1):
+        yield from (TaskStatus(task, RUNNING), TaskStatus(task, RUNNING), TaskStatus(task, FINISHED))
+    yield from (FailTasks((True, False)), RestoreRequest((False, True)), RestoreRequest())
+    yield from (Advance(3), Advance(10), IoFails(ID), IoFails(LOCATION))
+    if len(state.queue) < 2:
+        yield from (TriggerRequest(CHECKPOINT), TriggerRequest(CHECKPOINT), TriggerRequest(SAVEPOINT))
+    for pending in state.pending:
+        yield from (AcknowledgeMessage(task, pending.checkpoint, 1) for task in (0, 1))
+
+
+@pytest.mark.parametrize("what", [ID, LOCATION])
+def test_a_request_of_the_scheduler_that_fails_to_start(what):
+    """COORD-26 once expected a pending checkpoint: it did not know a start without an id or a location."""
+    plan = Plan(
+        (True,), timeout=99, max_concurrent=1, interval=10, initial_delay=5, min_pause=4, io_failures=True
+    )
+    state, step = new_coordinator(plan, 1), step_of("coordinator")
+    for event in (JobStatus(RUNNING), TaskStatus(0, RUNNING), IoFails(what), Advance(5)):
+        before, (state, effects, _) = state, step(state, event)
+        assert broken(before, event, effects, state) == set()
+    assert state.pending == ()
+    begun = step(before._replace(io=before.io._replace(id=False, location=False)), event)
+    assert [one.checkpoint for one in begun.state.pending] == [1]
+    late = state._replace(scheduler=state.scheduler._replace(due=state.scheduler.due + 1))
+    assert "COORD-26" in broken(before, event, effects, late)
+
+
 def test_a_request_of_the_scheduler_leaves_in_silence_before_a_rejected_one():
     """Both leave for the same reason; the effect answers the user's request. The rule once took the first."""
     profile = COORDINATOR_PROFILES["1.20"]
@@ -158,13 +267,14 @@ def test_a_listener_that_awaits_a_replaced_execution_ends_no_checkpoint(profile)
         RestoreRequest((True,)),
         TaskStatus(0, RUNNING),
         TriggerRequest(CHECKPOINT),
+        TriggerRequest(CHECKPOINT),
         JobStatus("CANCELLING"),
     )
     for event in events:
         before, (state, effects, _) = state, step(state, event)
         assert broken(before, event, effects, state) == set()
-    assert [one.checkpoint for one in before.pending] == [1]
-    assert len(state.pending) == (profile == "2.3")
+    assert ([one.checkpoint for one in before.pending], len(before.queue)) == ([1], 1)
+    assert len(state.pending) == len(state.queue) == (profile == "2.3")
     assert "COORD-12" in broken(before, event, (), before._replace(status="CANCELLING", pending=()))
 
 

@@ -61,6 +61,10 @@ def test_what_one_theory_is_given_another_one_proves():
     assert found.holds(state, 0) is True
     nothing_sent = state.after({"first_history": lambda _: "another"})
     assert found.holds(nothing_sent, 0) is False
+    (whole,) = (clause for clause in EXACTLY_ONCE.theorem if clause.name == "run until now")
+    assert whole.holds(state) is True
+    assert whole.holds(nothing_sent) is False
+    assert whole.holds(state.after({"length": lambda _: 1})) is False
 
 
 def test_obligations_are_written_for_another_solver():
@@ -137,6 +141,28 @@ def test_a_checkpoint_a_crash_and_a_restore_of_a_small_dataflow():
     state = played(EXACTLY_ONCE, CHECKPOINT)
     assert [state.times(4, position) for position in range(4)] == [1, 1, 0, 0]
     assert state.length(2) == 3  # two records before the checkpoint, one after the restore
+
+
+UNALIGNED = (
+    ("begin", 1), ("give up", 2, 1), ("abort", 1), ("begin", 2), ("process", 0, 0), ("snapshot", 0, 2),
+    ("snapshot", 2, 2), ("overtake", 2, 2),
+)  # fmt: skip
+"""An aborted checkpoint, and one whose barrier overtakes a record."""
+
+
+def test_premises_hold_in_the_small_dataflow_and_every_action_occurs_in_a_run_of_it():
+    """So premises, invariant and conditions do not contradict each other. `played` checks the invariant."""
+    assert played(EXACTLY_ONCE, UNALIGNED).kept(2, 2, 0) is True
+    runs = (UNALIGNED, CHECKPOINT, FINISHED, END)
+    assert {step[0] for run in runs for step in run} == set(ACTIONS)
+    (counts,) = (axiom for axiom in EXACTLY_ONCE.axioms if axiom.name == "counts")
+    others = [axiom for axiom in EXACTLY_ONCE.axioms if axiom is not counts]
+    for small in (SMALL, ENDS):
+        state = first_state(EXACTLY_ONCE, small)
+        assert failed(others, state, small) is None
+        assert all(counts.holds(state, c, state.state(t)) for t in range(3) for c in range(5))
+        turned = state.after({"rank": lambda task: -task})
+        assert failed(others, turned, small).clause.name == "acyclic"
 
 
 ENDS = Small(ids=3, positions=3, overtakes=-1, stops=-1, size=1)
