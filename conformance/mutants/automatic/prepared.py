@@ -3,13 +3,13 @@
 What a mutant cannot change is made once: the cases, their invariants, closed models, graphs, the answers of
 the model. Each unit of a judge runs once without an edit, which shows the statements that it runs and the
 time that it takes. A mutant is a change of code in a forked process, judged by the units that run its edit.
-A judge is prepared when the first mutant reaches it.
+Units are prepared in groups, each when the first mutant reaches it: most mutants are killed by the first.
 """
 
 import gc
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from conformance import machine
 from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, is_by_rule, is_crash
 from conformance.mutants.automatic.coverage import Marks, Places, place_of
-from conformance.mutants.automatic.equivalent import changed, same_paths
+from conformance.mutants.automatic.equivalent import Pairs, changed, same_paths
 from conformance.mutants.automatic.forked import SECONDS, answers, limited
 from conformance.mutants.automatic.judges import Judges, Unit
 from conformance.mutants.automatic.modules import LAYERS, modules
@@ -35,6 +35,8 @@ PATIENCE = 3600
 """Seconds without an outcome after which a folder is given up."""
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""
+GROUP = 1.0
+"""Processor seconds after which a group of units is prepared; what follows is prepared if it is needed."""
 
 
 class Run(NamedTuple):
@@ -44,6 +46,19 @@ class Run(NamedTuple):
     places: Places
     """The places in the code that the unit runs."""
     seconds: float
+
+
+class Tally(NamedTuple):
+    """What a judge has found of a mutant so far."""
+
+    complaint: str = ""
+    """The first by a rule, which ends the judge; until then that of the first unit that crashed."""
+    units: int = 0
+    """Number of units that have run."""
+    goes_on: bool = False
+    """Some unit has run to its end without a complaint."""
+    is_over: bool = False
+    """No further unit is to run."""
 
 
 class Prepared:
@@ -61,7 +76,10 @@ class Prepared:
         """The places that ran while units were made: what they did there is not undone."""
         self.complaint = ""
         """The complaint about the folder without an edit; empty: none so far."""
-        self._runs: dict[str, list[Run]] = {}
+        self._groups: dict[str, list[list[Run]]] = {}
+        """By judge: the groups that have been prepared."""
+        self._waiting: dict[str, Iterator[list[Run]]] = {}
+        """By judge: the groups that have not."""
 
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
         """The mutant with this text; None if it must be judged where nothing is prepared.
@@ -69,56 +87,73 @@ class Prepared:
         That is what changes more than functions, or a statement that ran while the judges were prepared.
         """
         place = self._place_of(edit)
+        if not next(answers(_changes_functions, (edit, text)), False):
+            return None
         found: list[str] = []
+        cases = []
         is_run = False
         for judge in self._judges.names:
-            runs = [run for run in self._runs_of(judge) if place in run.places]
-            if place in self._early or self.complaint:
-                return None
-            is_run = is_run or bool(runs)
-            is_function, *complaint = answers(_judge, (edit, text, runs, first))
-            if not is_function:
-                return None
-            found += complaint or [NO_ANSWER]
+            tally = Tally()
+            for group in self._groups_of(judge):
+                if place in self._early or self.complaint:
+                    return None
+                runs = [run for run in group if place in run.places]
+                cases += [run.unit.case for run in runs if run.unit.case is not None]
+                is_run = is_run or bool(runs)
+                if runs:
+                    no_answer = Tally(NO_ANSWER, is_over=True)
+                    tally = next(answers(_judge, (edit, text, runs, tally, first)), no_answer)
+                if tally.is_over:
+                    break
+            found.append(tally.complaint)
             if found[-1] == UNTYPED:
                 return Judged(edit, {"mypy": UNTYPED})
             if first and is_by_rule(found[-1]):
                 break
         judged = Judged(edit, dict(zip(self._judges.names, found, strict=False)), is_run=is_run)
-        cases = [run.unit.case for run in self._runs.get("proofs", []) if place in run.places]
         if judged.survives and cases:
             for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
                 return judged._replace(same_paths=same)
         return judged
 
-    def _runs_of(self, judge: str) -> list[Run]:
-        """The units of a judge, each of which runs when the first mutant reaches this judge."""
-        if judge not in self._runs:
-            if judge == "lock-step" and self._judges.scripts is None:
-                self._judges.record(keeps=False)
-            units = [*self._judges.units(judge)]
-            if judge == "proofs":
-                self._assume(units)
+    def _groups_of(self, judge: str) -> Iterator[list[Run]]:
+        """The units of a judge in groups, each of which runs when the first mutant reaches it."""
+        groups = self._groups.setdefault(judge, [])
+        waiting = self._waiting.setdefault(judge, self._prepared(judge))
+        yield from groups
+        for group in waiting:
+            groups.append(group)
+            yield group
+
+    def _prepared(self, judge: str) -> Iterator[list[Run]]:
+        """The groups of a judge, each with what its units run without an edit."""
+        if judge == "lock-step" and self._judges.scripts is None:
+            self._judges.record(keeps=False)
+        group: list[Run] = []
+        for unit in self._judges.units(judge):
+            self._assume(unit)
             self._early |= self._marks.taken()
-            self._runs[judge] = [*map(self._run, units)]
-            gc.collect()
-            gc.freeze()
-        return self._runs[judge]
+            group.append(self._run(unit))
+            if sum(run.seconds for run in group) >= GROUP:
+                yield _settled(group)
+                group = []
+        yield _settled(group)
 
     def _place_of(self, edit: Edit) -> tuple[str, int]:
         return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
 
-    def _assume(self, units: Iterable[Unit]) -> None:
+    def _assume(self, unit: Unit) -> None:
+        """Keep the invariants of the shape of a case, and what they read."""
+        if (case := unit.case) is None:
+            return
         from model.checker.prove import assume_invariants
         from model.properties import of_component
         from model.registry import Start
 
-        for case in (unit.case for unit in units):
-            if case is not None and type(case.event) is not Start:
-                shape = f"{case.component} {case.state!r}"
-                if shape not in self._judges.assumed:
-                    known = of_component(case.component)
-                    self._judges.assumed[shape] = assume_invariants(case.state, known)
+        assumed, shape = self._judges.assumed, f"{case.component} {case.state!r}"
+        if type(case.event) is not Start and shape not in assumed:
+            reads = assumed.reads[shape] = {}
+            assumed[shape] = assume_invariants(case.state, of_component(case.component), assumed, reads)
 
     def _run(self, unit: Unit) -> Run:
         forget()
@@ -126,6 +161,13 @@ class Prepared:
         begun = time.process_time()
         self.complaint = self.complaint or unit.complaint()
         return Run(unit, self._marks.taken(), time.process_time() - begun)
+
+
+def _settled(group: list[Run]) -> list[Run]:
+    """The group, whose objects no later collection of garbage scans, and no forked process copies."""
+    gc.collect()
+    gc.freeze()
+    return group
 
 
 def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
@@ -193,19 +235,25 @@ def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
     )
 
 
-def _judge(edit: Edit, text: str, runs: list[Run], first: bool, found: Any) -> None:  # noqa: ANN401
-    """Send whether the edit changes functions only, and the complaint of the units."""
+def _changes_functions(edit: Edit, text: str, found: Any) -> None:  # noqa: ANN401 - a connection
+    """Send whether the edit changes functions, and nothing else."""
+    found.send(bool(_pairs(edit, text)))
+
+
+def _pairs(edit: Edit, text: str) -> Pairs:
     try:
-        pairs = changed(import_module(edit.module), text)
+        return changed(import_module(edit.module), text)
     except Exception:  # noqa: BLE001 - it cannot be loaded
-        pairs = ()
-    found.send(bool(pairs))
-    for original, mutated in pairs:
+        return ()
+
+
+def _judge(edit: Edit, text: str, runs: list[Run], before: Tally, first: bool, found: Any) -> None:  # noqa: ANN401
+    """Send what is found of the mutant after these units."""
+    for original, mutated in _pairs(edit, text):
         original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
-    if pairs:
-        forget()
-        units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
-        found.send(_first_complaint(edit, text, units, first=first))
+    forget()
+    units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
+    found.send(_tallied(edit, text, units, before, first=first))
 
 
 def _judge_anew(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
@@ -222,20 +270,28 @@ def _first_complaint(edit: Edit, text: str, units: Iterable[tuple[Unit, float]],
 
     UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
     """
-    other, goes_on = "", False
-    for number, (unit, seconds) in enumerate(units):
+    return _tallied(edit, text, units, Tally(), first=first).complaint
+
+
+def _tallied(
+    edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
+) -> Tally:
+    """What is found by these units after others. `units`: each with its limit of processor seconds, or 0."""
+    other, number, goes_on, _ = before
+    for unit, seconds in units:
         if first and number == CRASHES and not goes_on:
-            break
+            return Tally(other, number, goes_on, is_over=True)
         complaint = limited(unit.complaint, seconds) if seconds else unit.complaint()
+        number += 1
         if is_by_rule(complaint):
-            return str(complaint)
+            return Tally(str(complaint), number, goes_on, is_over=True)
         if is_crash(complaint) and not is_crash(other) and is_refused(edit, text):
-            return UNTYPED
+            return Tally(UNTYPED, number, goes_on, is_over=True)
         other = other or complaint
         goes_on = goes_on or not complaint
         if complaint.startswith("too long"):
-            break
-    return str(other)
+            return Tally(str(other), number, goes_on, is_over=True)
+    return Tally(str(other), number, goes_on)
 
 
 def _prove(edit: Edit, text: str, cases: Any, assumed: Any, found: Any) -> None:  # noqa: ANN401
