@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from conformance import machine
 from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, is_by_rule, is_crash
-from conformance.mutants.automatic.coverage import Marks, Places, place_of
+from conformance.mutants.automatic.coverage import Marks, Places, is_alike, place_of
 from conformance.mutants.automatic.equivalent import Pairs, changed, same_paths
 from conformance.mutants.automatic.forked import SECONDS, answers, limited
 from conformance.mutants.automatic.judges import Judges, Unit
@@ -35,6 +35,11 @@ PATIENCE = 3600
 """Seconds without an outcome after which a folder is given up."""
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""
+_PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
+"""With the model, what units would load at last: what modules make of protocol code stays as it is."""
+_NOT_PRELOADED = ("checker", "theorem")
+"""Folders of the model that no component needs, beside what the others load."""
+_OURS = ("model.", "impl.", "conformance.", "spec.")
 GROUP = 1.0
 """Processor seconds after which a group of units is prepared; what follows is prepared if it is needed."""
 
@@ -61,6 +66,14 @@ class Tally(NamedTuple):
     """No further unit is to run."""
 
 
+class Found(NamedTuple):
+    """What a judge has found of a mutant."""
+
+    complaint: str
+    runs: list[Run] | None
+    """The units that run the edit, as far as they were needed; None if all were made and run with it."""
+
+
 class Prepared:
     """The judges of a folder, and what each of their units runs."""
 
@@ -72,10 +85,17 @@ class Prepared:
         self._marks = Marks(sources, frozenset(map(self._place_of, edits)))
         for name in sources:
             import_module(name)
-        self._early: set[tuple[str, int]] = set()
-        """The places that ran while units were made: what they did there is not undone."""
+        for name in (*_PRELOADED, *modules_of_the_model()):
+            import_module(name)
+        self._loaded = 0
+        """Number of our modules that are loaded."""
+        self._settled: set[tuple[str, int]] = set()
+        """The places that ran while modules were loaded, or for the invariants: what they did there stays."""
+        self._taken()
         self.complaint = ""
         """The complaint about the folder without an edit; empty: none so far."""
+        self._units: dict[str, tuple[list[Unit], Places]] = {}
+        """By judge: its units, and the places that ran while they were made."""
         self._groups: dict[str, list[list[Run]]] = {}
         """By judge: the groups that have been prepared."""
         self._waiting: dict[str, Iterator[list[Run]]] = {}
@@ -84,37 +104,59 @@ class Prepared:
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
         """The mutant with this text; None if it must be judged where nothing is prepared.
 
-        That is what changes more than functions, or a statement that ran while the judges were prepared.
+        That is what changes more than functions, a statement that ran while modules were loaded, or a unit.
         """
         place = self._place_of(edit)
-        if not next(answers(_changes_functions, (edit, text)), False):
+        if place in self._settled or not next(answers(_changes_functions, (edit, text)), False):
             return None
-        found: list[str] = []
-        cases = []
-        is_run = False
+        found: list[Found] = []
         for judge in self._judges.names:
-            tally = Tally()
-            for group in self._groups_of(judge):
-                if place in self._early or self.complaint:
-                    return None
-                runs = [run for run in group if place in run.places]
-                cases += [run.unit.case for run in runs if run.unit.case is not None]
-                is_run = is_run or bool(runs)
-                if runs:
-                    no_answer = Tally(NO_ANSWER, is_over=True)
-                    tally = next(answers(_judge, (edit, text, runs, tally, first)), no_answer)
-                if tally.is_over:
-                    break
-            found.append(tally.complaint)
-            if found[-1] == UNTYPED:
+            found.append(self._found_by(judge, edit, text, first=first))
+            if place in self._settled or self.complaint:
+                return None
+            if found[-1].complaint == UNTYPED:
                 return Judged(edit, {"mypy": UNTYPED})
-            if first and is_by_rule(found[-1]):
+            if first and is_by_rule(found[-1].complaint):
                 break
-        judged = Judged(edit, dict(zip(self._judges.names, found, strict=False)), is_run=is_run)
-        if judged.survives and cases:
+        complaints = (one.complaint for one in found)
+        judged = Judged(
+            edit,
+            dict(zip(self._judges.names, complaints, strict=False)),
+            is_run=any(one.runs is None or one.runs for one in found),
+        )
+        if judged.survives and self._judges.names[0] == "proofs" and found[0].runs != []:
+            cases = None if found[0].runs is None else [run.unit.case for run in found[0].runs]
             for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
                 return judged._replace(same_paths=same)
         return judged
+
+    def _found_by(self, judge: str, edit: Edit, text: str, *, first: bool) -> Found:
+        """What a judge finds of a mutant; nothing further if it must be judged where nothing is prepared."""
+        units, making = self._units_of(judge)
+        place = self._place_of(edit)
+        if place in making and not next(answers(_remakes, (edit, text, units, self._judges, judge)), False):
+            given = (edit, text, self._judges, judge, first)
+            return Found(next(answers(_judge_remade, given), NO_ANSWER), None)
+        tally, ran = Tally(), list[Run]()
+        for group in self._groups_of(judge):
+            if place in self._settled or self.complaint:
+                break
+            if runs := [run for run in group if place in run.places]:
+                ran += runs
+                no_answer = Tally(NO_ANSWER, is_over=True)
+                tally = next(answers(_judge, (edit, text, runs, tally, first)), no_answer)
+            if tally.is_over:
+                break
+        return Found(tally.complaint, ran)
+
+    def _units_of(self, judge: str) -> tuple[list[Unit], Places]:
+        """The units of a judge, and the places that ran while they were made."""
+        if judge not in self._units:
+            if judge == "lock-step" and self._judges.scripts is None:
+                self._judges.scripts = next(answers(_unchanged_scripts, (self._judges,), PATIENCE))
+            units = [*self._judges.units(judge)]
+            self._units[judge] = units, self._taken()
+        return self._units[judge]
 
     def _groups_of(self, judge: str) -> Iterator[list[Run]]:
         """The units of a judge in groups, each of which runs when the first mutant reaches it."""
@@ -127,17 +169,23 @@ class Prepared:
 
     def _prepared(self, judge: str) -> Iterator[list[Run]]:
         """The groups of a judge, each with what its units run without an edit."""
-        if judge == "lock-step" and self._judges.scripts is None:
-            self._judges.record(keeps=False)
         group: list[Run] = []
-        for unit in self._judges.units(judge):
+        for unit in self._units_of(judge)[0]:
             self._assume(unit)
-            self._early |= self._marks.taken()
+            self._settled |= self._taken()
             group.append(self._run(unit))
             if sum(run.seconds for run in group) >= GROUP:
-                yield _settled(group)
+                yield _for_forks(group)
                 group = []
-        yield _settled(group)
+        yield _for_forks(group)
+
+    def _taken(self) -> Places:
+        """The places that ran since the last call; what ran while a module was loaded is settled."""
+        found = self._marks.taken()
+        if (loaded := sum(name.startswith(_OURS) for name in sys.modules)) != self._loaded:
+            self._loaded = loaded
+            self._settled |= found
+        return found
 
     def _place_of(self, edit: Edit) -> tuple[str, int]:
         return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
@@ -153,17 +201,25 @@ class Prepared:
         assumed, shape = self._judges.assumed, f"{case.component} {case.state!r}"
         if type(case.event) is not Start and shape not in assumed:
             reads = assumed.reads[shape] = {}
-            assumed[shape] = assume_invariants(case.state, of_component(case.component), assumed, reads)
+            assumed[shape] = assume_invariants(case.state, of_component(case.component), None, reads)
 
     def _run(self, unit: Unit) -> Run:
         forget()
-        self._marks.taken()
         begun = time.process_time()
         self.complaint = self.complaint or unit.complaint()
-        return Run(unit, self._marks.taken(), time.process_time() - begun)
+        return Run(unit, self._taken(), time.process_time() - begun)
 
 
-def _settled(group: list[Run]) -> list[Run]:
+def modules_of_the_model() -> Iterator[str]:
+    """The names of all modules of the model but those that only check or prove."""
+    home = machine.HOME
+    for file in sorted((home / "model").rglob("*.py")):
+        name, *rest = file.relative_to(home).with_suffix("").parts
+        if rest[0] not in _NOT_PRELOADED and rest[-1] != "__main__":
+            yield ".".join([name, *rest]).removesuffix(".__init__")
+
+
+def _for_forks(group: list[Run]) -> list[Run]:
     """The group, whose objects no later collection of garbage scans, and no forked process copies."""
     gc.collect()
     gc.freeze()
@@ -249,20 +305,37 @@ def _pairs(edit: Edit, text: str) -> Pairs:
 
 def _judge(edit: Edit, text: str, runs: list[Run], before: Tally, first: bool, found: Any) -> None:  # noqa: ANN401
     """Send what is found of the mutant after these units."""
-    for original, mutated in _pairs(edit, text):
-        original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
-    forget()
+    _change(edit, text)
     units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
     found.send(_tallied(edit, text, units, before, first=first))
 
 
+def _remakes(edit: Edit, text: str, units: list[Unit], judges: Judges, judge: str, found: Any) -> None:  # noqa: ANN401
+    """Send whether the mutant makes the same units of a judge."""
+    _change(edit, text)
+    found.send(limited(lambda: is_alike(units, [*judges.units(judge)])) is True)
+
+
+def _judge_remade(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
+    """Send the complaint of units that the mutant itself makes."""
+    _change(edit, text)
+    found.send(limited(lambda: _complaint_of_all(edit, text, judges, judge, first=first)))
+
+
+def _change(edit: Edit, text: str) -> None:
+    """Let the functions of this process be those of the mutant."""
+    for original, mutated in _pairs(edit, text):
+        original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
+    forget()
+
+
 def _judge_anew(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
     install_text(edit.module, text)
+    found.send(limited(lambda: _complaint_of_all(edit, text, judges, judge, first=first)))
 
-    def complains() -> str:
-        return _first_complaint(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), first=first)
 
-    found.send(limited(complains))
+def _complaint_of_all(edit: Edit, text: str, judges: Judges, judge: str, *, first: bool) -> str:
+    return _first_complaint(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), first=first)
 
 
 def _first_complaint(edit: Edit, text: str, units: Iterable[tuple[Unit, float]], *, first: bool) -> str:
