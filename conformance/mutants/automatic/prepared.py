@@ -64,6 +64,8 @@ class Tally(NamedTuple):
     """Some unit has run to its end without a complaint."""
     is_over: bool = False
     """No further unit is to run."""
+    is_typed: bool = False
+    """A unit has crashed, of this judge or of one before, and mypy has accepted the edit."""
 
 
 class Found(NamedTuple):
@@ -72,6 +74,8 @@ class Found(NamedTuple):
     complaint: str
     runs: list[Run] | None
     """The units that run the edit, as far as they were needed; None if all were made and run with it."""
+    is_typed: bool
+    """As of Tally."""
 
 
 class Prepared:
@@ -104,14 +108,15 @@ class Prepared:
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
         """The mutant with this text; None if it must be judged where nothing is prepared.
 
-        That is what changes more than functions, a statement that ran while modules were loaded, or a unit.
+        That is what changes more than functions, or ran while modules were loaded or for the invariants.
         """
         place = self._place_of(edit)
         if place in self._settled or not next(answers(_changes_functions, (edit, text)), False):
             return None
         found: list[Found] = []
         for judge in self._judges.names:
-            found.append(self._found_by(judge, edit, text, first=first))
+            typed = Tally(is_typed=any(one.is_typed for one in found))
+            found.append(self._found_by(judge, edit, text, typed, first=first))
             if place in self._settled or self.complaint:
                 return None
             if found[-1].complaint == UNTYPED:
@@ -130,24 +135,24 @@ class Prepared:
                 return judged._replace(same_paths=same)
         return judged
 
-    def _found_by(self, judge: str, edit: Edit, text: str, *, first: bool) -> Found:
+    def _found_by(self, judge: str, edit: Edit, text: str, tally: Tally, *, first: bool) -> Found:
         """What a judge finds of a mutant; nothing further if it must be judged where nothing is prepared."""
         units, making = self._units_of(judge)
-        place = self._place_of(edit)
+        place, no_answer = self._place_of(edit), tally._replace(complaint=NO_ANSWER, is_over=True)
         if place in making and not next(answers(_remakes, (edit, text, units, self._judges, judge)), False):
-            given = (edit, text, self._judges, judge, first)
-            return Found(next(answers(_judge_remade, given), NO_ANSWER), None)
-        tally, ran = Tally(), list[Run]()
+            given = (edit, text, self._judges, judge, tally, first)
+            tally = next(answers(_judge_remade, given), no_answer)
+            return Found(tally.complaint, None, tally.is_typed)
+        ran: list[Run] = []
         for group in self._groups_of(judge):
             if place in self._settled or self.complaint:
                 break
             if runs := [run for run in group if place in run.places]:
                 ran += runs
-                no_answer = Tally(NO_ANSWER, is_over=True)
                 tally = next(answers(_judge, (edit, text, runs, tally, first)), no_answer)
             if tally.is_over:
                 break
-        return Found(tally.complaint, ran)
+        return Found(tally.complaint, ran, tally.is_typed)
 
     def _units_of(self, judge: str) -> tuple[list[Unit], Places]:
         """The units of a judge, and the places that ran while they were made."""
@@ -251,16 +256,18 @@ def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
 
     The mutant of a model meets in lock-step the scripts that the unchanged model made.
     """
-    found: list[str] = []
+    found: list[Tally] = []
     for judge in judges.names:
         if judge == "lock-step" and edit.module.startswith("model.") and judges.scripts is None:
             judges.scripts = next(answers(_unchanged_scripts, (judges,), PATIENCE))
-        found.append(next(answers(_judge_anew, (edit, text, judges, judge, first)), NO_ANSWER))
-        if found[-1] == UNTYPED:
+        before = Tally(is_typed=any(one.is_typed for one in found))
+        given = (edit, text, judges, judge, before, first)
+        found.append(next(answers(_judge_anew, given), before._replace(complaint=NO_ANSWER)))
+        if found[-1].complaint == UNTYPED:
             return Judged(edit, {"mypy": UNTYPED})
-        if first and is_by_rule(found[-1]):
+        if first and is_by_rule(found[-1].complaint):
             break
-    judged = Judged(edit, dict(zip(judges.names, found, strict=False)))
+    judged = Judged(edit, dict(zip(judges.names, (one.complaint for one in found), strict=False)))
     if edit.module.startswith("model.") and judged.survives:
         for same in answers(_prove, (edit, text, None, {})):
             return judged._replace(same_paths=same)
@@ -316,10 +323,18 @@ def _remakes(edit: Edit, text: str, units: list[Unit], judges: Judges, judge: st
     found.send(limited(lambda: is_alike(units, [*judges.units(judge)])) is True)
 
 
-def _judge_remade(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
+def _judge_remade(
+    edit: Edit,
+    text: str,
+    judges: Judges,
+    judge: str,
+    before: Tally,
+    first: bool,
+    found: Any,  # noqa: ANN401
+) -> None:
     """Send the complaint of units that the mutant itself makes."""
     _change(edit, text)
-    found.send(limited(lambda: _complaint_of_all(edit, text, judges, judge, first=first)))
+    found.send(_tallied_all(edit, text, judges, judge, before, first=first))
 
 
 def _change(edit: Edit, text: str) -> None:
@@ -329,42 +344,52 @@ def _change(edit: Edit, text: str) -> None:
     forget()
 
 
-def _judge_anew(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
+def _judge_anew(
+    edit: Edit,
+    text: str,
+    judges: Judges,
+    judge: str,
+    before: Tally,
+    first: bool,
+    found: Any,  # noqa: ANN401
+) -> None:
     install_text(edit.module, text)
-    found.send(limited(lambda: _complaint_of_all(edit, text, judges, judge, first=first)))
+    found.send(_tallied_all(edit, text, judges, judge, before, first=first))
 
 
-def _complaint_of_all(edit: Edit, text: str, judges: Judges, judge: str, *, first: bool) -> str:
-    return _first_complaint(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), first=first)
+def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tally, *, first: bool) -> Tally:
+    """What is found by all units of a judge, which may crash before there is one."""
 
+    def tallied() -> Tally:
+        return _tallied(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), before, first=first)
 
-def _first_complaint(edit: Edit, text: str, units: Iterable[tuple[Unit, float]], *, first: bool) -> str:
-    """The first complaint by a rule; if there is none, of the first crash or time-out.
-
-    UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
-    """
-    return _tallied(edit, text, units, Tally(), first=first).complaint
+    found = limited(tallied)
+    return found if isinstance(found, Tally) else before._replace(complaint=str(found), is_over=True)
 
 
 def _tallied(
     edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
 ) -> Tally:
-    """What is found by these units after others. `units`: each with its limit of processor seconds, or 0."""
-    other, number, goes_on, _ = before
+    """What is found by these units after others. `units`: each with its limit of processor seconds, or 0.
+
+    The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
+    """
+    tally = before
     for unit, seconds in units:
-        if first and number == CRASHES and not goes_on:
-            return Tally(other, number, goes_on, is_over=True)
-        complaint = limited(unit.complaint, seconds) if seconds else unit.complaint()
-        number += 1
+        if first and tally.units == CRASHES and not tally.goes_on:
+            return tally._replace(is_over=True)
+        complaint = str(limited(unit.complaint, seconds) if seconds else unit.complaint())
+        tally = tally._replace(units=tally.units + 1)
         if is_by_rule(complaint):
-            return Tally(str(complaint), number, goes_on, is_over=True)
-        if is_crash(complaint) and not is_crash(other) and is_refused(edit, text):
-            return Tally(UNTYPED, number, goes_on, is_over=True)
-        other = other or complaint
-        goes_on = goes_on or not complaint
+            return tally._replace(complaint=complaint, is_over=True)
+        if is_crash(complaint) and not tally.is_typed:
+            if is_refused(edit, text):
+                return tally._replace(complaint=UNTYPED, is_over=True)
+            tally = tally._replace(is_typed=True)
+        tally = tally._replace(complaint=tally.complaint or complaint, goes_on=tally.goes_on or not complaint)
         if complaint.startswith("too long"):
-            return Tally(str(other), number, goes_on, is_over=True)
-    return Tally(str(other), number, goes_on)
+            return tally._replace(is_over=True)
+    return tally
 
 
 def _prove(edit: Edit, text: str, cases: Any, assumed: Any, found: Any) -> None:  # noqa: ANN401

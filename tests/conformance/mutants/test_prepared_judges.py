@@ -8,9 +8,11 @@ import pytest
 from conformance.mutants.automatic import prepared
 from conformance.mutants.automatic.complaints import crash, too_long
 from conformance.mutants.automatic.coverage import is_alike
-from conformance.mutants.automatic.prepared import CRASHES, Tally, modules_of_the_model
+from conformance.mutants.automatic.prepared import CRASHES, Tally, forget, modules_of_the_model
 from model.checker.symbolic import symbolic_like
 from model.closed_models import closed_models
+from model.coordinator.proofs.trigger import beginning_cases
+from model.gate.proofs.aligned import gate_cases
 from model.store.proofs.store import store_cases
 
 
@@ -73,8 +75,11 @@ def test_other_data_and_other_code_are_not_alike(one, other):
 
 def test_cases_and_closed_models_that_are_made_twice_are_alike():
     """If a part of them were not known, each mutant that runs while they are made would be judged anew."""
-    assert is_alike([*store_cases(1, 2)], [*store_cases(1, 2)])
-    assert is_alike([*closed_models()], [*closed_models()])
+    for made in (partial(store_cases, 1, 2), partial(gate_cases, 2), beginning_cases, closed_models):
+        forget()
+        before = [*made()]
+        forget()
+        assert is_alike(before, [*made()])
 
 
 def test_groups_of_units_find_what_all_units_together_find(monkeypatch):
@@ -100,6 +105,17 @@ def test_groups_of_units_find_what_all_units_together_find(monkeypatch):
         assert found(crashes, size) == (crashes[0], CRASHES)
         assert found(["", too_long("here"), "COORD-01"], size) == (too_long("here"), 2)
         assert found(["", ""], size) == ("", 2)
+
+
+def test_mypy_is_asked_once_for_all_judges(monkeypatch):
+    asked = []
+    monkeypatch.setattr(prepared, "is_refused", lambda *_: asked.append(1))
+    units = [(prepared.Unit(lambda: crash("TypeError")), 0)] * 3
+    found = prepared._tallied(None, "", units, Tally(), first=True)
+    again = prepared._tallied(None, "", units, Tally(is_typed=found.is_typed), first=True)
+
+    assert found == again == Tally(crash("TypeError"), 3, is_typed=True)
+    assert len(asked) == 1
 
 
 def test_every_component_of_the_model_is_loaded_before_units_are_made():
