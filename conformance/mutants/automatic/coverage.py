@@ -1,9 +1,14 @@
-"""Which statements of protocol modules a piece of work runs: only work that runs an edit can judge it."""
+"""Which statements of protocol modules a piece of work runs: only work that runs an edit can judge it.
+
+Work that was made with an edit is the same as without it if all its data and code are the same.
+"""
 
 import ast
 import builtins
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from types import CellType, FunctionType, MethodType
+from typing import Any
 
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
@@ -61,3 +66,54 @@ def _statements(file: Path) -> tuple[tuple[int, int], ...]:
     """The first and the last line of each statement."""
     every = ast.walk(ast.parse(file.read_bytes()))
     return tuple((one.lineno, one.end_lineno or one.lineno) for one in every if isinstance(one, ast.stmt))
+
+
+def is_alike(one: Any, other: Any) -> bool:  # noqa: ANN401 - any value or function
+    """Whether two values consist of the same data and of functions with the same code.
+
+    False if one of them has a part of a class that is not known here.
+    """
+    return _is_alike(one, other, {})
+
+
+def _is_alike(one: Any, other: Any, compared: dict[tuple[int, int], object]) -> bool:  # noqa: ANN401
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, int | str | range):
+        return bool(one == other)
+    if hasattr(one, "eq"):  # a term of z3
+        return bool(one.eq(other))
+    if isinstance(one, FunctionType) and one.__code__ is not other.__code__:
+        return False
+    if (pair := (id(one), id(other))) in compared:  # also a pair that contains itself
+        return True
+    compared[pair] = one, other  # alive, as Python reuses the identity of a released object
+    ours, theirs = _parts(one), _parts(other)
+    if ours is None or theirs is None or len(ours) != len(theirs):
+        return False
+    return all(_is_alike(*both, compared) for both in zip(ours, theirs, strict=True))
+
+
+def _parts(whole: Any) -> tuple[object, ...] | None:  # noqa: ANN401
+    """What a value or function consists of, beside its class and its code; None if that is not known."""
+    match whole:
+        case tuple() | list():
+            return (*whole,)
+        case dict():
+            return (*whole, *whole.values())
+        case partial():
+            return whole.func, whole.args, whole.keywords
+        case FunctionType():
+            return whole.__defaults__, whole.__kwdefaults__, whole.__closure__
+        case MethodType():
+            return whole.__func__, whole.__self__
+        case CellType():
+            return (whole.cell_contents,)
+        case _ if hasattr(whole, "term"):  # a symbol; what it keeps beside its term follows from that
+            return (whole.term,)
+        case _ if hasattr(whole, "__dict__") and type(whole).__module__.startswith("model."):
+            return (*vars(whole).items(),)
+        case _:
+            return None

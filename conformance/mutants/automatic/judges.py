@@ -7,7 +7,7 @@ with what is small, as most mutants fall there.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from conformance.drive.oracle import Oracles
     from model.checker.closed_model import ClosedModel
     from model.checker.prove import Assumed, Case
+    from spec.stategraph import StateGraph
 
 LIMIT = 200_000
 """A closed model with more nodes than this has no bound any more: the largest has a quarter."""
@@ -92,18 +93,24 @@ def triangle(folder: str, dumps: Path) -> Iterator[Unit]:
     """
     from conformance.compare.triangle import compare
     from conformance.components.registry import projection_of
-    from spec.stategraph import state_graph
 
     models = [one for one in load_manifest().values() if one.is_compared(thorough=False)]
     for model in sorted(models, key=lambda one: one.states):
         projection = projection_of(model)._replace(cases=None)
         if folder_of_state(projection.closed_model.state) == folder:
-            graph = state_graph(model, kept=dumps)
+            graph = _graph(model.name, dumps)
 
             def differs(name: str = model.name, graph: Any = graph, projection: Any = projection) -> str:  # noqa: ANN401
                 return "" if compare(name, graph, projection).difference is None else name
 
             yield Unit(differs)
+
+
+@cache
+def _graph(name: str, dumps: Path) -> "StateGraph":
+    from spec.stategraph import state_graph
+
+    return state_graph(load_manifest()[name], kept=dumps)
 
 
 def lockstep(scripts: Iterable[Script], oracles: "Mapping[str, Oracles]") -> Iterator[Unit]:

@@ -3,13 +3,13 @@
 What a mutant cannot change is made once: the cases, their invariants, closed models, graphs, the answers of
 the model. Each unit of a judge runs once without an edit, which shows the statements that it runs and the
 time that it takes. A mutant is a change of code in a forked process, judged by the units that run its edit.
-A judge is prepared when the first mutant reaches it.
+Units are prepared in groups, each when the first mutant reaches it: most mutants are killed by the first.
 """
 
 import gc
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from conformance import machine
 from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, is_by_rule, is_crash
-from conformance.mutants.automatic.coverage import Marks, Places, place_of
-from conformance.mutants.automatic.equivalent import changed, same_paths
+from conformance.mutants.automatic.coverage import Marks, Places, is_alike, place_of
+from conformance.mutants.automatic.equivalent import Pairs, changed, same_paths
 from conformance.mutants.automatic.forked import SECONDS, answers, limited
 from conformance.mutants.automatic.judges import Judges, Unit
 from conformance.mutants.automatic.modules import LAYERS, modules
@@ -35,6 +35,13 @@ PATIENCE = 3600
 """Seconds without an outcome after which a folder is given up."""
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""
+_PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
+"""With the model, what units would load at last: what modules make of protocol code stays as it is."""
+_NOT_PRELOADED = ("checker", "theorem")
+"""Folders of the model that no component needs, beside what the others load."""
+_OURS = ("model.", "impl.", "conformance.", "spec.")
+GROUP = 1.0
+"""Processor seconds after which a group of units is prepared; what follows is prepared if it is needed."""
 
 
 class Run(NamedTuple):
@@ -44,6 +51,31 @@ class Run(NamedTuple):
     places: Places
     """The places in the code that the unit runs."""
     seconds: float
+
+
+class Tally(NamedTuple):
+    """What a judge has found of a mutant so far."""
+
+    complaint: str = ""
+    """The first by a rule, which ends the judge; until then that of the first unit that crashed."""
+    units: int = 0
+    """Number of units that have run."""
+    goes_on: bool = False
+    """Some unit has run to its end without a complaint."""
+    is_over: bool = False
+    """No further unit is to run."""
+    is_typed: bool = False
+    """A unit has crashed, of this judge or of one before, and mypy has accepted the edit."""
+
+
+class Found(NamedTuple):
+    """What a judge has found of a mutant."""
+
+    complaint: str
+    runs: list[Run] | None
+    """The units that run the edit, as far as they were needed; None if all were made and run with it."""
+    is_typed: bool
+    """As of Tally."""
 
 
 class Prepared:
@@ -57,75 +89,146 @@ class Prepared:
         self._marks = Marks(sources, frozenset(map(self._place_of, edits)))
         for name in sources:
             import_module(name)
-        self._early: set[tuple[str, int]] = set()
-        """The places that ran while units were made: what they did there is not undone."""
+        for name in (*_PRELOADED, *modules_of_the_model()):
+            import_module(name)
+        self._loaded = 0
+        """Number of our modules that are loaded."""
+        self._settled: set[tuple[str, int]] = set()
+        """The places that ran while modules were loaded, or for the invariants: what they did there stays."""
+        self._taken()
         self.complaint = ""
         """The complaint about the folder without an edit; empty: none so far."""
-        self._runs: dict[str, list[Run]] = {}
+        self._units: dict[str, tuple[list[Unit], Places]] = {}
+        """By judge: its units, and the places that ran while they were made."""
+        self._groups: dict[str, list[list[Run]]] = {}
+        """By judge: the groups that have been prepared."""
+        self._waiting: dict[str, Iterator[list[Run]]] = {}
+        """By judge: the groups that have not."""
 
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
         """The mutant with this text; None if it must be judged where nothing is prepared.
 
-        That is what changes more than functions, or a statement that ran while the judges were prepared.
+        That is what changes more than functions, or ran while modules were loaded or for the invariants.
         """
         place = self._place_of(edit)
-        found: list[str] = []
-        is_run = False
+        if place in self._settled or not next(answers(_changes_functions, (edit, text)), False):
+            return None
+        found: list[Found] = []
         for judge in self._judges.names:
-            runs = [run for run in self._runs_of(judge) if place in run.places]
-            if place in self._early or self.complaint:
+            typed = Tally(is_typed=any(one.is_typed for one in found))
+            found.append(self._found_by(judge, edit, text, typed, first=first))
+            if place in self._settled or self.complaint:
                 return None
-            is_run = is_run or bool(runs)
-            is_function, *complaint = answers(_judge, (edit, text, runs, first))
-            if not is_function:
-                return None
-            found += complaint or [NO_ANSWER]
-            if found[-1] == UNTYPED:
+            if found[-1].complaint == UNTYPED:
                 return Judged(edit, {"mypy": UNTYPED})
-            if first and is_by_rule(found[-1]):
+            if first and is_by_rule(found[-1].complaint):
                 break
-        judged = Judged(edit, dict(zip(self._judges.names, found, strict=False)), is_run=is_run)
-        cases = [run.unit.case for run in self._runs.get("proofs", []) if place in run.places]
-        if judged.survives and cases:
+        complaints = (one.complaint for one in found)
+        judged = Judged(
+            edit,
+            dict(zip(self._judges.names, complaints, strict=False)),
+            is_run=any(one.runs is None or one.runs for one in found),
+        )
+        if judged.survives and self._judges.names[0] == "proofs" and found[0].runs != []:
+            cases = None if found[0].runs is None else [run.unit.case for run in found[0].runs]
             for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
                 return judged._replace(same_paths=same)
         return judged
 
-    def _runs_of(self, judge: str) -> list[Run]:
-        """The units of a judge, each of which runs when the first mutant reaches this judge."""
-        if judge not in self._runs:
+    def _found_by(self, judge: str, edit: Edit, text: str, tally: Tally, *, first: bool) -> Found:
+        """What a judge finds of a mutant; nothing further if it must be judged where nothing is prepared."""
+        units, making = self._units_of(judge)
+        place, no_answer = self._place_of(edit), tally._replace(complaint=NO_ANSWER, is_over=True)
+        if place in making and not next(answers(_remakes, (edit, text, units, self._judges, judge)), False):
+            given = (edit, text, self._judges, judge, tally, first)
+            tally = next(answers(_judge_remade, given), no_answer)
+            return Found(tally.complaint, None, tally.is_typed)
+        ran: list[Run] = []
+        for group in self._groups_of(judge):
+            if place in self._settled or self.complaint:
+                break
+            if runs := [run for run in group if place in run.places]:
+                ran += runs
+                tally = next(answers(_judge, (edit, text, runs, tally, first)), no_answer)
+            if tally.is_over:
+                break
+        return Found(tally.complaint, ran, tally.is_typed)
+
+    def _units_of(self, judge: str) -> tuple[list[Unit], Places]:
+        """The units of a judge, and the places that ran while they were made."""
+        if judge not in self._units:
             if judge == "lock-step" and self._judges.scripts is None:
-                self._judges.record(keeps=False)
+                self._judges.scripts = next(answers(_unchanged_scripts, (self._judges,), PATIENCE))
             units = [*self._judges.units(judge)]
-            if judge == "proofs":
-                self._assume(units)
-            self._early |= self._marks.taken()
-            self._runs[judge] = [*map(self._run, units)]
-            gc.collect()
-            gc.freeze()
-        return self._runs[judge]
+            self._units[judge] = units, self._taken()
+        return self._units[judge]
+
+    def _groups_of(self, judge: str) -> Iterator[list[Run]]:
+        """The units of a judge in groups, each of which runs when the first mutant reaches it."""
+        groups = self._groups.setdefault(judge, [])
+        waiting = self._waiting.setdefault(judge, self._prepared(judge))
+        yield from groups
+        for group in waiting:
+            groups.append(group)
+            yield group
+
+    def _prepared(self, judge: str) -> Iterator[list[Run]]:
+        """The groups of a judge, each with what its units run without an edit."""
+        group: list[Run] = []
+        for unit in self._units_of(judge)[0]:
+            self._assume(unit)
+            self._settled |= self._taken()
+            group.append(self._run(unit))
+            if sum(run.seconds for run in group) >= GROUP:
+                yield _for_forks(group)
+                group = []
+        yield _for_forks(group)
+
+    def _taken(self) -> Places:
+        """The places that ran since the last call; what ran while a module was loaded is settled."""
+        found = self._marks.taken()
+        if (loaded := sum(name.startswith(_OURS) for name in sys.modules)) != self._loaded:
+            self._loaded = loaded
+            self._settled |= found
+        return found
 
     def _place_of(self, edit: Edit) -> tuple[str, int]:
         return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
 
-    def _assume(self, units: Iterable[Unit]) -> None:
+    def _assume(self, unit: Unit) -> None:
+        """Keep the invariants of the shape of a case, and what they read."""
+        if (case := unit.case) is None:
+            return
         from model.checker.prove import assume_invariants
         from model.properties import of_component
         from model.registry import Start
 
-        for case in (unit.case for unit in units):
-            if case is not None and type(case.event) is not Start:
-                shape = f"{case.component} {case.state!r}"
-                if shape not in self._judges.assumed:
-                    known = of_component(case.component)
-                    self._judges.assumed[shape] = assume_invariants(case.state, known)
+        assumed, shape = self._judges.assumed, f"{case.component} {case.state!r}"
+        if type(case.event) is not Start and shape not in assumed:
+            reads = assumed.reads[shape] = {}
+            assumed[shape] = assume_invariants(case.state, of_component(case.component), None, reads)
 
     def _run(self, unit: Unit) -> Run:
         forget()
-        self._marks.taken()
         begun = time.process_time()
         self.complaint = self.complaint or unit.complaint()
-        return Run(unit, self._marks.taken(), time.process_time() - begun)
+        return Run(unit, self._taken(), time.process_time() - begun)
+
+
+def modules_of_the_model() -> Iterator[str]:
+    """The names of all modules of the model but those that only check or prove."""
+    home = machine.HOME
+    for file in sorted((home / "model").rglob("*.py")):
+        name, *rest = file.relative_to(home).with_suffix("").parts
+        if rest[0] not in _NOT_PRELOADED and rest[-1] != "__main__":
+            yield ".".join([name, *rest]).removesuffix(".__init__")
+
+
+def _for_forks(group: list[Run]) -> list[Run]:
+    """The group, whose objects no later collection of garbage scans, and no forked process copies."""
+    gc.collect()
+    gc.freeze()
+    return group
 
 
 def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
@@ -153,16 +256,18 @@ def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
 
     The mutant of a model meets in lock-step the scripts that the unchanged model made.
     """
-    found: list[str] = []
+    found: list[Tally] = []
     for judge in judges.names:
         if judge == "lock-step" and edit.module.startswith("model.") and judges.scripts is None:
             judges.scripts = next(answers(_unchanged_scripts, (judges,), PATIENCE))
-        found.append(next(answers(_judge_anew, (edit, text, judges, judge, first)), NO_ANSWER))
-        if found[-1] == UNTYPED:
+        before = Tally(is_typed=any(one.is_typed for one in found))
+        given = (edit, text, judges, judge, before, first)
+        found.append(next(answers(_judge_anew, given), before._replace(complaint=NO_ANSWER)))
+        if found[-1].complaint == UNTYPED:
             return Judged(edit, {"mypy": UNTYPED})
-        if first and is_by_rule(found[-1]):
+        if first and is_by_rule(found[-1].complaint):
             break
-    judged = Judged(edit, dict(zip(judges.names, found, strict=False)))
+    judged = Judged(edit, dict(zip(judges.names, (one.complaint for one in found), strict=False)))
     if edit.module.startswith("model.") and judged.survives:
         for same in answers(_prove, (edit, text, None, {})):
             return judged._replace(same_paths=same)
@@ -193,49 +298,98 @@ def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
     )
 
 
-def _judge(edit: Edit, text: str, runs: list[Run], first: bool, found: Any) -> None:  # noqa: ANN401
-    """Send whether the edit changes functions only, and the complaint of the units."""
+def _changes_functions(edit: Edit, text: str, found: Any) -> None:  # noqa: ANN401 - a connection
+    """Send whether the edit changes functions, and nothing else."""
+    found.send(bool(_pairs(edit, text)))
+
+
+def _pairs(edit: Edit, text: str) -> Pairs:
     try:
-        pairs = changed(import_module(edit.module), text)
+        return changed(import_module(edit.module), text)
     except Exception:  # noqa: BLE001 - it cannot be loaded
-        pairs = ()
-    found.send(bool(pairs))
-    for original, mutated in pairs:
+        return ()
+
+
+def _judge(edit: Edit, text: str, runs: list[Run], before: Tally, first: bool, found: Any) -> None:  # noqa: ANN401
+    """Send what is found of the mutant after these units."""
+    _change(edit, text)
+    units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
+    found.send(_tallied(edit, text, units, before, first=first))
+
+
+def _remakes(edit: Edit, text: str, units: list[Unit], judges: Judges, judge: str, found: Any) -> None:  # noqa: ANN401
+    """Send whether the mutant makes the same units of a judge."""
+    _change(edit, text)
+    found.send(limited(lambda: is_alike(units, [*judges.units(judge)])) is True)
+
+
+def _judge_remade(
+    edit: Edit,
+    text: str,
+    judges: Judges,
+    judge: str,
+    before: Tally,
+    first: bool,
+    found: Any,  # noqa: ANN401
+) -> None:
+    """Send the complaint of units that the mutant itself makes."""
+    _change(edit, text)
+    found.send(_tallied_all(edit, text, judges, judge, before, first=first))
+
+
+def _change(edit: Edit, text: str) -> None:
+    """Let the functions of this process be those of the mutant."""
+    for original, mutated in _pairs(edit, text):
         original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
-    if pairs:
-        forget()
-        units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
-        found.send(_first_complaint(edit, text, units, first=first))
+    forget()
 
 
-def _judge_anew(edit: Edit, text: str, judges: Judges, judge: str, first: bool, found: Any) -> None:  # noqa: ANN401
+def _judge_anew(
+    edit: Edit,
+    text: str,
+    judges: Judges,
+    judge: str,
+    before: Tally,
+    first: bool,
+    found: Any,  # noqa: ANN401
+) -> None:
     install_text(edit.module, text)
-
-    def complains() -> str:
-        return _first_complaint(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), first=first)
-
-    found.send(limited(complains))
+    found.send(_tallied_all(edit, text, judges, judge, before, first=first))
 
 
-def _first_complaint(edit: Edit, text: str, units: Iterable[tuple[Unit, float]], *, first: bool) -> str:
-    """The first complaint by a rule; if there is none, of the first crash or time-out.
+def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tally, *, first: bool) -> Tally:
+    """What is found by all units of a judge, which may crash before there is one."""
 
-    UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
+    def tallied() -> Tally:
+        return _tallied(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), before, first=first)
+
+    found = limited(tallied)
+    return found if isinstance(found, Tally) else before._replace(complaint=str(found), is_over=True)
+
+
+def _tallied(
+    edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
+) -> Tally:
+    """What is found by these units after others. `units`: each with its limit of processor seconds, or 0.
+
+    The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
     """
-    other, goes_on = "", False
-    for number, (unit, seconds) in enumerate(units):
-        if first and number == CRASHES and not goes_on:
-            break
-        complaint = limited(unit.complaint, seconds) if seconds else unit.complaint()
+    tally = before
+    for unit, seconds in units:
+        if first and tally.units == CRASHES and not tally.goes_on:
+            return tally._replace(is_over=True)
+        complaint = str(limited(unit.complaint, seconds) if seconds else unit.complaint())
+        tally = tally._replace(units=tally.units + 1)
         if is_by_rule(complaint):
-            return str(complaint)
-        if is_crash(complaint) and not is_crash(other) and is_refused(edit, text):
-            return UNTYPED
-        other = other or complaint
-        goes_on = goes_on or not complaint
+            return tally._replace(complaint=complaint, is_over=True)
+        if is_crash(complaint) and not tally.is_typed:
+            if is_refused(edit, text):
+                return tally._replace(complaint=UNTYPED, is_over=True)
+            tally = tally._replace(is_typed=True)
+        tally = tally._replace(complaint=tally.complaint or complaint, goes_on=tally.goes_on or not complaint)
         if complaint.startswith("too long"):
-            break
-    return str(other)
+            return tally._replace(is_over=True)
+    return tally
 
 
 def _prove(edit: Edit, text: str, cases: Any, assumed: Any, found: Any) -> None:  # noqa: ANN401

@@ -28,6 +28,10 @@ from spec.tool_output import TlcError
 
 SECONDS = 3000
 """Time limit of TLC for one model with all its mutants."""
+QUICK = 100_000
+"""Up to this number of states of a model, times its mutants, the thorough compiler of the JVM takes longer
+than it spares.
+"""
 MOST, MORE = 4, 2000
 """A mutant may have MOST times the states of the model, and MORE; one without bounds soon has more."""
 _DEFINED = re.compile(r"^(\w+)(\(.*?\))? ==(?= |$)")
@@ -110,7 +114,7 @@ class _Schema:
         ]:
             with specification() as folder:
                 self._write(model, left, folder)
-                output, exit_code = _run(folder)
+                output, exit_code = _run(folder, is_quick=model.states * len(left) <= QUICK)
                 for number, rule in re.findall(r'<<"KILLED", (\d+), "([^"]+)">>', output):
                     if rule == _TOO_LONG:
                         ended.add(int(number))
@@ -200,11 +204,12 @@ class _Schema:
         return re.sub(r"^(-+ MODULE \w+ -+\n(?:\(\*.*\*\)\n)*)", r"\1EXTENDS Mutation\n", text, count=1)
 
 
-def _run(folder: Path) -> tuple[str, int | None]:
+def _run(folder: Path, *, is_quick: bool) -> tuple[str, int | None]:
     """What TLC prints of the schema, and its exit code; None if it takes too long."""
     java, jar = find_java(), find_jar()
+    quick = ("-XX:TieredStopAtLevel=1",) if is_quick else ()
     command = [
-        java, "-XX:+UseSerialGC", *class_archive(java, jar).flags(folder), "-Xss64m",
+        java, "-XX:+UseSerialGC", *quick, *class_archive(java, jar).flags(folder), "-Xss64m",
         f"-Djava.io.tmpdir={folder}", "-cp", str(jar), "tlc2.TLC", "-deadlock", "-tool", "-workers", "1",
         "-metadir", tempfile.mkdtemp(dir=folder), "-fp", "0", "-config", "Schema.cfg", "Schema.tla",
     ]  # fmt: skip

@@ -146,7 +146,7 @@ print(json.dumps([
 def test_each_judge_complains_of_the_mutant_only(tmp_path):
     """A reader of offsets that remembers through a crash, one that is the same, one that cannot crash.
 
-    The last one differs when the cases are made, and so is judged where nothing is prepared.
+    The last one makes other cases, and so is judged by those.
     """
     module = "model.offsets.offsets"
     source = dict(campaign.modules("model"))[module]
@@ -330,8 +330,8 @@ def test_the_first_crash_of_a_mutant_asks_mypy(monkeypatch, tmp_path):
     def judged(refused):
         crashes = [(prepared.Unit(lambda: crash("TypeError")), 0)] * 3
         monkeypatch.setattr(prepared, "is_refused", lambda *_: asked.append(edit) or refused)
-        complaint = prepared._first_complaint(edit, "text", crashes, first=False)
-        monkeypatch.setattr(prepared, "answers", lambda *_: iter([complaint]))
+        tally = prepared._tallied(edit, "text", crashes, prepared.Tally(), first=False)
+        monkeypatch.setattr(prepared, "answers", lambda *_: iter([tally]))
         return judge_anew(edit, "text", Judges("model", "offsets", tmp_path), first=False)
 
     assert judged(True).complaints == {"mypy": UNTYPED}
