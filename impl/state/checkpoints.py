@@ -185,6 +185,11 @@ class CheckpointStorage(SnapshotFiles):
         """Reserve an id for this driver (COORD-02) by creating its folder; returns False if it exists."""
         return self._location.reserve(_folder(checkpoint))
 
+    def use_up(self, checkpoint: int) -> None:
+        """Let a driver that continues the job use no id up to this one again (COORD-02)."""
+        if self.completed_ids() and self.next_checkpoint_id() <= checkpoint:
+            self.reserve(checkpoint)
+
     def write(
         self,
         checkpoint: int,

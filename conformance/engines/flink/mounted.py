@@ -44,7 +44,7 @@ class MountedFolder:
         self._pid = sleeps.process.pid
         self._seen = Path(f"/proc/{self._pid}/root{self._mount}")
         until = time.monotonic() + _SECONDS
-        while not self._seen.is_mount():
+        while not _is_mounted(self._seen):
             if not sleeps.alive or time.monotonic() > until:
                 raise EngineSetUpError(
                     "expected to mount a file system for the folder of the checkpoints, got: "
@@ -92,6 +92,14 @@ class MountedFolder:
 def _keep_full(file: BinaryIO, ends: threading.Event) -> None:
     while not ends.wait(_WAIT):
         _fill(file)
+
+
+def _is_mounted(folder: Path) -> bool:
+    """Whether a process sees a mount there; False if the process has ended."""
+    try:
+        return folder.is_mount()
+    except OSError:
+        return False
 
 
 def _fill(file: BinaryIO) -> None:

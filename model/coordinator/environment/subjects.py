@@ -117,6 +117,12 @@ def statuses(state: Coordinator) -> Iterator[Offer]:
         yield "TaskStatus", TaskStatus(0, RUNNING)
 
 
+def early_statuses(state: Coordinator) -> Iterator[Offer]:
+    """The job stops and starts, and its task, while the counter has not reached the highest id."""
+    if state.next_id <= 2:
+        yield from statuses(state)
+
+
 def jumps(state: Coordinator) -> Iterator[Offer]:
     """Time passes by four units at once, while the counter has not reached the highest id."""
     if state.next_id <= 2:
@@ -196,6 +202,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         closed_queue("2.3"),
         *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
         closed_late_scheduler("2.3"),
+        closed_scheduler_without_pause("2.3"),
         *(closed_failures(name) for name in ("2.3", "1.11")),
         *(closed_store_failure(name) for name in ("2.3", "1.14", "1.11")),
         *(closed_shared(name) for name in ("2.3", "1.14")),
@@ -243,6 +250,12 @@ def closed_late_scheduler(name: str) -> ClosedModel:
     """A request every two units. Time passes by four units at once, so two requests are due together."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
     return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
+
+
+def closed_scheduler_without_pause(name: str) -> ClosedModel:
+    """No pause: a second start of the scheduler requests a checkpoint at once."""
+    plan = _plan(name)._replace(interval=2, initial_delay=1, timeout=3)
+    return closed_subject("a scheduler without a pause", plan, Scope(ids=2, until=4, more=early_statuses))
 
 
 def closed_failures(name: str) -> ClosedModel:

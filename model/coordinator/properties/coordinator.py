@@ -31,6 +31,7 @@ from model.coordinator.properties.terms import (
     replacing_checkpoint,
     start_fails,
     started_ids,
+    with_reports,
 )
 from model.coordinator.shared_state import DiscardState, SharedState
 from model.coordinator.state import RUNNING, Coordinator
@@ -59,7 +60,7 @@ def coord_01(before: Coordinator, event: Event, effects: Effects, after: Coordin
         for effect in effects
     )
     idle = not started and after.next_id == before.next_id
-    if (idle and type(event) is not TriggerRequest) or is_fit(before):
+    if (idle and type(event) is not TriggerRequest) or is_fit(with_reports(before, event, after)):
         return True
     if type(event) is TriggerRequest:
         answered = any(type(effect) is Rejected for effect in effects)
@@ -136,7 +137,7 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
             if type(effect) is TriggerTask and effect.checkpoint == checkpoint
         )
         has_masters = before.plan.coordinators + before.plan.hooks > 0  # masters come first (COORD-23)
-        if triggered != (() if has_masters else beginners(before)):
+        if triggered != (() if has_masters else beginners(with_reports(before, event, after))):
             return False
         for pending in after.pending:
             if pending.checkpoint == checkpoint and not is_fresh(pending):

@@ -11,7 +11,7 @@ from model.coordinator.events import (
 from model.coordinator.pending import Pending
 from model.coordinator.properties.ends import suspension
 from model.coordinator.properties.files import unowned, without
-from model.coordinator.properties.terms import beginners, emits, find_pending
+from model.coordinator.properties.terms import beginners, emits, find_pending, is_first_due
 from model.coordinator.shared_state import DiscardState
 from model.coordinator.state import RUNNING, Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
@@ -162,7 +162,7 @@ def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: 
     delays = (
         (plan.initial_delay, plan.min_pause) if plan.profile.restarts_after_pause else (plan.initial_delay,)
     )
-    return any(after.scheduler.due == before.now + delay for delay in delays)
+    return any(is_first_due(before, before.now + delay, after) for delay in delays)
 
 
 @COORDINATOR_LIFE.step("COORD-26", Advance)

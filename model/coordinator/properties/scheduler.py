@@ -17,7 +17,13 @@ from model.coordinator.events import (
 )
 from model.coordinator.properties.begins import answer_to, request_of, with_request
 from model.coordinator.properties.ends import is_added, suspension
-from model.coordinator.properties.terms import find_pending, is_cleaning, last_missing, start_fails
+from model.coordinator.properties.terms import (
+    find_pending,
+    is_cleaning,
+    is_first_due,
+    last_missing,
+    start_fails,
+)
 from model.coordinator.requests import Request
 from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, Scheduler
 from model.coordinator.trigger import MasterAnswer
@@ -174,14 +180,14 @@ def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Co
         begins = any(new and runs for new, runs in zip(fresh, after.tasks_run, strict=True))
         left = runs and not known.follows and not (ready and type(event) is JobStatus)
         delays = (known.delay, later)
-        due_now = any(now.due == before.now + delay for delay in delays)
+        is_due = any(is_first_due(before, before.now + delay, after) for delay in delays)
         if left and not rises:
             return (now.runs, now.due, now.delay) == (True, known.due, known.delay)
-        return now.runs == (begins or now.follows) and (not now.runs or (now.delay == later and due_now))
+        return now.runs == (begins or now.follows) and (not now.runs or (now.delay == later and is_due))
     stops = falls or type(event) is JobEnd or (type(event) is TriggerRequest and event.type == STOP)
     if started and before.open:
         due = before.now + (known.delay if started == 1 else later)
-        return now.runs and now.delay == later and (now.due == due or due == before.now)
+        return now.runs and now.delay == later and is_first_due(before, due, after)
     if now.runs != (runs and not stops) or now.delay != known.delay:
         return False
     return not stops or now.due == NONE or type(event) is TriggerRequest
@@ -214,8 +220,10 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     may_end = ends or listens  # the listener may stop and start it in one event
     if may_end and effects[: len(expected)] == expected:
         left = effects[len(expected) :]
-        return not any(type(effect) is Abort for effect in left)
-    return not ends and not any(type(effect) is Abort for effect in effects)
+        return not any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left)
+    return not ends and not any(
+        type(effect) is Abort and effect.checkpoint < before.next_id for effect in effects
+    )
 
 
 @COORDINATOR_SCHEDULER.step(

@@ -2,7 +2,15 @@
 
 from itertools import dropwhile
 
-from model.coordinator.events import AcknowledgeMessage, Complete, Rejected, TriggerTask
+from model.coordinator.events import (
+    AcknowledgeMessage,
+    Complete,
+    JobStatus,
+    Rejected,
+    RestoreRequest,
+    TaskStatus,
+    TriggerTask,
+)
 from model.coordinator.pending import Pending
 from model.coordinator.state import NO_CLAIM, RUNNING, Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
@@ -34,6 +42,18 @@ def is_fit(coordinator: Coordinator) -> bool:
     )
 
 
+def with_reports(before: Coordinator, event: Event, after: Coordinator) -> Coordinator:
+    """The coordinator before a request that the scheduler makes in the very event that starts it.
+
+    The statuses are those that the event reports.
+    """
+    if type(event) not in (JobStatus, TaskStatus, RestoreRequest):
+        return before
+    return before._replace(
+        status=after.status, tasks_run=after.tasks_run, tasks_finished=after.tasks_finished
+    )
+
+
 def has_to_wait(coordinator: Coordinator) -> bool:
     """The head of the queue may not start now: too many checkpoints are pending, or it is too early.
 
@@ -43,6 +63,17 @@ def has_to_wait(coordinator: Coordinator) -> bool:
     if coordinator.master != -1 or is_full(coordinator) or coordinator.plan.slow_cleaning:
         return True
     return head.periodic and not head.forced and coordinator.plan.min_pause > 0
+
+
+def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
+    """Whether the scheduler makes its next request as it has to after a start whose first one is at `due`.
+
+    If that is now, the request is made in the same event, unless it is within the minimum pause.
+    """
+    if due > before.now or not before.plan.profile.queues_requests:
+        return after.scheduler.due == due or due == before.now
+    is_early = before.pause_ends > before.now and after.scheduler.due == before.pause_ends
+    return is_early or after.scheduler.due == before.now + before.plan.interval
 
 
 def is_full(coordinator: Coordinator) -> bool:

@@ -165,7 +165,10 @@ def scheduled_cases(numbers, event, *edits):
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_every_property_holds_in_random_runs_with_a_listener(at_once):
-    """Two tasks in 2.3 with a scheduler, also with restores that replace an execution before its report."""
+    """Two tasks in 2.3 with a scheduler, also with restores that replace an execution before its report.
+
+    Without a pause, which is Flink's default, a second start of the scheduler requests in the same event.
+    """
     draw, step, met = random.Random(at_once), step_of("coordinator"), set()
     for _ in range(150):
         plan = Plan(
@@ -173,8 +176,8 @@ def test_every_property_holds_in_random_runs_with_a_listener(at_once):
             timeout=25,
             max_concurrent=at_once,
             interval=10,
-            initial_delay=5,
-            min_pause=4,
+            initial_delay=draw.choice((0, 5)),
+            min_pause=draw.choice((0, 4)),
             finished_tasks=draw.random() < 0.5,
             io_failures=True,
         )

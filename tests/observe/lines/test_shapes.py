@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from component_steps import CONFIGS, comparable, events, of_coordinator, plain_words, started
 from simulated_run import SimulatedRun
-from test_shifted import CONFIGS, comparable, events, of_coordinator, plain_words, started
 
 from conformance.observe import EventLogError, TraceResult, validate
 from conformance.observe.eventlog import LogFile, find
