@@ -165,7 +165,7 @@ class Coordination:
                 self._carry_out(effect)
         self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
-        self._storage.use_up(self._coordinator.next_id - 1)
+        self._storage.use_up(0 if status == FINISHED else self._coordinator.next_id - 1)
         self._context.line(kind="finished")
 
     # ------------------------------------------------------------ reports of tasks
