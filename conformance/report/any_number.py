@@ -1,7 +1,7 @@
 """The result of the proofs for any number of elements as text."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class Claim(Protocol):
@@ -102,16 +102,13 @@ def refutation_lines(refutations: Sequence[Refutation]) -> Iterator[str]:
             yield f"NOT PROVED: {found.rule} ({found.property}) in {found.label}"
 
 
-class Search(Protocol):
+class Search(NamedTuple):
     """A search for a refutation of a broken variant."""
 
-    @property
-    def is_refuted(self) -> bool:
-        """The rule that the variant breaks refutes it."""
-
-    @property
-    def seconds(self) -> float:
-        """Processor time."""
+    is_refuted: bool
+    """The rule that the variant breaks refutes it."""
+    seconds: float
+    """Processor time."""
 
 
 def variant_line(mutant: Mutant, found: Search | None) -> str:

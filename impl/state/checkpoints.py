@@ -186,7 +186,7 @@ class CheckpointStorage(SnapshotFiles):
         return self._location.reserve(_folder(checkpoint))
 
     def use_up(self, checkpoint: int) -> None:
-        """Let a driver that continues the job use no id up to this one again (COORD-02); 0: no id."""
+        """Let a driver that continues the job use no id up to this one again (COORD-02)."""
         if self.completed_ids() and self.next_checkpoint_id() <= checkpoint:
             self.reserve(checkpoint)
 

@@ -89,6 +89,13 @@ def of_coordinator(random: Random, coordinator: Coordinator) -> dict[str, object
     )
 
 
+def drawn(model: Replayed, random: Random, step: int, first: int = 1) -> dict[str, object]:
+    """An event for the model in its state, after `step` steps of a life whose lowest id is `first`."""
+    if model.component == "coordinator":
+        return of_coordinator(random, model.state.coordinator)
+    return events(model.component, random, max(0, first + step // 4 + random.randrange(-2, 2)))
+
+
 def started(component: str, model: Replayed) -> None:
     """A coordinator's job runs."""
     if component == "coordinator":

@@ -19,17 +19,28 @@ def command(output: Path, seconds: float) -> int:
     answers.
     """
     require_extra("spark")
+    from impl.savepoints import CANCEL
+
+    return end_job(output, CANCEL, "cancelled", seconds)
+
+
+def end_job(output: Path, end: str, ended: str, seconds: float) -> int:
+    """Request the end of the job in `output`, wait for it, and return the exit code.
+
+    `end`: the kind of request, as in `impl.savepoints`. `ended`: the participle for the messages. Raises
+    ClickException if no job answers.
+    """
     from conformance.verdict import Exit, Verdict
-    from impl.savepoints import CANCEL, request_end
+    from impl.savepoints import request_end
     from impl.spark.errors import SavepointAbortedError, SavepointFailedError
     from impl.state import StateError
 
     try:
-        request_end(output, CANCEL, seconds)
+        request_end(output, end, seconds)
     except SavepointAbortedError as failed:
-        click.echo(f"{Verdict.UNDETERMINED.value}  the job was not cancelled: {failed}", err=True)
+        click.echo(f"{Verdict.UNDETERMINED.value}  the job was not {ended}: {failed}", err=True)
         return Exit.UNDETERMINED
     except (SavepointFailedError, StateError) as refused:
         raise click.ClickException(str(refused)) from refused
-    click.echo(f"cancelled the job in {output}")
+    click.echo(f"{ended} the job in {output}")
     return Exit.CONFORMS

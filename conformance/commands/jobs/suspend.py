@@ -6,6 +6,7 @@ import click
 
 from conformance.command_line.extras import require_extra
 from conformance.command_line.options import SECONDS
+from conformance.commands.jobs.cancel import end_job
 
 
 @click.command()
@@ -19,17 +20,6 @@ def command(output: Path, seconds: float) -> int:
     with 64 if no job answers.
     """
     require_extra("spark")
-    from conformance.verdict import Exit, Verdict
-    from impl.savepoints import SUSPEND, request_end
-    from impl.spark.errors import SavepointAbortedError, SavepointFailedError
-    from impl.state import StateError
+    from impl.savepoints import SUSPEND
 
-    try:
-        request_end(output, SUSPEND, seconds)
-    except SavepointAbortedError as failed:
-        click.echo(f"{Verdict.UNDETERMINED.value}  the job was not suspended: {failed}", err=True)
-        return Exit.UNDETERMINED
-    except (SavepointFailedError, StateError) as refused:
-        raise click.ClickException(str(refused)) from refused
-    click.echo(f"suspended the job in {output}")
-    return Exit.CONFORMS
+    return end_job(output, SUSPEND, "suspended", seconds)

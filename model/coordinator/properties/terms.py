@@ -14,7 +14,7 @@ from model.coordinator.events import (
 from model.coordinator.pending import Pending
 from model.coordinator.state import NO_CLAIM, RUNNING, Coordinator
 from model.coordinator.trigger import MasterAnswer, TriggerMaster
-from model.events import Effect, Effects, Event
+from model.events import NONE, Effect, Effects, Event
 from model.store.store import CHECKPOINT, FULL, SAVEPOINT, STOP
 
 
@@ -70,10 +70,13 @@ def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
 
     If that is now, the request is made in the same event, unless it is within the minimum pause.
     """
-    if due > before.now or not before.plan.profile.queues_requests:
-        return after.scheduler.due == due or due == before.now
-    is_early = before.pause_ends > before.now and after.scheduler.due == before.pause_ends
-    return is_early or after.scheduler.due == before.now + before.plan.interval
+    scheduler = after.scheduler
+    if due > before.now:
+        return scheduler.due == due
+    if scheduler.put_off and scheduler.due == NONE:  # up to 1.10, while too many are pending
+        return True
+    is_early = before.pause_ends > before.now and scheduler.due == before.pause_ends
+    return is_early or scheduler.due == before.now + before.plan.interval
 
 
 def is_full(coordinator: Coordinator) -> bool:

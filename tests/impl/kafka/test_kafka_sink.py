@@ -9,7 +9,7 @@ from impl.config import ConfigError
 from impl.connectors.errors import ConnectorError, ServerLostError, ValueRefusedError
 from impl.connectors.kafka.sink import KafkaMessage, KafkaOutput
 from impl.connectors.two_phase import SinkPlace, TwoPhaseSink
-from tests.waiting import until
+from tests.topics import messages_in
 
 SCHEMA = pa.schema({"n": pa.int64(), "text": pa.string()})
 PLACE = SinkPlace("job", "11ea", "sink-0", 1)
@@ -45,30 +45,6 @@ def rows(*numbers):
     return pa.record_batch([list(numbers), [f"row {n}" for n in numbers]], schema=SCHEMA)
 
 
-def read(broker, topic):
-    """The records of a topic, as any reader sees them now, up to the end of each partition."""
-    from confluent_kafka import Consumer, KafkaError, TopicPartition
-
-    settings = {"bootstrap.servers": f"127.0.0.1:{broker.port}", "group.id": "tests"}
-    consumer = Consumer({**settings, "enable.partition.eof": True})
-    consumer.assign([TopicPartition(topic, number, 0) for number in range(2)])
-    found, ended = [], set()
-
-    def at_the_end():
-        for one in consumer.consume(1_000, 0.1):
-            if one.error() is None:
-                found.append(one)
-            elif one.error().code() == KafkaError._PARTITION_EOF:
-                ended.add(one.partition())
-        return len(ended) == 2
-
-    try:
-        until(at_the_end)
-    finally:
-        consumer.close()
-    return found
-
-
 def test_after_a_pre_commit_the_broker_has_every_row_with_its_key_and_headers(broker, empty, sink):
     one = sink(broker.servers, empty)
     one.write(rows(*range(500)))
@@ -76,7 +52,7 @@ def test_after_a_pre_commit_the_broker_has_every_row_with_its_key_and_headers(br
     receipts = one.state_of(1).receipts.values()
     assert [(receipt.rows, receipt.names) for receipt in receipts] == [(500, ())]
     one.close()  # what was not acknowledged would be lost now
-    found = read(broker, empty)
+    found = messages_in(broker, empty, 2)
     assert sorted(record.value() for record in found) == sorted(b"%d:row %d" % (n, n) for n in range(500))
     assert all(record.key() == b"%d" % (int(record.value().split(b":")[0]) % 5) for record in found)
     assert found[0].headers() == [("from", b"test")]
@@ -110,7 +86,7 @@ def test_a_pre_commit_waits_for_a_broker_that_is_disconnected_for_a_while(proxie
     proxy.connect()
     one.snapshot(2)
     one.close()
-    numbers = [int(record.value().split(b":")[0]) for record in read(broker, "cut")]
+    numbers = [int(record.value().split(b":")[0]) for record in messages_in(broker, "cut", 2)]
     assert sorted(numbers) == list(range(100))
 
 
@@ -119,7 +95,7 @@ def test_a_full_queue_lets_the_sink_wait(broker, empty, sink):
     one.write(rows(*range(1_000)))
     one.snapshot(1)
     one.close()
-    assert len(read(broker, empty)) == 1_000
+    assert len(messages_in(broker, empty, 2)) == 1_000
 
 
 def test_a_topic_has_to_exist(broker, empty):

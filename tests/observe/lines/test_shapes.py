@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from component_steps import CONFIGS, comparable, events, of_coordinator, plain_words, started
+from component_steps import CONFIGS, comparable, drawn, plain_words, started
 from simulated_run import SimulatedRun
 
 from conformance.observe import EventLogError, TraceResult, validate
@@ -215,11 +215,7 @@ def test_steps_remembered_by_shape_lead_to_the_states_of_the_model(component: st
         started(component, plain)
         started(component, quick)
         for step in range(40):
-            event = (
-                of_coordinator(random, plain.state.coordinator)
-                if component == "coordinator"
-                else events(component, random, max(0, 1 + step // 4 + random.randrange(-2, 2)))
-            )
+            event = drawn(plain, random, step)
             try:
                 effects = COMPONENTS[component].apply(plain.state, event)[1]
             except WireError:

@@ -8,9 +8,9 @@ from component_steps import (
     CONFIGS,
     TASKS,
     comparable,
+    drawn,
     events,
     moved,
-    of_coordinator,
     plain_words,
     play,
     started,
@@ -91,11 +91,7 @@ def test_remembered_steps_lead_to_the_states_of_the_model(component: str) -> Non
         started(component, plain)
         started(component, quick)
         for step in range(40):
-            event = (
-                of_coordinator(random, plain.state.coordinator)
-                if component == "coordinator"
-                else events(component, random, max(0, 1 + step // 4 + random.randrange(-2, 2)))
-            )
+            event = drawn(plain, random, step)
             event |= {"odd": 1} if random.random() < 0.05 else {}
             try:
                 effects = COMPONENTS[component].apply(plain.state, event)[1]
@@ -149,11 +145,7 @@ def test_remembered_answers_are_those_of_the_model(component: str, monkeypatch: 
             for model in (plain, quick):
                 model.answer({"kind": "job_status", "status": "RUNNING"})
         for step in range(40):
-            event = (
-                of_coordinator(random, plain.state.coordinator)
-                if component == "coordinator"
-                else events(component, random, max(0, first + step // 4 + random.randrange(-2, 2)))
-            )
+            event = drawn(plain, random, step, first)
             if random.random() < (0.98 if life % 3 else 0.3):  # most lives know no handle
                 event.pop("state", None)
             event |= {"odd": random.choice([1, "x", None])} if random.random() < 0.03 else {}

@@ -18,7 +18,7 @@ from impl.connectors.errors import ConnectorError
 from impl.faults import FaultPlan, Point
 from impl.job import KafkaMessage, KafkaOutput
 from impl.jobs.numbers import UPDATES, numbers_job
-from tests.waiting import until
+from tests.topics import messages_in
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
 ROWS, PARTITIONS = 3_000, 3
@@ -40,27 +40,7 @@ def job_into(output):
 
 
 def rows_in(broker, topic):
-    """All rows of a topic, up to the end of each partition; the listed ends of Tansu are too low."""
-    from confluent_kafka import Consumer, KafkaError, TopicPartition
-
-    settings = {"bootstrap.servers": f"127.0.0.1:{broker.port}", "group.id": "tests"}
-    consumer = Consumer({**settings, "enable.partition.eof": True})
-    consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
-    found, ended = [], set()
-
-    def at_the_end():
-        for one in consumer.consume(1_000, 0.1):
-            if one.error() is None:
-                found.append(one)
-            elif one.error().code() == KafkaError._PARTITION_EOF:
-                ended.add(one.partition())
-        return len(ended) == PARTITIONS
-
-    try:
-        until(at_the_end)
-    finally:
-        consumer.close()
-    return [Row(*json.loads(one.value())) for one in found]
+    return [Row(*json.loads(one.value())) for one in messages_in(broker, topic, PARTITIONS)]
 
 
 @pytest.fixture
