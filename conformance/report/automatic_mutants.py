@@ -36,8 +36,8 @@ ABOUT = (
     "judges report only that an expression cannot be evaluated, *too long* those that only exceed the "
     "limit of time or of states. With `--first`, the judges after the first one that finds a broken rule "
     "are not run, and a judge stops if its first 25 units all crash. An edit of the specification that "
-    "SANY refuses is no mutant. An edit of Python that only crashes and that `mypy --strict` refuses is "
-    "no mutant either."
+    "SANY refuses is no mutant. An edit of Python that `mypy --strict` refuses is no mutant either; mypy is "
+    "asked of an edit that crashes, and of swapped arguments that survive."
 )
 """The first paragraph of the page."""
 

@@ -3,7 +3,9 @@
 import multiprocessing
 import resource
 import signal
+import sys
 from collections.abc import Callable, Iterator
+from functools import _lru_cache_wrapper, lru_cache
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any
@@ -65,3 +67,21 @@ def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noq
 
 def _too_long(number: int, frame: FrameType | None) -> None:
     raise TooLongError
+
+
+def forget() -> None:
+    """Drop what functions of the model and of the implementation have kept of earlier calls."""
+    for one in _keeping(len(sys.modules)):
+        one.cache_clear()
+
+
+@lru_cache(maxsize=1)
+def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
+    """The functions that keep what they returned, among all modules that are loaded by now."""
+    return tuple(
+        one
+        for name, module in list(sys.modules.items())
+        if name.startswith(("model.", "impl."))
+        for one in vars(module).values()
+        if isinstance(one, _lru_cache_wrapper)
+    )

@@ -10,7 +10,6 @@ import gc
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from functools import _lru_cache_wrapper, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from conformance import machine
 from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, is_by_rule, is_crash
 from conformance.mutants.automatic.coverage import Marks, Places, is_alike, place_of
 from conformance.mutants.automatic.equivalent import Pairs, changed, same_paths
-from conformance.mutants.automatic.forked import SECONDS, answers, limited
+from conformance.mutants.automatic.forked import SECONDS, answers, forget, limited
 from conformance.mutants.automatic.judges import Judges, Unit
 from conformance.mutants.automatic.modules import LAYERS, modules
 from conformance.mutants.automatic.mypy_refusals import is_refused
@@ -129,11 +128,9 @@ class Prepared:
             dict(zip(self._judges.names, complaints, strict=False)),
             is_run=any(one.runs is None or one.runs for one in found),
         )
-        if judged.survives and self._judges.names[0] == "proofs" and found[0].runs != []:
-            cases = None if found[0].runs is None else [run.unit.case for run in found[0].runs]
-            for same in answers(_prove, (edit, text, cases, self._judges.assumed)):
-                return judged._replace(same_paths=same)
-        return judged
+        runs = found[0].runs
+        cases = None if runs is None else [run.unit.case for run in runs]
+        return _examined(judged, text, cases, self._judges.assumed)
 
     def _found_by(self, judge: str, edit: Edit, text: str, tally: Tally, *, first: bool) -> Found:
         """What a judge finds of a mutant; nothing further if it must be judged where nothing is prepared."""
@@ -268,8 +265,19 @@ def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
         if first and is_by_rule(found[-1].complaint):
             break
     judged = Judged(edit, dict(zip(judges.names, (one.complaint for one in found), strict=False)))
-    if edit.module.startswith("model.") and judged.survives:
-        for same in answers(_prove, (edit, text, None, {})):
+    return _examined(judged, text, None, {})
+
+
+def _examined(judged: Judged, text: str, cases: Any, assumed: Any) -> Judged:  # noqa: ANN401 - as in `_prove`
+    """A survivor is no mutant if mypy refuses it, and may be proved equivalent in the cases that run it.
+
+    Of the operators only swap-arguments exchanges values of different types.
+    """
+    edit = judged.edit
+    if judged.survives and edit.operator == "swap-arguments" and is_refused(edit, text):
+        return Judged(edit, {"mypy": UNTYPED})
+    if judged.survives and edit.module.startswith("model.") and cases != []:
+        for same in answers(_prove, (edit, text, cases, assumed)):
             return judged._replace(same_paths=same)
     return judged
 
@@ -278,24 +286,6 @@ def _unchanged_scripts(judges: Judges, found: Any) -> None:  # noqa: ANN401 - a 
     """Send the scripts of lock-step: with a mutant of the model loaded, other events would be drawn."""
     judges.record(keeps=False)
     found.send(judges.scripts)
-
-
-def forget() -> None:
-    """Drop what functions of the model and of the implementation have kept of earlier calls."""
-    for one in _keeping(len(sys.modules)):
-        one.cache_clear()
-
-
-@lru_cache(maxsize=1)
-def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
-    """The functions that keep what they returned, among all modules that are loaded by now."""
-    return tuple(
-        one
-        for name, module in list(sys.modules.items())
-        if name.startswith(("model.", "impl."))
-        for one in vars(module).values()
-        if isinstance(one, _lru_cache_wrapper)
-    )
 
 
 def _changes_functions(edit: Edit, text: str, found: Any) -> None:  # noqa: ANN401 - a connection
