@@ -20,6 +20,12 @@ STORE.frames({
 })  # fmt: skip
 
 
+@STORE.initial("SUB-06")
+def sub_06_at_first(store: Store) -> bool:
+    """A new store is open and empty."""
+    return store.open and store.entries == ()
+
+
 @STORE.step("SUB-06")
 def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
     """The list is in the order of additions. An added entry becomes the last one, and is the latest."""

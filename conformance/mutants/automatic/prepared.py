@@ -354,7 +354,10 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
         return _tallied(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), before, first=first)
 
     found = limited(tallied)
-    return found if isinstance(found, Tally) else before._replace(complaint=str(found), is_over=True)
+    if isinstance(found, Tally):
+        return found
+    is_refused_edit = is_crash(str(found)) and not before.is_typed and is_refused(edit, text)
+    return before._replace(complaint=UNTYPED if is_refused_edit else str(found), is_over=True)
 
 
 def _tallied(

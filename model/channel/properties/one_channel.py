@@ -60,6 +60,12 @@ CHANNEL.frames({
 })  # fmt: skip
 
 
+@CHANNEL.initial("UNAL-32")
+def unal_32_at_first(channel: Channel) -> bool:
+    """A new channel is empty and not blocked, and neither end has heard of a checkpoint."""
+    return channel == Channel((), False, NONE, (), 0, IDLE, NONE, NONE, 0, channel.profile)
+
+
 @CHANNEL.step("UNAL-32")
 def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
     """An unaligned barrier overtakes all items except urgent ones. The sender stores them in order."""

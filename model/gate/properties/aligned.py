@@ -5,7 +5,7 @@ current id while no checkpoint is pending. The gate stores no history of its tri
 never end again (ALIGN-18).
 """
 
-from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
+from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
 from model.frames import Frame
 from model.gate.aligned import Gate
 from model.gate.events import (
@@ -38,6 +38,13 @@ GATE.frames({
     ),
     Injection: Frame("ALIGN-24", "current pending blocked repeats", "resume* (abort? trigger resume*)?"),
 })  # fmt: skip
+
+
+@GATE.initial("ALIGN-01")
+def align_01_at_first(gate: Gate) -> bool:
+    """A new gate is idle, has heard of no checkpoint, and has blocked and closed no channel."""
+    has_counted = gate.pending or gate.repeats != 0 or gate.failed
+    return gate.current == NONE and not has_counted and not any(gate.blocked) and not any(gate.closed)
 
 
 @GATE.step("ALIGN-01")

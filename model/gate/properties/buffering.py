@@ -5,13 +5,19 @@ from model.gate.aligned import Gate
 from model.gate.buffering import UNLIMITED, Buffer
 from model.gate.events import Abort, Resume
 from model.gate.polled_gate import Item
-from model.gate.properties.aligned import GATE
+from model.gate.properties.aligned import GATE, align_01_at_first
 from model.gate.properties.polled import are_delivered, read_alone, read_in_order
 from model.registry import Registry
 
 BUFFER = Registry("buffer")
 BUFFER.part(GATE, lambda buffer: buffer.gate)
 _PAGE = 32 * 1024  # bytes, as the rule states; independent of the model's constant
+
+
+@BUFFER.initial("ALIGN-22")
+def align_22_at_first(buffer: Buffer) -> bool:
+    """A new gate has stored nothing."""
+    return buffer.stored == () and buffer.rolled == () and align_01_at_first(buffer.gate)
 
 
 @BUFFER.step("ALIGN-22")

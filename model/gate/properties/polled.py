@@ -7,7 +7,7 @@ from model.events import Effects, Step
 from model.gate.aligned import Gate
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Process, Record
 from model.gate.polled_gate import Inbox, Item
-from model.gate.properties.aligned import GATE
+from model.gate.properties.aligned import GATE, align_01_at_first
 from model.registry import Registry
 from model.steps import step_of
 
@@ -19,6 +19,12 @@ Held = Callable[[Any, Effects], tuple[bool, ...]]
 
 NETWORK = Registry("network")
 NETWORK.part(GATE, lambda inbox: inbox.gate)
+
+
+@NETWORK.initial("ALIGN-17")
+def align_17_at_first(inbox: Inbox) -> bool:
+    """In front of a new gate no item waits."""
+    return inbox.waiting == () and align_01_at_first(inbox.gate)
 
 
 def read_in_order(

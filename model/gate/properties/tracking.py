@@ -20,6 +20,12 @@ TRACKER.frames({
 })  # fmt: skip
 
 
+@TRACKER.initial("TRACK-02")
+def track_02_at_first(tracker: Tracker) -> bool:
+    """A new tracker has heard of no checkpoint, tracks none, and has closed no channel."""
+    return tracker.latest == NONE and tracker.tracked == () and not any(tracker.closed)
+
+
 @TRACKER.step("TRACK-01")
 def track_01(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
     """The tracker never blocks a channel, and the operator processes a record at once."""

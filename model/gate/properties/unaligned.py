@@ -6,9 +6,9 @@ the second part. The *phase* of an event is the phase of its checkpoint. A newer
 phase of an idle gate.
 """
 
-from model.events import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER, Advance, Effects, Event, Fail
+from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Advance, Effects, Event, Fail
 from model.frames import Frame
-from model.gate.alignment import UNALIGNED, Options
+from model.gate.alignment import NO_OPTIONS, UNALIGNED, Options
 from model.gate.events import (
     Abort,
     Announce,
@@ -71,6 +71,16 @@ UNALIGNED_GATE.frames(
         Advance: Frame("UNAL-17", "overtaking announced now timer failed", f"prioritise* fail | {_STARTED}"),
     }
 )
+
+
+@UNALIGNED_GATE.initial("UNAL-01")
+def unal_01_at_first(gate: UnalignedGate) -> bool:
+    """A new gate is idle at time 0 and has heard of no checkpoint. In mode unaligned, barriers overtake."""
+    flags = (gate.arrived, gate.blocked, gate.announced, gate.closed)
+    has_begun = gate.pending or gate.begun or gate.failed or gate.first != NO_OPTIONS
+    is_at_zero = gate.now == 0 and gate.since == 0 and gate.repeats == 0 and gate.timer == NONE
+    begins = gate.current == NONE and gate.overtaking != gate.alternating
+    return begins and is_at_zero and not has_begun and not any(any(of_channel) for of_channel in flags)
 
 
 @UNALIGNED_GATE.step("UNAL-01")

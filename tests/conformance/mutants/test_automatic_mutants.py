@@ -339,16 +339,6 @@ def test_the_first_crash_of_a_mutant_asks_mypy(monkeypatch, tmp_path):
     assert len(asked) == 2
 
 
-def test_swapped_arguments_that_survive_ask_mypy():
-    """In Python `True` is equal to 1, so no judge sees that a number and a truth value are exchanged."""
-    text = dict(campaign.modules("model"))["model.dataflow.dataflow"]
-    swapped = next(one for one in edits("model") if one.after == "aligned.new_gate(True, 1)")
-    survivor = Judged(swapped, {"proofs": ""})
-
-    assert prepared._examined(survivor, swapped.apply(text), [], {}).complaints == {"mypy": UNTYPED}
-    assert prepared._examined(survivor, text, [], {}) is survivor
-
-
 def test_lock_step_plays_behind_a_failure_and_out_of_bounds():
     """Every event behind a failure is refused, and so is an id below 0."""
     oracle = Oracle("subtask", {})

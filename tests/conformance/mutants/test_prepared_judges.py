@@ -6,8 +6,10 @@ from typing import NamedTuple
 import pytest
 
 from conformance.mutants.automatic import prepared
-from conformance.mutants.automatic.complaints import crash, too_long
+from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, too_long
 from conformance.mutants.automatic.coverage import is_alike
+from conformance.mutants.automatic.judges import Judges
+from conformance.mutants.automatic.modules import edits, modules
 from conformance.mutants.automatic.prepared import CRASHES, Tally, forget, modules_of_the_model
 from model.checker.symbolic import symbolic_like
 from model.closed_models import closed_models
@@ -116,6 +118,28 @@ def test_mypy_is_asked_once_for_all_judges(monkeypatch):
 
     assert found == again == Tally(crash("TypeError"), 3, is_typed=True)
     assert len(asked) == 1
+
+
+def test_a_crash_before_the_first_unit_asks_mypy(monkeypatch, tmp_path):
+    edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
+    judges = Judges("model", "offsets", tmp_path)
+    monkeypatch.setattr(judges, "units", lambda _: [0 + "text"])
+    monkeypatch.setattr(prepared, "is_refused", lambda *_: True)
+
+    tally = prepared._tallied_all(edit, "text", judges, "proofs", Tally(), first=False)
+    accepted = prepared._tallied_all(edit, "text", judges, "proofs", Tally(is_typed=True), first=False)
+
+    assert (tally.complaint, accepted.complaint) == (UNTYPED, crash("TypeError"))
+
+
+def test_swapped_arguments_that_survive_ask_mypy():
+    """In Python `True` is equal to 1, so no judge sees that a number and a truth value are exchanged."""
+    text = dict(modules("model"))["model.dataflow.dataflow"]
+    swapped = next(one for one in edits("model") if one.after == "aligned.new_gate(True, 1)")
+    survivor = Judged(swapped, {"proofs": ""})
+
+    assert prepared._examined(survivor, swapped.apply(text), [], {}).complaints == {"mypy": UNTYPED}
+    assert prepared._examined(survivor, text, [], {}) is survivor
 
 
 def test_every_component_of_the_model_is_loaded_before_units_are_made():
