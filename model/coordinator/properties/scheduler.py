@@ -222,6 +222,8 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     left = effects[len(expected) :] if is_suspension else effects
     if any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left):
         return False  # a checkpoint that begins in this event may fail at once: COORD-36
+    if ends and not profile.queues_requests and now.put_off:
+        return False  # the suspension drops a postponed request too
     return is_suspension or not ends
 
 
