@@ -170,7 +170,9 @@ def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
 
 
 def ends_of_job(state: Coordinator) -> Iterator[Offer]:
-    """The job ends, in each way."""
+    """The job ends, in each way; hooks answer before and after."""
+    if state.plan.hooks:
+        yield from answers(state)
     for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):
         yield "JobEnd", JobEnd(status)
     yield "Restore", RestoreRequest((True,) * len(state.tasks_run))
@@ -211,7 +213,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         *(closed_stop(name) for name in ("2.3", "1.14")),
         *(closed_tasks(name) for name in ("2.3", "1.12")),
         closed_sources("2.3"),
-        closed_job_end("2.3"),
+        *(closed_job_end(name) for name in ("2.3", "1.14")),
         *(closed_masters(name) for name in ("2.3", "1.15")),
         closed_hooks("1.15"),
         *(closed_cleaning(name) for name in ("2.3", "1.15")),
@@ -310,8 +312,9 @@ def closed_sources(name: str) -> ClosedModel:
 
 
 def closed_job_end(name: str) -> ClosedModel:
-    """A job that ends while savepoints and checkpoints are pending."""
-    plan = _plan(name)._replace(max_concurrent=2)
+    """A job that ends while checkpoints are pending. Up to 1.15 a hook may answer after the end."""
+    hooks = int(not profile_of(name).abort_ends_master_phase)
+    plan = _plan(name)._replace(max_concurrent=2, hooks=hooks)
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=ends_of_job)
     return closed_subject("the end of the job", plan, scope)
 

@@ -115,11 +115,15 @@ def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordi
 
 @COORDINATOR_LIFE.state("COORD-25")
 def coord_25_closed(coordinator: Coordinator) -> bool:
-    """After the end no request waits, no checkpoint is pending, and the scheduler does not run."""
+    """After the end no request waits, no checkpoint is pending, and the scheduler does not run.
+
+    Up to 1.15 a request waits for the masters of an aborted checkpoint, also after the end (COORD-30).
+    """
     if coordinator.open:
         return True
     stopped = not coordinator.scheduler.runs and not coordinator.store.entries
-    return stopped and not coordinator.pending and not coordinator.queue
+    waits = bool(coordinator.queue) and not coordinator.outlived
+    return stopped and not coordinator.pending and not waits
 
 
 @COORDINATOR_LIFE.state("COORD-26")
