@@ -1,4 +1,4 @@
-"""What the suite needs of a machine, checked one by one; each failure says what to do."""
+"""Checks each thing that the suite needs on a machine; a failed check states the remedy."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def java(version_text: str | JavaNotFoundError) -> Check:
 
 
 def java_version_text() -> str | JavaNotFoundError:
-    """What `java -version` prints for the java that Spark and TLC use, or why it prints nothing."""
+    """The output of `java -version` for the Java that Spark and TLC use, or the reason why it has none."""
     try:
         command = find_java()
     except JavaNotFoundError as none:

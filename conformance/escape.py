@@ -1,4 +1,4 @@
-"""How a text from outside is embedded: one function for each language that it may stand in.
+"""Escapes text from outside: one function for each language into which the text is embedded.
 
 Texts from outside are the name, version, errors, effects and stderr of an implementation, names of files,
 lines of logs, and names of revisions. Each function returns data of its language, whatever the text holds;
@@ -55,7 +55,7 @@ def block(text: str) -> str:
 
 
 def printed(text: str) -> str:
-    """What a command of ours prints, as `lines` escapes it: colours stay, too."""
+    """The output of one of our own commands, escaped as by `lines`, but with its colours."""
     parts = _COLOUR.split(text)
     return _no_command(
         "".join(
@@ -125,7 +125,7 @@ def python_text(text: str) -> str:
 
 
 def python_docstring(text: str) -> str:
-    """What stands between three quotation marks; its lines stay."""
+    """The text escaped for a Python docstring; line breaks stay."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return _UNSEEN_IN_BLOCK.sub(_spelled, quoted).encode("ascii", "backslashreplace").decode()
 
@@ -143,7 +143,7 @@ def tla_string(text: str) -> str:
 
 
 def tla_comment(text: str) -> str:
-    """What stands inside a comment of TLA+, on one line."""
+    """The text escaped for a comment of TLA+, on one line."""
     return _NOT_ASCII.sub(_spelled, text).replace("(*", "( *").replace("*)", "* )")
 
 

@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     """For example `ALIGN-04`."""
     title: str
     must: str
-    """What an implementation has to do: a sentence with MUST or MUST NOT, then its exceptions."""
+    """The requirement: a sentence with MUST or MUST NOT, then its exceptions."""
     source: str
     """A fact of Apache Flink (class or ticket), or a consequence of other rules."""
     holds: str

@@ -33,7 +33,7 @@ class TlcTimeoutError(TlcError):
 
 
 class Job(NamedTuple):
-    """What TLC runs on."""
+    """The settings of a run of TLC."""
 
     name: str
     """The name of the configuration file, also in errors."""
@@ -54,7 +54,7 @@ def job_of(model: Model, configuration: Configuration | None = None) -> Job:
 
 
 class Result(NamedTuple):
-    """What TLC found in one model."""
+    """The result of TLC for one model."""
 
     model: Model
     states: int

@@ -27,7 +27,7 @@ from impl.state.snapshot import decode, encode
 
 _TASK: Final = "sink-0"
 _TYPE: Final = "type"
-"""The task whose snapshot is the type of a checkpoint in the store."""
+"""The name under which the store saves the type of a checkpoint, in the form of a snapshot of a task."""
 
 
 class DurableSink:

@@ -38,7 +38,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 OPS = ("hello", "new", "apply", "observe", "bye")
 Result = Hello | Made | Applied | Visible
-"""What answers a request that was carried out."""
+"""The answers to a request that was carried out."""
 
 
 class FrameError(ValueError):

@@ -1,4 +1,4 @@
-"""What the suite requests from an implementation under test, and every answer that it can get.
+"""The requests of the suite to an implementation under test, and all possible answers.
 
 `Adapter` is the in-process twin of the wire (docs/adapter-protocol.md): `hello`, `new`, `apply`, `bye`.
 An adapter never raises for what the implementation does; each outcome has a type of its own, so that
@@ -17,7 +17,7 @@ from conformance import escape
 Wire = Mapping[str, Any]
 """A configuration, an event, an effect or a state in wire form."""
 Effects = Sequence[Wire]
-"""What one event brought about, in order."""
+"""The effects of one event, in order."""
 
 OBSERVE, RESTART, CONCURRENT, FIRST_ID = "observe", "restart", "concurrent", "first_id"
 """Capabilities: the durable data can be read, the process may be killed, events may arrive at once, a
@@ -52,7 +52,7 @@ def canonical(wire: object) -> bytes:
 
 
 class Offer(NamedTuple):
-    """What an implementation offers of one component."""
+    """The modes, profiles and capabilities that an implementation offers for one component."""
 
     modes: tuple[str, ...]
     profiles: tuple[str, ...]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 MEASURED: Mapping[str, str] = {
     "throughput": "runtime.throughput",
-    "flink": "beside.comparison",
+    "flink": "flink_comparison.comparison",
     "cost": "runtime.cost",
     "backpressure": "runtime.backpressure",
     "recovery": "runtime.recovery",

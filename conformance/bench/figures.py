@@ -14,7 +14,7 @@ from conformance import machine
 FOLDER = Path("report", "bench")
 """Below the build folder: the raw data, one JSON file for each measurement."""
 FEWEST = 6
-"""Of fewer samples no interval holds the median with a confidence of 95 %."""
+"""With fewer samples, no interval contains the median with a confidence of 95 %."""
 _ONE_TAIL = 0.025
 Points = list[tuple[float, float]]
 

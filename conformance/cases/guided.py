@@ -1,4 +1,4 @@
-"""What random cases have reached, and which of several candidates reaches most that is new.
+"""Records what random cases have reached, and chooses the candidate that reaches most that is new.
 
 `Reached` guides the walks of `conform` and of `flink conform`, and the rounds of `torture`. It counts marks,
 each of one kind. The marks of a walk are the states, transitions, pairs of successive transitions and paths
@@ -24,7 +24,7 @@ WALKS: Mapping[str, float] = {"states": 1, "transitions": 1, "pairs": 0.25, "pat
 """How much a new mark of a walk counts: with these weights more of every kind are reached than without."""
 
 Marks: TypeAlias = Mapping[str, Set[Hashable]]
-"""What one case reaches, by kind."""
+"""The states, transitions, pairs and paths that one case reaches."""
 Candidate = TypeVar("Candidate")
 
 

@@ -55,7 +55,7 @@ class NotDetermined(Exception):  # noqa: N818 - neither a divergence nor a fault
 
 
 class Source(NamedTuple):
-    """What decides the examples of a machine, beside its seed."""
+    """The seed and the other settings that determine the examples of a machine."""
 
     seed: int
     examples: int
@@ -75,7 +75,7 @@ class Source(NamedTuple):
 
 @dataclass
 class _Setting:
-    """What all examples of a run share."""
+    """The data that all examples of a run share."""
 
     component: str
     adapter: Adapter

@@ -113,7 +113,7 @@ def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator
 
 
 def _common(old: Offer, new: Offer) -> Offer:
-    """What both offer, with the smaller limits."""
+    """The components and options that both offer, with the smaller limits."""
     modes, profiles, capabilities = (
         tuple(word for word in before if word in after)
         for before, after in zip(old[:3], new[:3], strict=True)

@@ -39,9 +39,9 @@ class Compared(NamedTuple):
 
     changes: tuple[Change, ...]
     bound: str
-    """Which runs were compared, as text."""
+    """The compared runs, as text."""
     declared: Declared | None = None
-    """What the newer revision declares about the change; None for generations."""
+    """The declarations of the newer revision about the change; None for generations."""
 
 
 def compare_revisions(start: Path, old: str, new: str | None, components: Sequence[str]) -> Compared:

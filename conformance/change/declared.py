@@ -1,4 +1,4 @@
-"""Whether a change says that it is one: the version of the rule index, the changelog, the rules."""
+"""Whether a change of behaviour is declared: in the version of the rule index, the changelog, the rules."""
 
 import tomllib
 from pathlib import Path
@@ -8,7 +8,7 @@ from spec.rules import Rule, parse_rules
 
 
 class Declared(NamedTuple):
-    """What the files of the new side say about the change."""
+    """The declarations about the change in the files of the new side."""
 
     old_version: str
     new_version: str

@@ -14,7 +14,7 @@ from pathlib import Path
 from conformance.errors import InputError
 
 MARKS = ("model", "spec/rules.toml", "conformance/cli.py")
-"""What every checkout of barrierspec holds."""
+"""Files that every checkout of barrierspec contains."""
 INSTEAD = (
     "`gate` and `diff` compare revisions of barrierspec itself; give them inside its checkout. An "
     "implementation of your own is checked by `barrierspec conform --adapter CMD`, two versions of one are "

@@ -31,7 +31,7 @@ Node = tuple[Any, tuple[int, ...], Words]
 
 
 class Given(NamedTuple):
-    """What the configuration of a model gives and puts in the place of operators."""
+    """The configuration of a model: its constants, and the operators that it replaces."""
 
     numbers: Mapping[str, int | bool]
     sets: Mapping[str, tuple[int, ...]]

@@ -20,7 +20,7 @@ UNALIGNED = {"": (), "Both": (1, 2), "OnlyFirst": (1,)}
 STOPS = {"": (), "FirstStops": (1,), "SecondStops": (2,)}
 """The ids of savepoints with which the job stops, by what replaces `Stops`."""
 PARALLELISM = {"": unscaled, "Out": scaled_out, "In": scaled_in}
-"""By what replaces `Parallelism`."""
+"""The parallelism, by the definition that replaces `Parallelism`."""
 
 
 def project_any_dataflow(given: Given) -> Projection:

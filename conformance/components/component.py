@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Component(NamedTuple):
-    """What the suite needs of one component in addition to its vocabulary and its model."""
+    """The data that the suite needs for a component, in addition to its vocabulary and its model."""
 
     configs: Sequence[Wire]
     """The configurations that walks go through, in turn."""

@@ -1,4 +1,4 @@
-"""Which record of the model a value of TLA+ is, field for field, in both directions.
+"""Translates records between TLA+ and the model, field by field, in both directions.
 
 A `Record` reads a TLA+ record as one of the model and writes it back. The same binding gives the TLA+ text of
 an observed field (`conformance.vectors.tla`), so a field is stated once for a component.
@@ -13,11 +13,11 @@ from spec.values import Function
 from spec.vocabulary import vocabulary
 
 Shown = Callable[[Any], Mapping[str, str]]
-"""From an observed field to values in TLA+, by field of the module's record; `` is the whole record."""
+"""Maps an observed field to TLA+ values, by field of the module's record; the key "" is the whole record."""
 
 
 class Spelling(NamedTuple):
-    """How the values of a field stand in TLA+."""
+    """How the values of a field are written in TLA+, in the model and on the wire."""
 
     read: Callable[[Any, Any], Any]
     """Maps the value of TLA+, and that of the model's initial state, to the model's value."""
@@ -43,7 +43,7 @@ IDS = Spelling(lambda there, before: tuple(sorted(there)), frozenset, set_of)
 OR_ZERO = Spelling(
     lambda there, before: there or NONE, lambda one: max(one, 0), lambda seen: value(seen or 0)
 )
-"""0 in TLA+ where the model has -1 and the wire null."""
+"""0 in TLA+, -1 in the model, null on the wire."""
 
 
 def words(names: Mapping[Any, object]) -> Spelling:
@@ -79,11 +79,11 @@ class Record:
         return Function({tla: spelling.write(getattr(state, model)) for tla, model, spelling in self.fields})
 
     def nested(self, start: State) -> Spelling:
-        """The spelling of a field that holds such a record; what TLA+ does not have is that of `start`."""
+        """The spelling of a field that holds such a record. `start` has the fields that TLA+ does not have."""
         return Spelling(lambda there, before: self.read(there, start), self.write)
 
     def shows(self, component: str, inner: str = "", **others: Shown) -> Mapping[str, Shown]:
-        """For each observed field its value in TLA+; `inner` is the path to the record, with its dot."""
+        """The TLA+ value of each observed field. `inner`: the path to the record, which ends with a dot."""
         found: dict[str, Shown] = {}
         for seen in vocabulary()[component].state:
             for tla, model, spelling in self.fields:
@@ -93,7 +93,7 @@ class Record:
 
 
 def fields(*same: str, of: Spelling = SAME, **renamed: str) -> Iterable[tuple[str, str, Spelling]]:
-    """Fields of one spelling: of the same name in the model, or as `name in TLA+ = name in the model`."""
+    """Fields of one spelling: `same` if the model has the TLA+ name, else `TLA+ name = model name`."""
     return [(tla, model, of) for tla, model in {**{name: name for name in same}, **renamed}.items()]
 
 

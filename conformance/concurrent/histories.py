@@ -1,4 +1,4 @@
-"""Histories in which groups of events arrive at once, and whether some order of the model explains them.
+"""Histories with groups of concurrent events, and a search for an order in which the model explains them.
 
 A history is a run that the protocol permits, in steps: one event, or a group of messages that a real system
 sends without waiting for each other. The answer to a group has the effects of each event and one state. It is

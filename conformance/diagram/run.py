@@ -170,7 +170,7 @@ def _words(moments: Sequence[Moment]) -> Iterator[Wire]:
 
 
 def _bands(moments: Sequence[Moment]) -> Iterator[Band]:
-    """What lasts on a task's line, from the event after which it is so."""
+    """The bands of the tasks' conditions, each from the event after which the condition holds."""
     begun: dict[tuple[str, str, str], tuple[int, str]] = {}
     for number, moment in enumerate(moments, start=1):
         step = moment.step

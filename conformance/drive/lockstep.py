@@ -28,7 +28,7 @@ from conformance.adapters.protocol import (
 )
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds.failed_check import NEW, FailedCheck
-from conformance.drive.bounds.tried import Tried
+from conformance.drive.bounds.tested_scope import TestedScope
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators.chooser import Chooser
 from conformance.verdict import Verdict
@@ -55,7 +55,7 @@ class Played:
     """It differed once, or hung, and not when the same events were given again."""
     evidence: FailedCheck | None = None
     """What `stopped` the last case, if that has no event: an instance not made, or a hang late in a life."""
-    tried: Tried = field(default_factory=Tried)
+    tried: TestedScope = field(default_factory=TestedScope)
     """How far the cases reached."""
     origins: Counter[str] = field(default_factory=Counter)
     """The number of cases by their source."""
@@ -93,14 +93,14 @@ class Played:
 
 
 class Expects(Protocol):
-    """Where the permitted answers come from: the model, or a record of it."""
+    """The source of the permitted answers: the model, or its recorded answers."""
 
     component: str
     config: Wire
     start: Node
 
     def step(self, node: Node, event: Wire) -> Edge:
-        """What `event` may be answered with in `node`."""
+        """The permitted answer to `event` in the state `node`."""
 
 
 class Case(NamedTuple):

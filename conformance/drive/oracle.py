@@ -44,7 +44,7 @@ class Node:
 
 
 class Edge:
-    """What the model expects of one event in one state.
+    """The answer that the model expects to one event in one state.
 
     `refused` is None, or why the protocol does not allow the event here: then the implementation has to
     answer with an error, and `after` is the previous state.

@@ -57,7 +57,7 @@ class Plan(NamedTuple):
     chosen: Mapping[str, object] = MappingProxyType({})
     """The part of `pinned` that the user has chosen; the implementation offers the rest."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
-    """By option, all that the implementation offers, chosen or not."""
+    """By option: every value that the implementation offers, whether the user has chosen it or not."""
     greatest: Mapping[str, int] = MappingProxyType({})
     """The limits that `hello` declares: the greatest id, number of channels and time that are sent."""
     checkpoints: int | None = None

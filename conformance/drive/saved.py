@@ -37,7 +37,7 @@ class ReplayError(InputError):
 
 
 class Saved(NamedTuple):
-    """What a replay file gives back."""
+    """The content of a replay file."""
 
     component: str
     config: Wire

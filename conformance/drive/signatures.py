@@ -10,7 +10,7 @@ from conformance.drive.oracle import Edge
 from conformance.drive.shrinking.shrink import shrink
 
 Signature = tuple[object, ...]
-"""What a divergence looks like, whatever its ids, channels and history."""
+"""The form of a divergence, without its ids, channels and history."""
 
 
 class Signatures:

@@ -49,7 +49,7 @@ class Check(NamedTuple):
     subject: str
     """`hello`, a component, or `bye`."""
     name: str
-    """What the adapter is expected to do."""
+    """The expected behaviour of the adapter."""
     wrong: str | None = None
     """The answer that came instead, and what to do; None if the check passes."""
     note: str = ""

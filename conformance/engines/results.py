@@ -89,7 +89,7 @@ def had_effect(effect: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Summary:
-    """What all rounds of a row have shown."""
+    """The results of all rounds of a row."""
 
     row: TableRow
     rounds: Sequence[Stored]

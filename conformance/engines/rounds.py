@@ -10,8 +10,8 @@ from typing import Any
 
 from conformance.engines.engine import Engine, Place, RoundError
 from conformance.engines.feed import CHUNK, LANES, Feed
-from conformance.engines.judged import account
 from conformance.engines.processes import EngineError, Processes
+from conformance.engines.round_account import account
 from conformance.engines.schedule import RECORDS, Fault
 from conformance.observe.guarantees.guarantee import Classification, Totals, classify
 
@@ -37,7 +37,7 @@ _TICK = 0.02
 
 @dataclass
 class RoundResult:
-    """What a round showed."""
+    """The result of a round."""
 
     engine: str
     number: int
@@ -51,7 +51,7 @@ class RoundResult:
     restarts: list[str] = field(default_factory=list)
     recorded: list[dict[str, Any]] = field(default_factory=list)
     log: dict[str, Any] = field(default_factory=dict)
-    """What the monitor of logs has found; empty if the log was not validated."""
+    """The findings of the log monitor; empty if the log was not validated."""
     state: dict[str, Any] = field(default_factory=dict)
     """The numbers of `keys` and `records` of the state that was read, or why it is `unread`."""
     seconds: float = 0.0

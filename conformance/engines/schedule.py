@@ -44,7 +44,7 @@ class Kind(Enum):
 
     @property
     def shows(self) -> str | None:
-        """What the engine's log shows if a fault of this kind has its effect; None: it is not checked."""
+        """The text in the engine's log that shows the effect of such a fault; None if it is not checked."""
         return KINDS[self].get("shows")
 
     def among(self, possible: frozenset["Kind"]) -> "Kind":

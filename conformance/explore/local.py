@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 
 class Explored(NamedTuple):
-    """What a search came to, and how long each part of it took."""
+    """The result of a search, and the time of each phase."""
 
     model: str
     engine: str

@@ -39,7 +39,7 @@ class Chosen(NamedTuple):
     closed: ClosedModel
     bounds: Bounds | None
     symmetry: Symmetry | None = None
-    """Which channels or tasks may change places, once that is proved."""
+    """The channels or tasks that may be permuted, if a proof shows that they are symmetric."""
     ids: tuple[str, ...] = ()
     """Fields that may be known by their order, once that is proved."""
 

@@ -1,4 +1,4 @@
-"""Readings of protocols under discussion: which keep exactly-once, and which property the others violate.
+"""Interpretations of proposed protocols: which ones are exactly-once, and which property the others violate.
 
 FLIP-600 (regional checkpoints) is proposed and in no released jar; FLINK-38544 (checkpoints during recovery)
 is an option of 2.3.0 whose classes are not driven.
@@ -135,7 +135,7 @@ class Reading(NamedTuple):
     breaks: str = ""
     """The property of which the shortest violation is searched; empty: none is violated."""
     effect: str = ""
-    """What is wrong at the end of the run."""
+    """The error at the end of the run."""
     dataflow: type[RegionalDataflow] = RegionalDataflow
     channels: tuple[Channel, ...] = TWO_CHAINS
     are_alone: bool = False

@@ -64,7 +64,7 @@ Progress = Callable[[int, int, int], None]
 
 
 class Found(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     states: int
     transitions: int
@@ -212,7 +212,7 @@ class SparkEngine:
 def _expanded(
     kernel: ColumnKernel, program: Program, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What slices lead to: for each slice a block for each partition, the first of them with its counts."""
+    """The successors of slices: for each slice a block for each partition; the first block has the counts."""
     interpreted = InterpretedProperties(program)
     for rows in _read(folder, batches):
         kernel.fired[:] = 0
@@ -257,7 +257,7 @@ def _kept(
 
 
 class _Gathering:
-    """What comes for one partition, without what it has."""
+    """The new states of one partition, without those that it already has."""
 
     def __init__(self, partition: int, folder: Path, known: list[str]) -> None:
         self.partition = partition
@@ -275,7 +275,7 @@ class _Gathering:
             self._settle()
 
     def new(self) -> Columns | None:
-        """All that came and was not known, in order; None if no block came."""
+        """All received states that were not known, in order; None if no block was received."""
         self._settle()
         return self._new
 

@@ -93,7 +93,7 @@ LearnedSpec == LearnedInit /\\ [][LearnedNext]_<<vars, learned, newest>>
 
 
 class Checked(NamedTuple):
-    """What TLC finds in a module."""
+    """The result of TLC for one module."""
 
     broken: tuple[str, ...]
     """Rules that the machine breaks."""

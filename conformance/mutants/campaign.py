@@ -83,7 +83,7 @@ def _size_of(model: Model) -> str:
 
 def _judge_python(mutant: Mutant) -> Verdict:
     done = subprocess.run(
-        own_process("conformance.mutants.fresh", mutant.id),
+        own_process("conformance.mutants.fresh_process", mutant.id),
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -182,7 +182,7 @@ class Causes:
         return len(self._happened.get(key, ()))
 
     def kept(self, key: Key) -> list[Any]:
-        """What was kept with `key`, each time that it happened; the list grows."""
+        """The values stored with `key`, one for each occurrence; the list grows."""
         return self._happened[key]
 
     def forget(self, checkpoint: int, attempt: int) -> None:

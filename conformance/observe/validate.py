@@ -17,8 +17,8 @@ from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings, without_collection
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, SITUATIONS, possible, under_covered
-from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
+from conformance.observe.waiting_events import root
 from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Verdict
 from model.components import WireError

@@ -45,7 +45,7 @@ class Case:
 
     title: str
     under: str
-    """What it is about: implementation, component, configuration; or the log."""
+    """The subject of the case: implementation, component and configuration, or the log."""
     steps: tuple[Step, ...]
     diagram: Diagram
     rule: str | None = None
@@ -58,19 +58,19 @@ class Case:
     waiting: tuple[str, ...] = ()
     """Other events that wait for a cause at that point."""
     commands: tuple[tuple[str, str], ...] = ()
-    """What a command is for, and the command."""
+    """A command and its purpose."""
     is_recorded: bool = False
     """The steps are those of a log, which has effects and no state."""
     note: str = ""
 
     @property
     def left(self) -> str:
-        """What the side is called that is right."""
+        """The name of the side that gives the expected answers."""
         return "model"
 
     @property
     def right(self) -> str:
-        """What the other side is called."""
+        """The name of the side whose answers are checked."""
         return "log" if self.is_recorded else "implementation"
 
 

@@ -1,4 +1,4 @@
-"""What a page is made of, whichever command it is about."""
+"""The parts of an HTML page, the same for every command."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -155,7 +155,7 @@ def _cases(channels: int, thorough: bool) -> Sequence[Case]:
 
 _assumed = Assumed()
 _mattered: set[Key] = set()
-"""What the shares of one process have in common."""
+"""The data that all shares of one process use."""
 
 
 @cache

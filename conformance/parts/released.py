@@ -16,7 +16,7 @@ from conformance.cases.directed import Directed, directed_at
 from conformance.machine import HOME, cores, source
 from conformance.released.channel import ChannelSearch
 from conformance.released.channel import target as channel_target
-from conformance.released.coordinator import MasterSearch
+from conformance.released.coordinator import CoordinatorSearch
 from conformance.released.coordinator import target as master_target
 from conformance.released.failures import FailuresSearch
 from conformance.released.failures import target as failures_target
@@ -39,8 +39,8 @@ AFTER_FINISH = (1, 14)
 
 SEARCHES: Mapping[str, type[Search]] = {
     "gate": GateSearch,
-    "coordinator": MasterSearch,
-    "store": MasterSearch,
+    "coordinator": CoordinatorSearch,
+    "store": CoordinatorSearch,
     "sink": SinkSearch,
     "failures": FailuresSearch,
     "channel": ChannelSearch,
@@ -48,7 +48,7 @@ SEARCHES: Mapping[str, type[Search]] = {
 }
 """By component."""
 IN_TIME = ("coordinator", "store")
-"""What is driven with clock and storage, and so less often."""
+"""Components that run with a clock and a storage. That is slower, so they get fewer sequences."""
 
 
 class Order(NamedTuple):

@@ -39,7 +39,7 @@ class PartResult:
     name: str
     verdict: Verdict
     bound: str
-    """What the verdict covers: states, paths, sequences, events, faults, rules."""
+    """The scope of the verdict: states, paths, sequences, events, faults, rules."""
     numbers: Mapping[str, int] = field(default_factory=dict)
     """The numbers in `bound`, by name."""
     rules: tuple[str, ...] = ()

@@ -58,7 +58,7 @@ class Done(NamedTuple):
 
 
 def units() -> list[str]:
-    """What there is to run: models and their triangles by number of states, then proofs.
+    """The units of the thorough verification: models and triangles by number of states, then proofs.
 
     The proofs are the inductions of larger coordinators, and blocks of further cases.
 

@@ -35,11 +35,11 @@ SEED = 20261121
 
 
 class Part(NamedTuple):
-    """Where a part is found: a module with `run(context) -> PartResult`."""
+    """The module of a part; it has `run(context) -> PartResult`."""
 
     module: str
     engine: str
-    """What does the work, as the report names it."""
+    """The tool that does the work, as the report names it."""
     paced: bool = False
     """It mostly waits, so it runs in a process of its own beside the parts before it."""
     extra: str = ""
@@ -192,7 +192,7 @@ def _pass_on(messages: "Queue[str | None]", watch: Watch) -> None:
 
 
 def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResult:
-    """What a part in its own process has answered; a process that died is a finding."""
+    """The result of a part that ran in its own process. A process that died is a finding."""
     try:
         return paced.result()
     except BrokenProcessPool as died:

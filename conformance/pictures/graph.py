@@ -20,7 +20,7 @@ class TooLargeError(ValueError):
 
 
 class Subject(NamedTuple):
-    """What one picture shows of a component of the wire."""
+    """The content of a picture of one component of the adapter protocol."""
 
     name: str
     """The name of the file."""
@@ -37,7 +37,7 @@ class Subject(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """What one picture shows of a closed model; the fields as in `Subject`."""
+    """The content of a picture of a closed model; fields as in `Subject`."""
 
     name: str
     closed_model: ClosedModel

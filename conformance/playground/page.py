@@ -64,7 +64,7 @@ class Edge(NamedTuple):
 
     label: str
     group: str
-    """What the event happens to, such as `channel 0`."""
+    """The target of the event, such as `channel 0`."""
     effects: tuple[str, ...]
     rules: tuple[str, ...]
     target: int

@@ -34,7 +34,7 @@ class Known(NamedTuple):
     events: tuple[Wire, ...]
     """The shortest sequence; its last event shows the divergence."""
     seen: str
-    """What a user would see."""
+    """The consequence for a user."""
     rule: str
     """The rule that is broken."""
     component: str = "gate"

@@ -13,7 +13,7 @@ class Claim(Protocol):
 
     @property
     def elements(self) -> str:
-        """What there may be any number of."""
+        """The elements that may have any number, such as channels."""
 
     @property
     def method(self) -> str:

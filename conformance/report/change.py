@@ -1,4 +1,4 @@
-"""What `barrierspec diff` and `gate` print: each way to differ with its shortest run, and what it means."""
+"""The output of `barrierspec diff` and `gate`: each difference, its shortest run, and its meaning."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Points = Iterable[Sequence[float]]
 COLOURS = ("#0072b2", "#e69f00")
-"""Of the attempts of a run, in turn: the colour changes where the job was restored."""
+"""The colours of a run's attempts, in turn: the colour changes at each restore."""
 
 
 def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str:

@@ -74,7 +74,7 @@ NOT_DRIVEN = (
     "No package of PyPI carries a jar of 1.7 and 1.8, so they are not driven; profile flink-1.7 stands on "
     "the rule index and on transcripts"
 )
-"""What the table cannot show."""
+"""A note on the releases that the table cannot show."""
 
 
 def matrix(cells: Iterable["Cell"]) -> str:

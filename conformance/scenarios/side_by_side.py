@@ -314,7 +314,7 @@ def _sentences(newest: object) -> dict[str, str]:
 
 
 def _alike() -> str:
-    """What z3 proves of pairs of generations."""
+    """The section about generations that z3 proves to behave alike."""
     claims = [f"- {claim.describe()}" for claim in CLAIMS]
     return "\n".join(
         [

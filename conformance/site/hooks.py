@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site (`mkdocs.yml`); the only module that knows it.
+"""The functions that mkdocs calls while it builds the site (`mkdocs.yml`). No other module uses mkdocs.
 
 The pages that are made are added to the files; README is the first page and CHANGELOG one of the reference.
 """
@@ -24,7 +24,7 @@ FROM_THE_ROOT = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 """Pages that stand outside of the folder of the documentation."""
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*>")
-"""What a browser would fetch from elsewhere."""
+"""References that a browser would fetch from another server."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

@@ -1,4 +1,4 @@
-"""What a rule says in TLA+ and in Python, cut out of the sources: definitions, properties and steps."""
+"""The text of a rule in TLA+ and in Python, taken from the sources: definitions, properties and steps."""
 
 import ast
 import inspect

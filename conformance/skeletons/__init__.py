@@ -1,4 +1,4 @@
-"""What `barrierspec init` writes: an adapter with an example that conforms, a workflow, hooks, an empty list.
+"""The files that `barrierspec init` writes: an adapter that conforms, a workflow, hooks, an empty list.
 
 `languages.toml` states what differs between the languages; the templates are beside it.
 """
@@ -41,7 +41,7 @@ class Skeleton(NamedTuple):
 
 
 def languages() -> dict[str, dict[str, Any]]:
-    """What `languages.toml` states of each language."""
+    """The entries of `languages.toml`, by language."""
     return tomllib.loads(resources.files(__name__).joinpath("languages.toml").read_text(encoding="utf-8"))
 
 

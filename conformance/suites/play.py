@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Wire, canonical
-from conformance.drive.bounds.tried import by_number
+from conformance.drive.bounds.tested_scope import by_number
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import is_over
 from conformance.drive.plan import Plan
@@ -39,7 +39,7 @@ class Guarantee(NamedTuple):
     component: str
     config: Wire
     subject: str
-    """What the letters are about, where a configuration has several alphabets, and what bounds them."""
+    """The subject of the letters, if a configuration has several alphabets, and the bounds of the letters."""
     letters: int
     states: int = 0
     """n, the states of the model's machine; 0: it has too many."""

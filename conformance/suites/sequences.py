@@ -32,7 +32,7 @@ class _Step(NamedTuple):
     before: Node
     """The state of the model before it, with the ids that are sent."""
     edge: Edge
-    """What must be answered."""
+    """The required answers."""
 
 
 class SuitePlay:

@@ -33,7 +33,7 @@ GENERATED, KAFKA = "generated", "kafka"
 
 
 class Options(Protocol):
-    """What decides about the rounds of a campaign."""
+    """The settings that determine the rounds of a campaign."""
 
     faults: int
     kinds: tuple[str, ...]

@@ -193,7 +193,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
 
 
 def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingFault]) -> Marks:
-    """What some faults reach in a round. A phase: the operator, and its first passage or a later one."""
+    """The points and phases that faults reach in a round. A phase: an operator, at the first time or later."""
     known = list(faults)
     phases = (
         (one.point, one.action, _stage(one.task), one.occurrence == 1)
@@ -208,7 +208,7 @@ def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingF
 
 
 def all_marks(mode: str | None = None) -> Marks:
-    """All that the rounds of a campaign can reach, in one mode or in MODES."""
+    """Everything that the rounds of a campaign can reach, in one mode or in all MODES."""
     pairs = {
         *pairs_in_process(),
         *((point, kill) for kind, kill in _KILLS.items() for point in _killed_at(kind)),

@@ -170,7 +170,7 @@ def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What the attempts of one run share."""
+    """The data that all attempts of one run share."""
 
     spark: "SparkSession"
     host: str

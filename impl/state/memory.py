@@ -14,7 +14,7 @@ from impl.state.storage import MEMORY_BYTES, StateHandle
 
 
 class CheckpointsInMemory(CheckpointStorage):
-    """The checkpoints of a job in memory; on a worker, what writes snapshots for the driver."""
+    """The checkpoints of a job in memory. On a worker, it writes snapshots to send to the driver."""
 
     def __init__(self, where: Where) -> None:
         super().__init__(where, MEMORY_BYTES)

@@ -14,7 +14,7 @@ SECONDS = 60.0
 """The time limit of one answer; the first ones wait for the JVM."""
 JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
 NAME = "apache-flink"
-"""What a release calls itself."""
+"""The name under which a release reports itself."""
 UNGUARDED = "the classes of a release do not refuse events that the protocol does not allow"
 """Why random events do not test a release; `conformance.released.sequences` sends what its profile allows."""
 

@@ -38,7 +38,7 @@ class NoCompilerError(CompileError):
 
 
 class SectionError(CompileError):
-    """A source whose sections cannot be read: our own fault."""
+    """The sections of a source file cannot be read: an internal error."""
 
 
 def compiled(release: Release, jar: Path) -> Path:

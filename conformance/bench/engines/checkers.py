@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.runtime.watched import Watched, watch
+from conformance.bench.runtime.measured_program import Watched, watch
 from conformance.own_process import own_process
 from model.checker.compiled.kernels import CACHE
 

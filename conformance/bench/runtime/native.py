@@ -67,5 +67,5 @@ def run(spark: "SparkSession", source: Path, output: Path, files_a_batch: int) -
 
 
 def answer(output: Path) -> Totals:
-    """What a run of the query has written."""
+    """The output of a run of the query."""
     return newest(ds.dataset(sorted(map(str, output.glob("batches/*/*.parquet")))).to_table())

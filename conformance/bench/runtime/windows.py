@@ -19,7 +19,7 @@ from conformance.bench.benchmark import MeasurementError
 from conformance.bench.runtime.endless import rows_read
 from conformance.bench.runtime.processes import has_ended, spent, tree
 from impl.connectors.frontier import frontier
-from impl.running import RunningJob
+from impl.running_job import RunningJob
 
 WINDOW_SECONDS = 0.5
 """Minimum length of a window: the interval of the checkpoints."""

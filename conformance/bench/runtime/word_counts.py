@@ -135,5 +135,5 @@ def job(
 
 
 def answer(output: Path) -> Totals:
-    """What a run of the job has committed."""
+    """The committed output of a run of the job."""
     return newest(read_committed(output / "committed"))

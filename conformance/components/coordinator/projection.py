@@ -93,7 +93,7 @@ def _plan(given: Given) -> Plan:
 
 
 def _scope(given: Given) -> Scope:
-    """What the environment may do."""
+    """The events that the environment may choose."""
     replaced, (tasks, sources) = given.replaced, (given.sets["Tasks"], given.sets["Sources"])
     savepoint: tuple[Request, ...] = ((SAVEPOINT, True, False),) if given.flag("Savepoints") else ()
     others = tuple(task for task in tasks if task not in sources)

@@ -43,7 +43,7 @@ CALLS = ("inject", "advance")
 """Events that wait for no channel."""
 IS_CALL = f"event[1] \\in {set_of(CALLS)}"
 ALLOWS = f"~gate.failed /\\ ({IS_CALL} \\/ event[2] \\in Channels \\ gate.closed)"
-"""What a gate may be sent."""
+"""The events that the environment may send to a gate."""
 
 Steps = Mapping[str, str]
 """By the event's kind, the step of the gate."""

@@ -20,7 +20,7 @@ _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 
 
 def is_savepoint(checkpoint: int) -> bool:
-    """Where the type decides, walks make every third id that of a savepoint."""
+    """If the type of a checkpoint decides, every third id of a walk is that of a savepoint."""
     return checkpoint % 3 == 2
 
 
@@ -179,4 +179,4 @@ CONFIGS: list[Wire] = [
     ),
     *every(mode=_BOTH, channels=1, profile="flink-1.11", level="handler", alignment_timeout_ms=0, **_OLDER),
 ]
-"""What walks go through, in turn."""
+"""The configurations that walks use, in turn."""

@@ -1,4 +1,4 @@
-"""Whether a measure grows over a life: its last tenth beside its first, by medians.
+"""Whether a measure grows over a life: compares the medians of the first and the last tenth.
 
 A runtime that warms up grows at first and then stays; so growth counts only if it goes on in the second half.
 """
@@ -18,7 +18,7 @@ STEADY = 0.25
 
 
 def slower(seconds: Sequence[float]) -> str | None:
-    """What grows, of the seconds that each event took; None: nothing does."""
+    """A sentence if the time per event grows, else None. `seconds`: the time that each event took."""
     first, last = _grown(seconds, SLOWER, 0.0)
     if not last:
         return None
@@ -29,7 +29,7 @@ def slower(seconds: Sequence[float]) -> str | None:
 
 
 def larger(sizes: Sequence[float]) -> str | None:
-    """What grows, of the bytes that the processes occupied; None: nothing does."""
+    """A sentence if the memory grows, else None. `sizes`: the bytes of memory that the processes used."""
     first, last = _grown(sizes, LARGER, LARGER_BYTES)
     if not last:
         return None

@@ -42,7 +42,7 @@ class IdMap(NamedTuple):
 
     @property
     def declined(self) -> str:
-        """What an implementation declines that answers `unsupported` to these ids."""
+        """The name of the bound that an implementation does not support if it answers `unsupported`."""
         bound = BOUNDS.get(self.bound)
         return self.name if bound is None else f"ids around {bound} and beyond"
 

@@ -37,7 +37,7 @@ def present(file: Path) -> Iterator[None]:
 
 
 class Effect:
-    """What the cluster shows of a fault of this kind, from the next completed checkpoint on."""
+    """The visible effect of a fault of this kind, from the next completed checkpoint on."""
 
     def __init__(self, kind: Kind, port: int, processes: Processes) -> None:
         self._kind, self._port, self._processes = kind, port, processes

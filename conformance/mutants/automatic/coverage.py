@@ -1,4 +1,4 @@
-"""Which statements of protocol modules a piece of work runs: only work that runs an edit can judge it.
+"""The statements of protocol modules that a piece of work runs. Only work that runs an edit can detect it.
 
 Work that was made with an edit is the same as without it if all its data and code are the same.
 """
@@ -28,7 +28,7 @@ class Marks:
             install_text(module, marked(module, source, places))
 
     def taken(self) -> Places:
-        """What has run since the last call."""
+        """The statements that have run since the last call."""
         found = frozenset(self._found)
         self._found.clear()
         return found

@@ -19,7 +19,7 @@ Sends = Callable[..., None]
 
 
 def answers(function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10) -> Iterator[Any]:
-    """What a function sends from a forked process until it ends.
+    """The values that a function sends from a forked process until it ends.
 
     It is killed if nothing comes for `patience` seconds, or if the caller takes no more answers.
     """
@@ -49,7 +49,7 @@ class TooLongError(Exception):
 
 
 def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noqa: ANN401 - what it returns
-    """What a function returns within the limits of memory and processor time, or a complaint."""
+    """The result of a function within limits of memory and processor time, or a finding if it exceeds one."""
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)

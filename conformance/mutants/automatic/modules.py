@@ -28,7 +28,7 @@ _COMPANIONS = {
 _RULES = re.compile(r"Model$|^Live")
 """Modules of the specification with rules; what extends or instantiates one of them states more of them."""
 _ABSTRACT = "ConsistentCut"
-"""What the dataflow has to refine is a rule too."""
+"""The module that the dataflow refines. It counts as a rule, so it is not mutated."""
 
 
 @cache

@@ -54,7 +54,7 @@ class Run(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a judge has found of a mutant so far."""
+    """The findings of a judge about a mutant so far."""
 
     complaint: str = ""
     """The first by a rule, which ends the judge; until then that of the first unit that crashed."""
@@ -69,7 +69,7 @@ class Tally(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a judge has found of a mutant."""
+    """The findings of a judge about a mutant."""
 
     complaint: str
     runs: list[Run] | None

@@ -1,4 +1,4 @@
-"""What a campaign of automatic mutants has found, a line of JSON each, so that an interrupted one goes on.
+"""Stores the outcome of each automatic mutant as a line of JSON, so that an interrupted campaign continues.
 
 The first line has all that decides the outcome; with other sources a campaign starts anew.
 """

@@ -28,7 +28,7 @@ class PartRange(NamedTuple):
 
 @dataclass
 class Validated:
-    """What the validation of a part has found; a part that is not whole stands for nothing."""
+    """The result of validating a part. If the part was not validated to its end, the result is not used."""
 
     is_whole: bool = False
     """Every line was accepted, and nothing was under way at the cuts."""

@@ -1,4 +1,4 @@
-"""Where a log can be cut: after a completed checkpoint that every task knows to be complete.
+"""The places where a log can be cut: after a completed checkpoint of which every task was notified.
 
 The coordinator's file is cut after the line in which the checkpoint becomes complete; a task's file after the
 line in which the task receives that, and the lines of its sink and its offsets which obey it.
@@ -69,7 +69,7 @@ class _Content:
         return len(self.bytes) if end < 0 else end + 1
 
     def span(self, place: int) -> Span:
-        """What follows that beginning of a line."""
+        """The rest of a line after this beginning."""
         lines, step = 0, 1 << 24
         for begin in range(0, place, step):
             lines += self.bytes[begin : min(begin + step, place)].count(b"\n")

@@ -1,4 +1,4 @@
-"""The order in which the lines of a log are replayed: as written within a thread, by causes between threads.
+"""The order in which the lines of a log are replayed: within a thread as written, between threads by causes.
 
 A line whose cause has not occurred waits, and the rest of its thread waits with it. If another thread
 provides the cause later, the file had the two lines in the other order: a tolerated reordering, which is

@@ -20,9 +20,9 @@ from conformance.observe.lines.line import Line
 from conformance.observe.monitor.reports import Alarm, Ended, Place
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings
-from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
 from conformance.observe.validate import MALFORMED_LINE, malformed_line, rejection_of
+from conformance.observe.waiting_events import root
 from model.components import WireError
 
 PATIENCE = 10.0

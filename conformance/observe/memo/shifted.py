@@ -1,4 +1,4 @@
-"""Replaying a component, with the steps that were taken before remembered.
+"""Replays a component and caches its steps, so that an equal step is not computed again.
 
 A state is kept relative to one of its ids, the base. A step is found again by that state, the event's id
 relative to the base, and the text of event and effects with this id left out. Where another number is in the
@@ -31,14 +31,14 @@ _IDS = frozenset({"checkpoint", "channel"})
 
 
 class Edge(NamedTuple):
-    """What a remembered step does."""
+    """The result of a cached step."""
 
     after: int
     """The number of the relative state."""
     shift: int
-    """By how much the base is greater."""
+    """The number that the step adds to the base."""
     further: int
-    """By how much the other base is."""
+    """The number that the step adds to the other base."""
     rules: tuple[str, ...]
     moves: Any
     """How the registers change; None if they stay as they are."""
@@ -258,7 +258,7 @@ class Shifted(Replayed):
         return self._node, shape.number, relative
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
-        """By what a step is found again: equal keys have equal steps, but for the shift. None: by nothing."""
+        """The key of a cached step: equal keys have equal steps, apart from the shift. None: not cached."""
         base = self._base
         checkpoint = event.get("checkpoint")
         text = as_text(event, effects)

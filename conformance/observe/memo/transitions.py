@@ -27,7 +27,7 @@ Raises Rejected.
 
 
 class Notes:
-    """What a line does, noted while it is taken anew."""
+    """Records what a line does while the line is replayed for the first time."""
 
     __slots__ = ("acts", "check", "is_repeatable", "rules", "situations")
 
@@ -68,14 +68,14 @@ class Outcome:
 
 
 class Transition(NamedTuple):
-    """What the lines of one shape do in one state."""
+    """The transition that lines of one shape take in one state."""
 
     outcome: Outcome
     after: ReaderState
     shift: int
-    """By how much the base is greater afterwards."""
+    """The number that the transition adds to the base."""
     further: int
-    """By how much the other base is."""
+    """The number that the transition adds to the other base."""
 
 
 Moved = tuple[ReaderState, int, int]

@@ -62,7 +62,7 @@ class JobCounts(Protocol):
 
 
 class Counts(Protocol):
-    """What a monitor counts."""
+    """The counts of a monitor."""
 
     @property
     def lines(self) -> int:

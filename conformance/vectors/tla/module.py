@@ -190,7 +190,7 @@ def _constant(chosen: object) -> str:
 
 
 class Replay(NamedTuple):
-    """What TLC found in a module."""
+    """The result of TLC for one module."""
 
     outcome: Outcome
     violated: str | None

@@ -30,7 +30,7 @@ def _ignore(checkpoint: int) -> None:
 
 
 class ChannelListener(NamedTuple):
-    """What a channel calls from its own threads."""
+    """The callbacks that a channel calls from its own threads."""
 
     has_room: Callable[[], None]
     """An item has left, so the channel may have room for another frame of records."""

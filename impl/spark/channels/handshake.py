@@ -27,7 +27,7 @@ def new_secret() -> bytes:
 
 
 class Credentials(NamedTuple):
-    """What two processes of one attempt prove to each other."""
+    """The identity that two processes of one attempt prove to each other."""
 
     secret: bytes
     attempt: int

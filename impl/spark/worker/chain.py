@@ -48,7 +48,7 @@ class ChainedOperator(Operator):
         self.timers = ChainedTimers(present, self._through) if present else None
 
     def before_barrier(self) -> Rows:
-        """What the functions have held back; what one sends, the next ones process first."""
+        """The rows that the functions have buffered, after the next functions have processed them."""
         return self._from_each(lambda one: one.before_barrier())
 
     def finish(self) -> Rows:

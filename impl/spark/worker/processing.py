@@ -102,7 +102,7 @@ class ProcessOperator(Operator):
         return joined((*emitted, rows)) if emitted else rows
 
     def finish(self) -> Rows:
-        """What the function has held back, and its last rows."""
+        """The rows that the function has buffered, and its last rows."""
         return joined((self.before_barrier(), tuple(self._call("finish") or ())))
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:

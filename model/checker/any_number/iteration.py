@@ -17,7 +17,7 @@ from model.checker.symbolic import SymbolicUseError
 
 
 class Collector:
-    """What a generator expression yields, by the cells that it walks over."""
+    """The values that a generator expression yields, by the cells that it visits."""
 
     def __init__(self, walked: Any) -> None:  # noqa: ANN401
         self.frame = getattr(walked, "gi_frame", None)

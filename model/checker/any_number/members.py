@@ -102,7 +102,7 @@ class UpTo(NamedTuple):
 
 
 class Behaviour(NamedTuple):
-    """What the members of a group contribute under a condition."""
+    """The elements that the members of a group contribute under a condition."""
 
     condition: z3.BoolRef
     values: tuple[Any, ...]

@@ -280,4 +280,4 @@ WORDS: dict[str, Callable[..., Any]] = {
     "type": type_,
     "zip": zip_,
 }
-"""What the words of Python mean in a source that is read again; others keep their meaning."""
+"""The functions that replace Python's own ones in a module that is compiled again."""

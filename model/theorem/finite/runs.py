@@ -32,7 +32,7 @@ ORDERS = (
     ("crash", *CHECKPOINT, "process", "begin", *END),
     ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin", *END),
 )
-"""What a run prefers to do; one crash and one abort at most."""
+"""The actions that a run prefers; it has at most one crash and one abort."""
 LONGEST = 45
 """Steps of a run in an order of preference."""
 

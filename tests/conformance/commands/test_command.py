@@ -154,8 +154,8 @@ def test_a_file_that_holds_no_divergence_is_wrong_usage(content, complaint, tmp_
 
 def test_our_own_fault_is_no_verdict(monkeypatch, capsys):
     monkeypatch.setattr("conformance.drive.conform.examine", lambda *_: 1 / 0)
-    assert cli.run(["conform", "--adapter", "impl"]) == Exit.OWN_FAULT
-    assert "a fault of barrierspec itself" in capsys.readouterr().err
+    assert cli.run(["conform", "--adapter", "impl"]) == Exit.INTERNAL_ERROR
+    assert "an internal error of barrierspec" in capsys.readouterr().err
 
 
 def test_verdicts_together():

@@ -16,16 +16,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.beside import rows
-from conformance.bench.beside.contestants import FLINK, MEMORY, MINI_BATCH, OURS, SQL, STREAM, Contestant
-from conformance.bench.beside.turns import Turns
 from conformance.bench.figures import Figure
+from conformance.bench.flink_comparison import rows
+from conformance.bench.flink_comparison.contestants import (
+    FLINK,
+    MEMORY,
+    MINI_BATCH,
+    OURS,
+    SQL,
+    STREAM,
+    Contestant,
+)
+from conformance.bench.flink_comparison.turns import Turns
 from conformance.bench.runtime.word_counts import ARROW, KEYS, ROW
 from impl.connectors import read_committed
 from impl.connectors.manifests import list_committed
 
 if TYPE_CHECKING:
-    from conformance.bench.beside.comparison import Runs
+    from conformance.bench.flink_comparison.comparison import Runs
 
 RATE: Final = 50_000.0
 SECONDS: Final = 15.0

@@ -16,7 +16,7 @@ from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import files, lasting
-from conformance.torture.local import checkpoints_in, faults_of, job_of
+from conformance.torture.local_round import checkpoints_in, faults_of, job_of
 from conformance.torture.rounds import EXECUTOR, KILLS_A_ROUND, Round
 from impl.driver import supervise
 from impl.job import Job, JobResult

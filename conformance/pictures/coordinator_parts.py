@@ -1,4 +1,4 @@
-"""What is drawn of the coordinator's own parts: requests, the scheduler, masters, shared files.
+"""What pictures show of parts of the coordinator: requests, the scheduler, masters, shared files.
 
 They are closed models, each about one subject, with what the subject does not need left out.
 """

@@ -1,4 +1,4 @@
-"""What is drawn of parts that are joined: a channel with both its tasks, and the composed dataflow.
+"""What pictures show of composed components: a channel with its two tasks, and the whole dataflow.
 
 They are closed models, and not components of the wire: their environments say what may come.
 """

@@ -10,14 +10,21 @@ from typing import Any, Final, NamedTuple
 from conformance.adapters.flink.compile import compiled_of
 from conformance.adapters.flink.releases import FlinkError, release
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.beside.contestants import MINI_BATCH, PROCESS, SQL, STREAM, THREAD, Contestant
+from conformance.bench.flink_comparison.contestants import (
+    MINI_BATCH,
+    PROCESS,
+    SQL,
+    STREAM,
+    THREAD,
+    Contestant,
+)
 from conformance.bench.runtime.driver import Launch
 from conformance.engines.engine import EngineSetUpError
 from conformance.engines.python.environments import python_of, version_of
 
 HOME: Final = Path(__file__).parent
 SETTINGS: Final[Mapping[str, Any]] = tomllib.loads(
-    files("conformance.bench.beside").joinpath("settings.toml").read_text(encoding="utf-8")
+    files("conformance.bench.flink_comparison").joinpath("settings.toml").read_text(encoding="utf-8")
 )
 VERSION: Final = version_of("pyflink")
 _MAIN: Final = "barrierspec.words.WordsDriver"

@@ -1,4 +1,4 @@
-"""Jobs in which something is slow or is killed: back-pressure, memory, recovery."""
+"""A job with a slow sink, to measure backpressure and memory; a killer of workers, to measure recovery."""
 
 import os
 import random
@@ -20,7 +20,7 @@ BETWEEN_KILLS_SECONDS = 3.0
 
 
 class SlowFiles(ParquetFiles):
-    """Takes its time for every batch."""
+    """Waits `pause` seconds before it writes a batch."""
 
     pause = 0.0
 
@@ -31,12 +31,12 @@ class SlowFiles(ParquetFiles):
 
 
 class SlowOutput(ParquetOutput):
-    """A sink that takes `pause_seconds` for every batch."""
+    """A sink that waits `pause_seconds` before it writes a batch."""
 
     pause_seconds = 0.01
 
     def open(self, place: SinkPlace) -> SlowFiles:
-        """The participant of one subtask."""
+        """The files of one sink subtask."""
         files = SlowFiles(
             self.directory, subtask=place.subtask, attempt=place.attempt, parallelism=place.parallelism
         )
@@ -53,7 +53,7 @@ def job(
     unaligned: bool,
     interval_ms: int = 500,
 ) -> Job:
-    """Two sources as fast as they go, two subtasks in between, and a sink that holds them all back."""
+    """A job whose sink is slower than its sources, so that backpressure reaches both source subtasks."""
     checkpoints = CheckpointConfig(
         checkpointing_interval_ms=interval_ms, unaligned_checkpoints_enabled=unaligned
     )
@@ -74,10 +74,10 @@ def _unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class Hunter:
-    """Watches a job, and kills a worker now and then, `kills` times; `killed`: when, by the job's clock.
+    """Watches a job and kills one of its workers, `kills` times. `killed` has the times, by the job's clock.
 
-    A worker is killed when the job has run for some seconds since the last kill and has completed a
-    checkpoint in its attempt, so that there is something to go back to.
+    It kills a worker when BETWEEN_KILLS_SECONDS have passed since the last kill and the attempt has completed
+    a checkpoint, from which the job can then restore.
     """
 
     def __init__(self, kills: int) -> None:
@@ -86,10 +86,10 @@ class Hunter:
         self._attempt = (0, 0, 0.0)
         self.killed: list[float] = []
         self.runs = threading.Event()
-        """All tasks run."""
+        """Set when all tasks run."""
 
     def look(self, progress: Progress) -> None:
-        """Called several times a second."""
+        """Take the job's progress, several times a second, and kill a worker if it is time."""
         if progress.running:
             self.runs.set()
         attempt, completed, since = self._attempt

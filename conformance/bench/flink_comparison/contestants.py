@@ -1,4 +1,4 @@
-"""What is compared: each contestant with its numbers of rows. The rate is that of the rows between them."""
+"""The contestants: each has a small and a large number of rows, and its rate is that of the difference."""
 
 from typing import Final, NamedTuple
 
@@ -64,7 +64,7 @@ class Goal(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the ratio compares."""
+        """The name of the ratio, with both sides."""
         return self.title or f"throughput, {self.first}, compared with {self.second}"
 
 

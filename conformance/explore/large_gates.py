@@ -29,7 +29,7 @@ class Larger(NamedTuple):
 
 
 class Searched(NamedTuple):
-    """What the kernel came to with all ids."""
+    """The result of the kernel with all ids."""
 
     states: int
     transitions: int

@@ -83,7 +83,9 @@ class RunningJob:
         return False
 
     def suspend(self, *, seconds: float | None = None) -> bool:
-        """End the driver, and keep all checkpoints for the next one. Returns False if the job had finished.
+        """End the driver and keep all checkpoints for the next driver.
+
+        Returns False if the job had already finished.
 
         A run with `resume=True` continues the job. Pending checkpoints are aborted; no setting deletes a
         completed one. Waits for the end of the driver. Raises SavepointFailedError if the checkpoints are in

@@ -1,4 +1,4 @@
-"""What was measured until now: a line of JSON for each run, so that an interrupted measurement continues."""
+"""The samples so far: a line of JSON for each run, so that an interrupted measurement continues."""
 
 import hashlib
 import os

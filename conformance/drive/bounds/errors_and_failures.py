@@ -1,7 +1,7 @@
-"""What holds of every component, whatever it answers: batches that end with an error, and life after `fail`.
+"""Two checks that every component must pass: a batch with a refused event, and a new instance after a `fail`.
 
-The events before a refused event of a batch have happened, the refused event and all after it have not, and
-`at` names its position. A `fail` ends one instance only: the next `new` gives one that knows nothing of it.
+The implementation applies the events before the refused event of a batch, and no other event of it; `at` is
+the position of the refused event. A `fail` ends one instance only: it has no influence on the next instance.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ from conformance.adapters.protocol import Adapter, Applied, Errored, Hung, Unsup
 from conformance.cases.rule_cases import rule_cases
 from conformance.drive.answers import STRAY, allowed_run, fresh, one_by_one
 from conformance.drive.bounds.failed_check import BATCH, FAILURE, FailedCheck
-from conformance.drive.bounds.tried import OPTIONS
+from conformance.drive.bounds.tested_scope import OPTIONS
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import GOES_ON, Oracle, Oracles
 from conformance.drive.plan import Plan
@@ -23,7 +23,7 @@ CUTS = (0, 1, 3, 7, 12)
 
 
 def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[FailedCheck, ...]:
-    """The evidence of each kind of conduct that is wrong and not known, from one configuration."""
+    """The evidence of each check that fails and is not a known failure, from one configuration."""
     oracles = Oracles(component)
     found: list[FailedCheck] = []
     for config in one_of_each(component, plan):
@@ -56,10 +56,10 @@ def _evidence(check: str, oracle: Oracle, run: Sequence[Wire], what: str) -> Fai
 
 
 def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> FailedCheck | None:
-    """Batches with an event that must be refused: what stands before it happens, nothing else does."""
+    """Checks batches with an event that must be refused: only the events before it are applied."""
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
-        return None  # what is offered is examined elsewhere
+        return None  # other checks examine what the implementation offers
     wrong = (_cut_short(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
     what = next((one for one in wrong if one is not None), None)
     return None if what is None else _evidence(BATCH, oracle, run, what)

@@ -13,7 +13,7 @@ import orjson
 
 from conformance.adapters.protocol import Adapter, Wire, canonical
 from conformance.divergence import Divergence
-from conformance.drive.bounds.again import again
+from conformance.drive.bounds.check_replay import again
 from conformance.drive.bounds.failed_check import FailedCheck, failed_check_of
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle

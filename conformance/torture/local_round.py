@@ -1,4 +1,4 @@
-"""A round in a Spark session that outlasts it: the job, its faults, a reader, and the judgement."""
+"""A round in a shared Spark session: its job, its faults, a reader of its output, and its verdict."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MASTER = "local[6]"
 LONGEST_SECONDS, LONGEST_IN_STORE_SECONDS = 120.0, 400.0
 EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=800, batch_rows=100)
-"""A worker that hangs is detected soon; on a slow machine a busy one may be restarted instead."""
+"""Detects a worker that hangs within a second. On a slow machine it may also restart a busy worker."""
 
 
 PATIENT = replace(EXECUTION, heartbeat_timeout_ms=PATIENT_MS)
@@ -93,7 +93,7 @@ def run_local(
 
 
 def checkpoints_in(place: str | None) -> str | None:
-    """The option of a job whose files are in a place of a store."""
+    """The location of the checkpoints of a job whose files are in an object store; None for a folder."""
     return None if place is None else f"{place}/checkpoints"
 
 

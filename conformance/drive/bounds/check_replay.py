@@ -1,13 +1,13 @@
-"""A check that has failed is played again from its evidence."""
+"""Repeats a check that has failed, from its evidence."""
 
 from conformance.adapters.protocol import FAILURES, Adapter, Unsupported
-from conformance.drive.bounds import conduct, lives
+from conformance.drive.bounds import errors_and_failures, lives
 from conformance.drive.bounds.failed_check import BATCH, FAILURE, LIFE, FailedCheck
 from conformance.drive.oracle import Oracle
 
 
 def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
-    """What is wrong now; None: nothing.
+    """The evidence of what is wrong now, or None if nothing is wrong any more.
 
     Raises WireError or KeyError if the configuration is outside the protocol.
     """
@@ -15,9 +15,9 @@ def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
     if evidence.check == LIFE:
         return lives.again(evidence, adapter)
     if evidence.check == BATCH:
-        return conduct.behind_an_error(oracle, adapter, evidence.events)
+        return errors_and_failures.behind_an_error(oracle, adapter, evidence.events)
     if evidence.check == FAILURE:
-        return conduct.behind_a_failure(oracle, adapter, evidence.events, evidence.before)
+        return errors_and_failures.behind_a_failure(oracle, adapter, evidence.events, evidence.before)
     made = adapter.new(evidence.component, evidence.config)
     if isinstance(made, FAILURES) and not isinstance(made, Unsupported):
         return evidence._replace(what=made.describe())

@@ -13,8 +13,9 @@ from typing import Any, Final
 import click
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.beside import rows
-from conformance.bench.beside.contestants import (
+from conformance.bench.figures import Figure, Report
+from conformance.bench.flink_comparison import rows
+from conformance.bench.flink_comparison.contestants import (
     CONTESTANTS,
     FLINK,
     GOALS,
@@ -25,10 +26,9 @@ from conformance.bench.beside.contestants import (
     PYFLINK,
     Contestant,
 )
-from conformance.bench.beside.latency import RATE, latencies
-from conformance.bench.beside.processes import SETTINGS, VERSION, Flink, installed, order_of
-from conformance.bench.beside.turns import Sample, Turns, load
-from conformance.bench.figures import Figure, Report
+from conformance.bench.flink_comparison.latency import RATE, latencies
+from conformance.bench.flink_comparison.processes import SETTINGS, VERSION, Flink, installed, order_of
+from conformance.bench.flink_comparison.turns import Sample, Turns, load
 from conformance.bench.runtime import native, word_counts
 from conformance.bench.runtime.driver import Driver, launch_of
 from conformance.bench.runtime.processes import spent_in_all

@@ -1,4 +1,4 @@
-"""Barrier snapshots: what tasks, the coordinator, sinks and failures do.
+"""The actions of barrier snapshots: steps of tasks, of the coordinator and of sinks, and failures.
 
 Every order of these actions is a behaviour. Real gates and coordinators have fewer behaviours: they abort
 only when they must, and begin when an interval has passed. What holds for all behaviours also holds for

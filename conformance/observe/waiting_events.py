@@ -1,4 +1,4 @@
-"""The event to report of those that wait in the end.
+"""Chooses the event to report among those that still wait when all files are read.
 
 Most of them wait only because another file waits. The one to report has a cause that occurs nowhere in the
 lines that are left; if every cause occurs somewhere, files wait for each other in a circle, and one of them

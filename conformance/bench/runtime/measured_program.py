@@ -1,4 +1,4 @@
-"""A program that is run to be measured: the second of each line of output, and its peak of memory."""
+"""Runs a program and measures it: the time of each line of its output, and its peak memory."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ _LOOK_SECONDS = 0.05
 
 
 class Watched(NamedTuple):
-    """What a program did."""
+    """The output of a program, with its times and its memory."""
 
     lines: tuple[tuple[float, str], ...]
     """The lines of its standard output, each with the second since the start in which it came."""

@@ -11,25 +11,25 @@ from conformance.drive.bounds.wide_gate_cases import LARGE
 from conformance.report.divergence.phrases import of_reached
 
 _NEAR = 2**20
-"""Of ids below it the highest one is stated, of ids above it the bounds that they are near."""
+"""Below this id, the scope states the highest id. Above it, the scope states the bounds near the ids."""
 OPTIONS = {"mode": "modes", "profile": "profiles", "level": "levels"}
-"""The options of a configuration that a `hello` may name, and the field that has their values."""
+"""The options of a configuration that a `hello` may name, and the field of `TestedScope` for their values."""
 
 
 @dataclass
-class Tried:
-    """What the cases of one component reached."""
+class TestedScope:
+    """The options, ids, times and lengths that the cases of one component reached."""
 
     modes: set[str] = field(default_factory=set)
     profiles: set[str] = field(default_factory=set)
     levels: set[str] = field(default_factory=set)
     unseen: set[str] = field(default_factory=set)
-    """Profiles with which no released jar is driven, or `all` for a component that no jar is driven for."""
+    """Tested profiles that no released jar was compared with; `all` if no jar has the component."""
     channels: set[int] = field(default_factory=set)
     highest_id: int = -1
-    """The highest id that is not near one of BOUNDS; -1: none."""
+    """The highest id that is not near one of BOUNDS; -1 if there is none."""
     bounds: set[int] = field(default_factory=set)
-    """The BOUNDS that an id was near to."""
+    """The elements of BOUNDS that some id was near."""
     times: set[int] = field(default_factory=set)
     """The bounds of times that cases reached."""
     longest: int = 0
@@ -39,15 +39,15 @@ class Tried:
     lives: int = 0
     """How many instances had a long life."""
     watched: set[str] = field(default_factory=set)
-    """The measures that were taken of every long life; empty: they were too short."""
+    """What was measured in every long life; empty if the lives were too short to measure."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
     """How many different states, transitions, pairs and paths random walks reached, by kind."""
     cut: int = 0
-    """The number of cases that end before an event at which a known crash is expected."""
+    """The number of cases that end early, because their next event is known to crash the implementation."""
     declined: dict[str, str] = field(default_factory=dict)
-    """What the implementation has answered with `unsupported` at a bound, and why."""
+    """The bounds at which the implementation answered `unsupported`, each with the reason."""
 
     def take(self, component: str, config: Wire, events: Iterable[Wire]) -> None:
         """Count one case."""
@@ -89,8 +89,8 @@ class Tried:
         else:
             self.bounds.update(bound for bound in BOUNDS if abs(checkpoint - bound) < _NEAR)
 
-    def add(self, other: "Tried") -> None:
-        """Adds what another case reached."""
+    def add(self, other: "TestedScope") -> None:
+        """Add the scope that another case has reached."""
         for name in ("modes", "profiles", "levels", "unseen", "channels", "bounds", "times", "watched"):
             getattr(self, name).update(getattr(other, name))
         self.highest_id = max(self.highest_id, other.highest_id)
@@ -103,11 +103,11 @@ class Tried:
         self.declined.update(other.declined)
 
     def describe(self) -> str:
-        """All lines as one sentence, without its end."""
+        """All lines as one sentence, without a full stop."""
         return "; ".join(f"{name} {text}" if name != "tried" else text for name, text in self.lines().items())
 
     def lines(self) -> dict[str, str]:
-        """The lines of the bound by subject: `tried` (options), `channels`, `ids`, `walks`, `lives`, more."""
+        """The lines of the bound by subject: `tried` for options, `channels`, `ids`, `walks`, `lives`, ..."""
         options = [
             f"{name} {', '.join(sorted(values, key=by_number))}"
             for name, values in (("modes", self.modes), ("profiles", self.profiles), ("levels", self.levels))
@@ -125,7 +125,7 @@ class Tried:
 
     @property
     def profiles_without_jar(self) -> list[str]:
-        """The profiles that no released jar was compared with; none if that is the whole component."""
+        """The profiles that no released jar was compared with; empty if no jar has the component."""
         return sorted(self.unseen - {"all"}, key=by_number)
 
     def _unseen(self) -> str:
@@ -149,7 +149,7 @@ class Tried:
         return f"measured: {' and '.join(sorted(self.watched))}, {grows}"
 
     def values(self) -> dict[str, object]:
-        """What was tried, as JSON values."""
+        """The scope as JSON values."""
         return {
             "modes": sorted(self.modes, key=by_number),
             "profiles": sorted(self.profiles, key=by_number),
@@ -172,13 +172,17 @@ class Tried:
 
 
 def not_tested(
-    tried: Tried, offered: Mapping[str, Sequence[object]], chosen: Mapping[str, object], *, injects: bool
+    tried: TestedScope,
+    offered: Mapping[str, Sequence[object]],
+    chosen: Mapping[str, object],
+    *,
+    injects: bool,
 ) -> list[str]:
-    """What an implementation offers and was not tested, each with the reason.
+    """What an implementation offers but the suite did not test, each with the reason.
 
-    `offered`: by option (`mode`, `profile`, `level`) the values that its `hello` names. `chosen`: the values
-    that the user has chosen. `injects`: the gate offers the capability `inject`; true where there is none to
-    offer.
+    `offered`: for each option (`mode`, `profile`, `level`), the values that its `hello` names. `chosen`: the
+    values that the user has chosen. `injects`: whether the gate offers the capability `inject`; true for a
+    component that has no such capability.
     """
     left: list[str] = []
     for option, name in OPTIONS.items():
@@ -197,12 +201,12 @@ def not_tested(
 
 
 def beyond(limits: Mapping[str, int]) -> list[str]:
-    """What an implementation is not sent because its `hello` declares a limit."""
+    """What the suite does not send to an implementation, because its `hello` declares a limit."""
     return [f"{what} above {greatest:,} (a limit of hello)" for what, greatest in limits.items()]
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """`1 to 4, 33, 65`."""
+    """The numbers as text, with runs joined, such as `1 to 4, 33, 65`."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and number == runs[-1][-1] + 1:
@@ -217,7 +221,7 @@ def _run(run: Sequence[int]) -> str:
 
 
 def by_number(word: str) -> tuple[object, ...]:
-    """1.9 before 1.11."""
+    """The key that sorts releases by number: 1.9 before 1.11."""
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in _parts(word))
 
 

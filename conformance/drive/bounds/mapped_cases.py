@@ -1,8 +1,7 @@
 """Cases at the bounds of a component: large ids and late times in every kind of case, gates of many channels.
 
-An implementation that answers `unsupported` at a bound declines it: nothing at this bound or beyond is played
-any more, and the verdict states the smaller bound, within which it holds. Nothing at all is sent beyond a
-limit that its `hello` declares.
+If an implementation answers `unsupported` at a bound, no further case reaches this bound, and the verdict
+states the smaller bound. No case exceeds a limit that the implementation's `hello` declares.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,9 +26,9 @@ Way = TypeVar("Way", IdMap, TimeMap)
 
 
 def play_mapped_rules(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[ValueMap, ...]:
-    """Every rule case with each map of ids and each map of times; the maps for cases of other sources.
+    """Play every rule case with each map of ids and each map of times.
 
-    There are none once a case has diverged or the budget has ended.
+    Returns the maps for cases of other sources; none if a case has diverged or the budget has ended.
     """
     cases = list(rule_cases(component, plan, Oracles(component)))
     with_time = [case for case in cases if of_times.has_time(component, case[0].config)]
@@ -43,7 +42,7 @@ def play_mapped_rules(component: str, adapter: Adapter, plan: Plan, total: Playe
 def run_machines(
     component: str, adapter: Adapter, plan: Plan, maps: Sequence[ValueMap], total: Played
 ) -> None:
-    """The examples of a Hypothesis machine with values as they are, then those with mapped values."""
+    """Run the examples of a Hypothesis machine, first with their own values, then with mapped values."""
     mapped = -(-plan.examples // MAPPED_SHARE) if maps else 0
     source = Source(plan.seed, plan.examples - mapped, plan.limits, plan.pinned, plan.selected, plan.injects)
     if source.examples:
