@@ -55,7 +55,7 @@ class CommandModules(click.Group):
 
 @cache
 def _modules() -> Mapping[str, str]:
-    """From each command to its module, a file in one of the folders of `conformance.commands`."""
+    """Maps each command to its module, a file in one of the folders of `conformance.commands`."""
     found = pkgutil.walk_packages(commands.__path__, f"{commands.__name__}.")
     return {one.name.rpartition(".")[2]: one.name for one in found if not one.ispkg}
 

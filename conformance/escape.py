@@ -30,7 +30,7 @@ _UNSEEN_IN_BLOCK = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f{_FORMAT}\ud800-\udf
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_IN_TLA = re.compile(r"[^\x20-\x5f\x61-\x7e]")
-"""Its parser takes no backtick in a string."""
+"""TLA+'s parser rejects a backtick in a string."""
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

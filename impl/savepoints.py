@@ -35,7 +35,7 @@ REQUESTS = "requests"
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
 CANCEL, SUSPEND = "cancel", "suspend"
-"""How a request ends a job: the field of the request, with a number that grows while its sender waits."""
+"""The fields of a request that ends a job. Their number grows while the sender waits."""
 _GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
 """The number grows after the first time. If it does not within the second, the sender has ended."""
 

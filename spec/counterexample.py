@@ -46,7 +46,7 @@ _ENDING = re.compile(r"(\d+): (?:Back to state|(Stuttering))")
 
 
 def parse_ending(text: str, last: TraceStep) -> TraceStep:
-    """How a counterexample that never ends goes on after its last state: in a circle, or not at all."""
+    """The continuation of an infinite counterexample after its last state: a loop, or stuttering."""
     ending = _ENDING.match(text)
     if ending is None:
         raise TraceSyntaxError(

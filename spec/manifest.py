@@ -282,7 +282,7 @@ def _value(name: str, constant: str, value: object) -> Constant:
 
 
 def _confirm_names(model: Model) -> None:
-    """Every name stands in the module, and every constant has a value. Raises UndefinedNameError."""
+    """Checks that the module defines every name and every constant has a value. Raises UndefinedNameError."""
     configuration, module = model.configuration, model.module
     try:
         names = names_of(module)

@@ -41,7 +41,7 @@ class Job(NamedTuple):
     configuration: str
     """The text of the configuration file."""
     large: bool = False
-    """So large that the thorough compiler of the JVM pays off."""
+    """Whether the model is so large that the optimising compiler of the JVM is worth its time."""
     may_stop: bool = True
     """A state without a next one is no error."""
 
@@ -67,7 +67,7 @@ class Result(NamedTuple):
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """How the result differs from the manifest, one sentence each; empty if it is as pinned."""
+        """The differences of the result from the manifest, one sentence each; empty if there are none."""
         compared: tuple[tuple[str, object, object], ...] = (
             ("violated definition", self.model.violates or "none", self.violated or "none"),
             ("distinct states", self.model.states, self.states),

@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Where = Mapping[str, tuple[str, ...]]
-"""From an option to the values of which it has to have one; empty: everywhere."""
+"""Maps an option to its permitted values, one of which it must have; empty if it holds everywhere."""
 
 _TABLES = ("config", "event", "effect", "state")
 _OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
@@ -43,7 +43,7 @@ class Mark(NamedTuple):
     """How an event or effect is drawn in a space-time diagram."""
 
     lane: str
-    """It may name fields: `channel {channel}`."""
+    """The lane, which may contain names of fields, such as `channel {channel}`."""
     look: str
     """The look of the mark, one of conformance/diagram/looks.toml."""
     source: str = ""

@@ -78,7 +78,7 @@ class ProcessAdapter:
         """The process has not answered yet."""
         self._submitted = 0
         self.starts = 0
-        """How often a process was started."""
+        """The number of processes that were started."""
         self.exit_code: int | None = None
         """How the process ended after `bye`; None: it has not, or had to be killed."""
 
@@ -93,7 +93,7 @@ class ProcessAdapter:
 
     @property
     def runs(self) -> bool:
-        """There is a process."""
+        """Whether a process runs."""
         return self._process is not None
 
     def hello(self) -> protocol.Hello | protocol.Failure:

@@ -15,7 +15,7 @@ class Run(NamedTuple):
     """The work, done once."""
 
     amount: int
-    """How many units it did."""
+    """The number of units of work."""
     seconds: float
     own_seconds: float | None
     """Processor time of this process; None where another process does the work."""

@@ -21,7 +21,7 @@ CANDIDATES = 2
 SMALL = 4
 """Smaller numbers are channels and counts, and are distinguished."""
 WALKS: Mapping[str, float] = {"states": 1, "transitions": 1, "pairs": 0.25, "paths": 2}
-"""How much a new mark of a walk counts: with these weights more of every kind are reached than without."""
+"""The weight of a new mark of a walk. With these weights walks reach more marks of every kind."""
 
 Marks: TypeAlias = Mapping[str, Set[Hashable]]
 """The states, transitions, pairs and paths that one case reaches."""
@@ -57,7 +57,7 @@ class Reached:
         return set(self._times[kind])
 
     def values(self) -> dict[str, int]:
-        """How many different marks were reached, by kind."""
+        """The number of different marks that were reached, by kind."""
         return {kind: len(times) for kind, times in self._times.items()}
 
     def _new(self, marks: Marks) -> float:

@@ -19,7 +19,7 @@ class Transition(NamedTuple):
     event: Wire
     target: int
     suspect: bool
-    """It looks like a known divergence."""
+    """Whether the transition looks like a known divergence."""
 
 
 def ways_around(transitions: Sequence[Transition], longest: int) -> Iterator[Sequence[Wire]]:

@@ -48,7 +48,7 @@ LOST = frozenset({"fail", "crashed", "malformed"})
 
 
 class UncomparedError(Exception):
-    """Nothing can be concluded about two implementations; the message says why."""
+    """Two implementations cannot be compared; the message states the reason."""
 
 
 def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan: Plan) -> Compared:
@@ -93,7 +93,7 @@ def _whole(offer: Offer, known: Offer) -> Offer:
 
 
 def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator[Change]:
-    """What only one of the two offers: a component, or words of one that both offer."""
+    """The differences of two offers: a component, or a value of an option, that only one offers."""
     if old is None or new is None:
         words = [] if old is new else [("component", component, old is not None)]
     else:
@@ -129,7 +129,7 @@ class _Runs:
     def __init__(self, shared: Sequence[tuple[str, Plan]]) -> None:
         self._shared = shared
         self.runs: Counter[str] = Counter()
-        """How many there were by their source."""
+        """The number of runs by source."""
         self._steps = 0
         self._suites: list[Guarantee] = []
 
@@ -243,14 +243,14 @@ def _fails(answer: Answer) -> bool:
 
 
 def _is_over(answer: Answer, component: str, number: int) -> bool:
-    """Nothing more is sent: there is no instance, or none that may be used again."""
+    """Whether nothing more can be sent: there is no instance, or the instance may not be used again."""
     if answer.refused is not None:
         return number == 0 or answer.refused.startswith("unsupported")
     return _fails(answer) and component not in GOES_ON
 
 
 def _judged(change: Change) -> Change:
-    """With what the model answers to the last event, and the rules that fire there."""
+    """Adds the model's answer to the last event, and the rules that fire there."""
     if not change.events:
         return change
     edge = Oracle(change.component, change.config).transcript(change.events)[-1]

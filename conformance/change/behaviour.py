@@ -25,7 +25,7 @@ from conformance.vectors.vector import Vector
 
 
 class Kind(Enum):
-    """How a behaviour has changed."""
+    """The kind of a change of behaviour."""
 
     GAINED = "gained"
     """The new side takes what the old one refuses."""

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.components.records import Record
+from conformance.components.tla_records import Record
 from conformance.vectors.tla.text import Word, plain
 from model.checker.closed_model import ClosedModel
 from model.components import COMPONENTS, Component

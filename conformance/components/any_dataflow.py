@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.compare.projection import Given, Node, Projection
-from conformance.components.records import pairs
+from conformance.components.tla_records import pairs
 from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import closed_any_dataflow

@@ -17,10 +17,10 @@ from typing import Any
 from conformance.compare.projection import Given, Node, Projection, Words
 from conformance.components.coordinator.projection import FAULTS, coordinator_record
 from conformance.components.gate.aligned import GATE
-from conformance.components.records import pairs
 from conformance.components.sink import SINK as SINK_RECORD
 from conformance.components.sink import snapshot_of
 from conformance.components.subtask import SUBTASK
+from conformance.components.tla_records import pairs
 from conformance.vectors.tla.text import plain
 from model.checker.closed_model import ClosedModel, Offered, forgetting
 from model.components import COMPONENTS
@@ -133,7 +133,7 @@ def _counts(function: Mapping[int, int], records: int) -> Counts:
 
 
 def _each(sequences: Mapping[int, tuple[int, ...]], records: int) -> Counts:
-    """How often each record is in a sequence."""
+    """The number of occurrences of each record in a sequence."""
     return tuple(
         tuple(sequences[source].count(record) for record in range(records)) for source in range(OPERATOR)
     )

@@ -6,7 +6,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import Record, Spelling, each, fields
+from conformance.components.tla_records import Record, Spelling, each, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
-from conformance.components.records import IDS, OR_ZERO, Record, each, fields, pairs
+from conformance.components.tla_records import IDS, OR_ZERO, Record, each, fields, pairs
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import IDS, Record, fields
+from conformance.components.tla_records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser, every
@@ -151,7 +151,7 @@ class _Drawn:
     def __init__(self, draw: Callable[[], float], spread: int) -> None:
         self._draw = draw
         self._spread = spread
-        """How far ahead of their triggers aborts come."""
+        """The distance by which an abort may precede its trigger."""
 
     def _near(self, observed: Wire) -> int:
         newest = max(observed["last"], *observed["running"], 0)

@@ -12,7 +12,7 @@ from conformance.generators import generate
 PLAYS = 5
 """Plays of each history that is right: threads interleave differently in each play."""
 REPEATS = 20
-"""How often the shortest history is played again."""
+"""The number of repetitions of the shortest history."""
 
 
 @dataclass(frozen=True)

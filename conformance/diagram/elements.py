@@ -25,7 +25,7 @@ class Mark(NamedTuple):
     """The event or effect in words."""
     side: str = BOTH
     slot: int = 0
-    """Its place within the step, from 0."""
+    """The position of the mark within the step, from 0."""
     checkpoint: int | None = None
     """The checkpoint whose colour the mark has."""
 
@@ -38,7 +38,7 @@ class Arrow(NamedTuple):
     text: str
     side: str = BOTH
     slot: int = 0
-    """Its place within the step in which it ends."""
+    """The position of the arrow's end within the step."""
     checkpoint: int | None = None
 
 

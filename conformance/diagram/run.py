@@ -19,7 +19,7 @@ from conformance.page.case import Step
 from conformance.report.divergence import phrases
 
 Message = tuple[str, int, str, int]
-"""Its kind, the attempt, the task (that sends a barrier, that gets a notification), the checkpoint."""
+"""A message: kind, attempt, task (a barrier's sender, a notification's receiver), checkpoint."""
 
 _SENT = {
     "broadcast_barrier": "barrier",

@@ -68,11 +68,11 @@ class Examination:
     evidence: tuple[FailedCheck, ...] = ()
     """The failed checks to save: those of `broken`, or the one that `stopped` a case without events."""
     tried: TestedScope = field(default_factory=TestedScope)
-    """How far the cases reached."""
+    """The options, ids, times and lengths that the cases reached."""
     not_tested: tuple[str, ...] = ()
     """What the implementation offers and the run did not test, each with the reason."""
     capabilities: tuple[str, ...] = ()
-    """How far optional capabilities were tested: durable data, events at once."""
+    """The tests of optional capabilities (durable data, events at once), as lines of the bound."""
     guarantees: tuple[Guarantee, ...] = ()
     """The guarantee of each complete suite."""
     seconds: float = 0.0

@@ -50,13 +50,13 @@ class Played:
     stopped: Failure | None = None
     """The case ended early, and no verdict about it is possible: a skip, a hang, an instance not made."""
     hung: Divergence | None = None
-    """It did not answer the last event within the time limit; `stopped` is then the same failure."""
+    """The implementation did not answer the last event in time; `stopped` then has the same failure."""
     unrepeatable: Divergence | None = None
-    """It differed once, or hung, and not when the same events were given again."""
+    """An answer differed or hung once, but not when the same events were sent again."""
     evidence: FailedCheck | None = None
     """What `stopped` the last case, if that has no event: an instance not made, or a hang late in a life."""
     tried: TestedScope = field(default_factory=TestedScope)
-    """How far the cases reached."""
+    """The options, ids, times and lengths that the cases reached."""
     origins: Counter[str] = field(default_factory=Counter)
     """The number of cases by their source."""
     skipped: list[str] = field(default_factory=list)
@@ -337,5 +337,5 @@ def _wordless(effect: Wire) -> bytes:
 
 
 def agrees(came: Wire, expected: Wire) -> bool:
-    """Every field that came and is known has the expected value; fields of later versions may be there."""
+    """Whether every known field of the answer has the expected value. Unknown fields are ignored."""
     return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)

@@ -133,7 +133,7 @@ class Oracle:
 
     @property
     def remembered(self) -> int:
-        """How many states are remembered."""
+        """The number of cached states."""
         return len(self._nodes)
 
     def forget(self) -> None:

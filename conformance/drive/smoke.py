@@ -57,7 +57,7 @@ class Check(NamedTuple):
 
 
 def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
-    """Every check in its order; where an adapter does not answer at all, nothing more of that component."""
+    """The results of the checks, in order. After no answer, the component's other checks are skipped."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         yield Check("hello", "names the implementation", _shown_answer(hello))

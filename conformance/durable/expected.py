@@ -17,7 +17,7 @@ from model.store.store import Entry, Store
 TYPES = ("checkpoint", "checkpoint", "savepoint")
 """The types of checkpoints that are added, by weight. A stop ends the job, so none is drawn."""
 NEWEST = 0.6
-"""How likely a notification or a restore is one of the newest checkpoint that it can have."""
+"""The probability that a notification or a restore names the newest possible checkpoint."""
 FEW_RECORDS = 3
 """A transaction with fewer records gets another one more often than a snapshot."""
 

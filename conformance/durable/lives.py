@@ -23,9 +23,9 @@ from conformance.durable.expected import EXPECTED, TYPES, Expected, Wrong
 MOVES = 25
 """Moves of one life."""
 KILLED_BEFORE = 0.1
-"""How likely a move is a kill with no event under way."""
+"""The probability that a move is a kill between two events."""
 KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add": 0.3}
-"""How likely an event is cut short by a kill; others, which make nothing durable, as KILLED_RARELY."""
+"""The probability of a kill during an event; KILLED_RARELY for events that make nothing durable."""
 KILLED_RARELY = 0.02
 TRANSACTIONS = (24, 1)
 """Transactions that the commits of large lives have, in turn."""
@@ -73,7 +73,7 @@ class Lived(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Nothing was wrong, and every answer came."""
+        """Whether nothing was wrong and every answer was received."""
         return self.wrong is None and self.failed is None
 
 

@@ -23,10 +23,10 @@ ALIVE = 50
 """Records that the engine must have processed after a fault before the next one is due."""
 LONGEST_SECONDS = 1_200.0
 TRICKLE_SECONDS = 15.0
-"""How long an engine may process nothing before it is fed a chunk of each lane."""
+"""The seconds that an engine may be idle before it gets the next chunk of each lane."""
 A_CHUNK_EACH = LANES * CHUNK
 ALIVE_SECONDS = 400.0
-"""How long an engine may take to start, or to recover."""
+"""The seconds that an engine may take to start or to recover."""
 QUIET_SECONDS = 8.0
 """The input is complete and nothing was processed for so long: the engine has all of it."""
 _SETTLE_SECONDS = 1.5

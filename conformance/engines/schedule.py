@@ -70,7 +70,7 @@ class Fault:
     """The time from then on until it occurs."""
     kind: Kind
     length: int
-    """How long it lasts, where its kind lasts."""
+    """The duration, if faults of this kind have one."""
     target: int
 
     def as_dict(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Larger(NamedTuple):
     """A closed model in two sizes."""
 
     small: ClosedModel
-    """With ids up to UP_TO."""
+    """The model with ids up to UP_TO."""
     large: Bounded
 
 
@@ -71,7 +71,7 @@ def _gate(
 
 
 def searched(one: Larger, properties: tuple[Property, ...]) -> Searched:
-    """Every state of the large one, after explorer and kernel have seen the small one."""
+    """Every state of the large model, after explorer and kernel have agreed on the small model."""
     program = program_of(*one.large, properties)
     graph = explore(one.small, properties, keep_transitions=False)
     few = explore_columns(program, UP_TO)

@@ -16,7 +16,7 @@ from model.dataflow import environment as dataflow_environment
 from model.gate.profiles import PROFILES
 
 KERNEL_IDS = 2
-"""With more ids a coordinator has too many paths for a kernel; its moves are looked up in tables."""
+"""With more ids a coordinator has too many paths for a kernel, so the search looks its moves up in tables."""
 
 
 class Size(NamedTuple):

@@ -115,7 +115,7 @@ class ForgetsRecovered(Recovers):
     """Only records that arrived from the sender become channel state."""
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """Those that were not recovered."""
+        """The records that were not recovered."""
         return tuple(record for record in kept if record not in recovered)
 
 

@@ -38,7 +38,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         super().__init__()
         self._may_go_on = may_go_on
         self.words = 0
-        """How many instances were made."""
+        """The number of instances that were made."""
         self._adapter = adapter
         self._alphabet = alphabet
         self._oracle = Oracle(alphabet.component, alphabet.config)

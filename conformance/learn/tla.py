@@ -34,7 +34,7 @@ class Step(NamedTuple):
     source: int
     target: int
     moved: int
-    """How much the newest id grows."""
+    """The number that is added to the newest id."""
     event: str
     effects: str
     gate: str

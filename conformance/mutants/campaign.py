@@ -1,4 +1,4 @@
-"""Every mutant of the catalogue, each in a fresh process: the rule that it names must kill it."""
+"""Runs every mutant of the catalogue in a new process. The rule that a mutant names must kill it."""
 
 import json
 import subprocess

@@ -175,7 +175,7 @@ class Causes:
         return bool(still)
 
     def count(self, key: Key) -> int:
-        """How often `key` has happened."""
+        """The number of times that `key` has happened."""
         if key[0] in _MESSAGES:
             messages = self._messages.get(key[:-1])
             return 0 if messages is None else messages.sent.get(checkpoint_of(key), 0)

@@ -23,7 +23,7 @@ from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
 """The rule of each event that the subtask requires."""
 _KEPT_SNAPSHOTS = 8
-"""With more of them, those are dropped that no attempt can restore."""
+"""If there are more snapshots, those that no attempt can restore are dropped."""
 RelativeSnapshot = tuple[int, int | None, tuple[tuple[int, int], ...]]
 """A snapshot of a sink, relative to the ids of a line: checkpoint, open transaction, pending ones."""
 

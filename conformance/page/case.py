@@ -30,7 +30,7 @@ class Step:
     event: Wire
     expected: Answer
     got: Answer | Failure | None
-    """None: not known. A state without a field says nothing about that field."""
+    """None if it is not known. If a field is missing, nothing is known about that field."""
     rules: tuple[str, ...]
     """The rules that fired in the model."""
     place: str = ""

@@ -14,7 +14,7 @@ class Row(NamedTuple):
     name: str
     verdict: Verdict
     bound: str
-    """How far its verdict reaches."""
+    """The bound of its verdict."""
     fired: tuple[str, ...] = ()
     """The rules that it exercised."""
     missing: tuple[str, ...] = ()

@@ -147,7 +147,7 @@ def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
 
 @cache
 def _cases(channels: int, thorough: bool) -> Sequence[Case]:
-    """All of them, made once in a process."""
+    """All cases, made once in each process."""
     from model.proofs import all_cases, thorough_cases
 
     return (*all_cases(channels=channels), *(thorough_cases() if thorough else ()))

@@ -52,7 +52,7 @@ IN_TIME = ("coordinator", "store")
 
 
 class Order(NamedTuple):
-    """How much is to be played."""
+    """The numbers of cases to play."""
 
     sequences: int
     seed: int
@@ -61,9 +61,9 @@ class Order(NamedTuple):
     directed: tuple[tuple[str, str, Directed], ...] = ()
     """These cases, each with its mode and profile."""
     tour_nodes: int = 400
-    """How many states of each small model are toured, breadth first; 2,000 are all if no time passes."""
+    """The number of states that tours of each small model cover; 2,000 are all states without time."""
     timed_nodes: int = 100
-    """How many where time passes: those models have no end."""
+    """The number of states for models with virtual time, which have infinitely many states."""
     histories: int = 1_000
     """Random histories of a coordinator or store."""
 
@@ -190,7 +190,7 @@ def conform_one(one: Target, order: Order) -> Conformed:
 
 
 def has_gate(one: Target) -> bool:
-    """It is a gate, in a mode that its profile has."""
+    """Whether the target is a gate in a mode that its profile has."""
     overtakes = one.mode in ("unaligned", "alternating")
     return one.component == "gate" and (not overtakes or PROFILES[one.profile].has_unaligned)
 

@@ -34,7 +34,7 @@ class Watched:
     findings: tuple[Finding, ...] = ()
 
     def bound(self) -> str:
-        """How far an acceptance reaches."""
+        """The bound of an acceptance."""
         seen = sum(1 for name in SITUATIONS if self.situations[name])
         accepted = f"{self.events:,} events accepted, {self.cuts:,} cuts compared"
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"

@@ -41,7 +41,7 @@ class Part(NamedTuple):
     engine: str
     """The tool that does the work, as the report names it."""
     paced: bool = False
-    """It mostly waits, so it runs in a process of its own beside the parts before it."""
+    """Whether the part mostly waits. It then runs in its own process, parallel to the parts before it."""
     extra: str = ""
     """The extra of the distribution that it needs, if any."""
 
@@ -88,7 +88,7 @@ class Verification:
     started: str
     """When it began, in UTC, as ISO 8601 writes it."""
     seconds: float = 0.0
-    """How long all of it took; parts that ran beside each other took longer together."""
+    """The wall-clock seconds of the verification. Parts that ran at the same time add up to more."""
     thorough: bool = False
 
     @property
@@ -174,7 +174,7 @@ def _beside(
 
 
 _queues: list["Queue[str | None]"] = []
-"""In the process of a paced part: where its messages go."""
+"""The queue for the messages of a part that runs in its own process."""
 
 
 def _send_to(messages: "Queue[str | None]") -> None:

@@ -137,7 +137,7 @@ SHORT = {
 }
 """Effects that an arrow shows after a slash, with the letter of each; all others are omitted."""
 ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
-"""Those that need no number."""
+"""Effects that need no number, with their labels."""
 
 
 def _label(subject: Subject, event: Wire, effects: Sequence[Wire]) -> str:

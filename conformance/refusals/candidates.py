@@ -86,7 +86,7 @@ class Candidates(NamedTuple):
 
 
 def candidates(refused: RefusedAnswer) -> Candidates:
-    """Every path for the event: the one that happens first, then by the number of guards that fail."""
+    """Every path for the event: first the one that the model takes, then by the number of failing guards."""
     component = {**COMPONENTS, **PARTS}[refused.component]
     kept: set[str] = set()
     is_read = True

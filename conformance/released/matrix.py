@@ -33,7 +33,7 @@ class MatrixError(InputError):
 
 
 class Bounds(NamedTuple):
-    """How much each cell is driven."""
+    """The numbers of cases for each cell."""
 
     sequences: int
     """Random sequences of each cell."""
@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
     tour_nodes: int
     """States of each small model that are toured."""
     timed_nodes: int
-    """The same for models with virtual time."""
+    """The limit of states for models with virtual time."""
 
 
 class Cell(NamedTuple):

@@ -34,7 +34,7 @@ def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str
 
 
 def checkpoints(measured: Sequence["CheckpointMeasures"], title: str) -> str:
-    """How long each checkpoint of a run took, with its longest alignment dark, and how large it was.
+    """Plots the duration of each checkpoint, with its longest alignment in a dark colour, and its size.
 
     Raises ValueError without a checkpoint, and MissingPartError without matplotlib.
     """

@@ -87,7 +87,7 @@ def matrix(cells: Iterable["Cell"]) -> str:
 
 
 def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
-    """How much was driven, and with which bounds."""
+    """The numbers of cases and their bounds."""
     driven = [cell for cell in cells if cell.verdict is not None]
     toured = f"tours of {bounds.tour_nodes:,} states a model, {bounds.timed_nodes} where time passes"
     counts = (

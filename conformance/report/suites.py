@@ -65,7 +65,7 @@ def _summary(found: Sequence["Guarantee"]) -> str:
 
 
 def _left_out(found: Sequence["Guarantee"]) -> str:
-    """How many sequences were not played, or not to their end."""
+    """The number of sequences that were not played, or not to their end."""
     left, known = sum(one.left_out for one in found), sum(one.known for one in found)
     ended = f", {known:,} of them to a known divergence" if known else ""
     return ended + (f", {left:,} more left out, in which it is known to crash" if left else "")

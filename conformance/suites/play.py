@@ -74,7 +74,7 @@ class Planned(NamedTuple):
     """A suite that is to be played, if its guarantee has a k."""
 
     alphabet: Alphabet | None
-    """None: there is none for the configuration."""
+    """None if the configuration has no alphabet."""
     guarantee: Guarantee
 
 

@@ -15,7 +15,7 @@ from impl.faults import CLOCK
 from impl.job import JobResult
 
 CHECKPOINTS_AFTER = 3
-"""At least so many checkpoints complete after a jump. Without the schedule at most two would: one that was
+"""The checkpoints that must complete after a jump. Without the schedule at most two would: one that was
 pending, and the last one."""
 PATIENT_MS = 60_000
 """The time-outs of heartbeats and checkpoints."""

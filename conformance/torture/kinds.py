@@ -40,7 +40,7 @@ class Options(Protocol):
     storage: str
     source: str
     skipped: str | None
-    """Set once it is known that the server cannot be started."""
+    """The reason why the server cannot be started; None as long as none is known."""
 
 
 class RoundsByKind:

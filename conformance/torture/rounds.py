@@ -193,7 +193,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
 
 
 def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingFault]) -> Marks:
-    """The points and phases that faults reach in a round. A phase: an operator, at the first time or later."""
+    """The points and phases that faults reach in a round. A phase: an operator, first time or later."""
     known = list(faults)
     phases = (
         (one.point, one.action, _stage(one.task), one.occurrence == 1)
@@ -224,7 +224,7 @@ def all_marks(mode: str | None = None) -> Marks:
 
 
 def all_streaming_marks(sink: str) -> Marks:
-    """The same of the rounds of Structured Streaming."""
+    """Everything that the rounds of Structured Streaming can reach."""
     return {"faults": set(PAIRS), "modes": {(*pair, sink) for pair in PAIRS}, "phases": set()}
 
 

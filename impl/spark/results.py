@@ -1,4 +1,4 @@
-"""How a run of a job begins, its progress, and its result."""
+"""The start, the progress and the result of a run of a job."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -117,7 +117,7 @@ class RunSettings:
     requests: SavepointRequests | None = None
     """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None
-    """Is used and left open; None for a session of the run's own."""
+    """The session to use, which stays open; None if the run makes its own session."""
 
 
 def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig) -> Where:

@@ -20,7 +20,7 @@ UNGUARDED = "the classes of a release do not refuse events that the protocol doe
 
 
 class NoJavaError(FlinkError):
-    """There is no Java to run the release with."""
+    """No Java is installed that could run the release."""
 
 
 def command(release: Release, options: Sequence[str] = ()) -> list[str]:
@@ -48,5 +48,5 @@ def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapt
 
 
 def is_release(hello: Hello) -> bool:
-    """It is a released Flink that answers behind this adapter."""
+    """Whether a released Flink answers behind this adapter."""
     return hello.implementation == NAME

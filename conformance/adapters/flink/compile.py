@@ -34,7 +34,7 @@ class CompileError(FlinkError):
 
 
 class NoCompilerError(CompileError):
-    """There is Java, or not even that, but no compiler."""
+    """No Java compiler is installed."""
 
 
 class SectionError(CompileError):

@@ -27,7 +27,7 @@ class Contestant(NamedTuple):
     """Rows of the large run."""
 
     def smaller(self, times: int) -> "Contestant":
-        """The same with fewer rows; the large run keeps more than the small one."""
+        """The same contestant with fewer rows; the large run still has more rows than the small run."""
         if times == 1:
             return self
         small = max(_FEWEST, self.small // times)
@@ -51,7 +51,7 @@ CONTESTANTS: Final = (
     Contestant("Flink DataStream in Java, memory", FLINK, STREAM, MEMORY, 2 * _M, 10 * _M),
     Contestant("Flink DataStream in Java, rocksdb", FLINK, STREAM, ROCKSDB, 1 * _M, 5 * _M),
 )
-"""In the order in which they take turns; what a ratio compares stands close together."""
+"""The contestants in the order of their runs. The two sides of a ratio are close together."""
 
 
 class Goal(NamedTuple):

@@ -1,4 +1,4 @@
-"""How long a record takes from its time until it is in committed output, at a fixed rate.
+"""Measures the time from when a record is due until it is in committed output, at a fixed rate.
 
 The time of a record is when it is due: the first row of a source at its start, each further one after the
 interval of the rate. So a source that falls behind does not shorten the latency. A word occurs in files of

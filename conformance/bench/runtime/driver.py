@@ -36,7 +36,7 @@ _START_SECONDS = 60.0
 
 
 class Launch(NamedTuple):
-    """How the process is started, if it is not this module. `cores`: those that it may use; none: all."""
+    """The command of another process than this module. `cores`: the cores that it may use; empty: all."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = MappingProxyType({})

@@ -76,7 +76,7 @@ class Windows:
         return Window(checkpoint, cpu_then - cpu, rows_then - rows, ended - began)
 
     def _wait_for_commit(self, checkpoint: int) -> None:
-        """It mostly is there long before."""
+        """Waits until the output of the checkpoint is committed, which is mostly long before."""
         until = time.perf_counter() + _LONGEST_SECONDS
         while (frontier(self._committed) or 0) < checkpoint:
             if time.perf_counter() > until:

@@ -14,7 +14,7 @@ KINDS = {
     "invariant": "invariant: it holds of every state or step, and no step fires it",
     "temporal": "temporal: only TLC checks it, under weak fairness",
 }
-"""From each kind of rule that the command prints to the text that it prints."""
+"""Maps each kind of rule to the text that the command prints."""
 
 
 @click.command()

@@ -13,8 +13,8 @@ from typing import Any
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step
-from conformance.components.records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
 from conformance.components.store import ENTRIES
+from conformance.components.tla_records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
 from conformance.vectors.tla.text import Word, plain
 from model.coordinator.environment.failure_count import CheckpointFails, CheckpointSucceeds, closed_failures
 from model.coordinator.environment.relative_time import Request, Scope, closed_relative, handle_of

@@ -32,7 +32,7 @@ _PLAIN: list[Wire] = [
 
 
 def is_from_1_14(profile: str) -> bool:
-    """It knows checkpoints after tasks finish, and a reason for files that cannot be written."""
+    """Whether checkpoints may continue after tasks finish, and failed files have a reason of their own."""
     return PROFILES.index(profile) >= PROFILES.index("1.14.0")
 
 
@@ -87,7 +87,7 @@ SLOW: Wire = {"cleaning": "slow"}
 
 
 def has_slow_cleaning(profile: str) -> bool:
-    """It counts the deletions that are under way."""
+    """Whether the generation counts the deletions that are under way."""
     return COORDINATOR_PROFILES[profile].limits_deletions
 
 

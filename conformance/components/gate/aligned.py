@@ -15,7 +15,7 @@ from conformance.compare.projection import (
     plain_event,
     projected,
 )
-from conformance.components.records import FLAGS, Record, each, field, fields
+from conformance.components.tla_records import FLAGS, Record, each, field, fields
 from conformance.divergence import Divergence
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, Word, set_of, steps, value
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from model.checker.prove import Case
 
 TRACKED_AT_MOST = 50
-"""As many checkpoints as a tracker keeps; the wire has no other bound."""
+"""The number of checkpoints that a tracker keeps; the wire has no other bound."""
 
 GATE = Record(*fields("current", "pending", "repeats", "failed"), *fields("blocked", "closed", of=FLAGS))
 

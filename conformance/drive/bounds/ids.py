@@ -81,7 +81,7 @@ MAPS: tuple[IdMap, ...] = (
         lambda checkpoint, highest: INT64 - highest + checkpoint if checkpoint > 1 else checkpoint,
     ),
 )
-"""All maps, by their bounds, which ascend: who declines one declines all that follow with a greater bound."""
+"""All maps, by ascending bounds. If an implementation declines one, it declines all later ones."""
 
 
 def maps_within(greatest: int | None, *, first_id: bool = False) -> tuple[IdMap, ...]:

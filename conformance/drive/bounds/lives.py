@@ -165,7 +165,7 @@ def _batches(life: _Life) -> Iterator[list[Wire]]:
 
 
 def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
-    """How the life of an evidence differs or hangs now, late or at its beginning; None: it does not."""
+    """The failure of a saved life if it is played again, or None if it does not fail any more."""
     component, config = evidence.component, evidence.config
     life = _Life(component, config, _for(config, rounds()[component]), evidence.checkpoints)
     total = Played()
@@ -266,7 +266,7 @@ class _Watch:
 def _difference(
     batch: Sequence[Wire], answer: Applied | Failure, expected: Sequence[Effects], observed: Wire
 ) -> str | None:
-    """How an answer differs; None: it is as expected."""
+    """The difference of an answer from the expected one, or None."""
     if not isinstance(answer, Applied):
         return answer.describe()
     for event, came, effects in zip(batch, answer.effects, expected, strict=True):

@@ -37,13 +37,13 @@ class TestedScope:
     checkpoints: int = 0
     """Checkpoints of the longest life."""
     lives: int = 0
-    """How many instances had a long life."""
+    """The number of instances that had a long life."""
     watched: set[str] = field(default_factory=set)
     """What was measured in every long life; empty if the lives were too short to measure."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
-    """How many different states, transitions, pairs and paths random walks reached, by kind."""
+    """The numbers of different states, transitions, pairs and paths that random walks reached."""
     cut: int = 0
     """The number of cases that end early, because their next event is known to crash the implementation."""
     declined: dict[str, str] = field(default_factory=dict)

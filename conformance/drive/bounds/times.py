@@ -45,7 +45,7 @@ MAPS: tuple[TimeMap, ...] = (
     TimeMap("times around 2^53", 2**53 - 11),
     TimeMap("times around 2^62", 2**62),
 )
-"""All maps, by the times that they lead to, which ascend."""
+"""All maps, by ascending times."""
 
 
 def maps_within(greatest: int | None) -> tuple[TimeMap, ...]:

@@ -63,6 +63,6 @@ def _combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> Iterator[ValueM
 
 
 UNMAPPED = ValueMap(None, None)
-"""Every value stays."""
+"""The map that changes no value."""
 ALL = combined(of_ids.MAPS, of_times.MAPS)
 """The maps for an implementation without limits."""

@@ -41,7 +41,7 @@ class PyFlinkCluster(FlinkCluster):
         return [*words, str(self.place.lanes), str(LANES), str(self.place.output), str(self.place.progress)]
 
     def state(self) -> None:
-        """Its state is pickled values of Python, which no job of ours reads."""
+        """PyFlink's state consists of pickled Python values, which our jobs cannot read."""
         return
 
     def environment(self) -> dict[str, str]:

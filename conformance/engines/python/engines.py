@@ -39,7 +39,7 @@ class Spark(OneProcess):
     )
 
     def command(self) -> Sequence[str]:
-        """Its specification comes in a file."""
+        """The command of the job; its specification is in a file."""
         file = self.place.folder / "spec.json"
         folders = {
             name: str(getattr(self.place, name))

@@ -36,7 +36,7 @@ PATIENCE = 3600
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""
 _PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
-"""With the model, what units would load at last: what modules make of protocol code stays as it is."""
+"""Modules that units of work import. They are loaded with the model, so that mutants do not change them."""
 _NOT_PRELOADED = ("checker", "theorem")
 """Folders of the model that no component needs, beside what the others load."""
 _OURS = ("model.", "impl.", "conformance.", "spec.")

@@ -52,7 +52,7 @@ class Validated:
 
 
 def state_at(parts: Parts, cut: Cut) -> object:
-    """Everything that decides about the lines after the cut; equal values stand for equal replays.
+    """Everything that influences the replay after the cut. Equal values give equal replays.
 
     Raises NotQuietError if something is under way.
     """

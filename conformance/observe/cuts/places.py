@@ -41,7 +41,7 @@ class Cut(NamedTuple):
     started: Span
     """The line of the coordinator's file in which the attempt starts, and the lines after it."""
     restores: int
-    """How often the coordinator has restored until the attempt started."""
+    """The number of restores until the attempt started."""
     completed: tuple[int, ...]
     """The checkpoints that are complete before the last one, as many as the coordinator retains."""
     before: Completion

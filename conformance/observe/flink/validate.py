@@ -165,7 +165,7 @@ def replayed(
 def _verdict(
     unreadable: Sequence[Unreadable], rejection: FlinkRejection | None, missing: Sequence[str]
 ) -> Verdict:
-    """Only the lines before the first unreadable one can be judged."""
+    """Whether only the lines before the first unreadable line can be judged."""
     if unreadable and (rejection is None or rejection.line > unreadable[0].number):
         return Verdict.UNDETERMINED
     if rejection is not None:

@@ -16,7 +16,7 @@ import orjson
 from conformance.observe.lines.line import NO_CHECKPOINT, KnownEffect, Shape, ShapedLine
 
 COMPONENTS = frozenset({"gate", "subtask", "sink", "coordinator"})
-"""Those whose lines have shapes."""
+"""Components whose lines have shapes."""
 MOST_SHAPES = 50_000
 """Shapes that are kept; the lines of further ones are parsed each time."""
 _LONGEST = 1 << 14

@@ -41,7 +41,7 @@ class Edge(NamedTuple):
     """The number that the step adds to the other base."""
     rules: tuple[str, ...]
     moves: Any
-    """How the registers change; None if they stay as they are."""
+    """The change of the registers; None if they stay as they are."""
 
 
 class _Answer(NamedTuple):

@@ -91,18 +91,18 @@ class Located(NamedTuple):
 
 
 class Taken:
-    """How often the readers of one run have taken remembered transitions, to be added up in the end."""
+    """Counts the cached transitions that the readers of one run take; they are added up at the end."""
 
     __slots__ = ("counts", "rules")
 
     def __init__(self) -> None:
         self.counts: dict[Outcome, int] = {}
         self.rules: set[str] = set()
-        """Those of a line that was rejected."""
+        """The rules of a rejected line."""
 
 
 class Memory:
-    """All states that are kept, of all readers of this process."""
+    """All cached states, of all readers of this process."""
 
     def __init__(self) -> None:
         self.states: dict[Hashable, ReaderState] = {}

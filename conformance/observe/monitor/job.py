@@ -13,7 +13,7 @@ from conformance.observe.monitor.reports import Alarm, Ended, Place
 
 
 class JobWatch(CheckpointWatch):
-    """Everything that is watched of one job."""
+    """Everything that the monitor observes of one job."""
 
     def __init__(
         self, job: str, max_concurrent: int, alarms: Callable[[Alarm], None], ended: Callable[[Ended], None]

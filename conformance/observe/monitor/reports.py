@@ -58,7 +58,7 @@ class JobCounts(Protocol):
 
     @property
     def restarts(self) -> int:
-        """How often it was restarted."""
+        """The number of restarts."""
 
 
 class Counts(Protocol):

@@ -69,7 +69,7 @@ class PostgresServer:
 
     @property
     def conninfo(self) -> str:
-        """How to connect, as libpq reads it."""
+        """The connection string of libpq."""
         return f"host={self._folder} port={self._port} user=postgres dbname=postgres"
 
     @property

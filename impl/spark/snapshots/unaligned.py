@@ -94,7 +94,7 @@ class OvertakingSnapshots:
         self._declined = {} if declined is None else {checkpoint: declined}
 
     def stop(self, checkpoint: int) -> None:
-        """All records that were in flight at the inputs have come."""
+        """Stop persisting: all records in flight at the inputs have arrived."""
         self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
         self._finish(checkpoint)
 

@@ -97,7 +97,7 @@ class ChainedOperator(Operator):
         return rows
 
     def _from_each(self, held_back: Callable[[Operator], Rows]) -> Rows:
-        """From the first function to the last: what it has held back, through the ones behind it."""
+        """The buffered rows of each function, first to last, after the next functions have processed them."""
         pieces: list[Rows] = []
         for one in self._operators:
             if one is not self._operators[0]:

@@ -14,7 +14,7 @@ Notify = Callable[[int], None]
 
 
 class Listeners:
-    """Those of `users` that have the methods of a `CheckpointListener`, in their order.
+    """The objects of `users` that have the methods of a `CheckpointListener`, in their order.
 
     Raises ConfigError for a method that cannot take a checkpoint id.
     """

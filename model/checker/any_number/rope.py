@@ -48,7 +48,7 @@ class Length(SymbolicInt):
         return super().__sub__(other)
 
     def __rmul__(self, one: tuple[Any, ...]) -> "Rope":  # type: ignore[misc]
-        """As many equal elements."""
+        """A rope of equal elements, of this length."""
         (value,) = one
         return Rope(_constant(cell, value) for cell in self.cells)
 

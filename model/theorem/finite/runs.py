@@ -228,7 +228,7 @@ def shortened(theory: Theory, run: Run) -> Run:
 
 
 def failure_after(theory: Theory, steps: tuple[Taken, ...], clause: Clause, small: Small) -> Failure | None:
-    """How the clause is false after the steps; None if it holds or a step cannot be taken."""
+    """The values that make the clause false after the steps; None if it holds or a step cannot be taken."""
     state = first_state(theory, small)
     for step in steps:
         after = taken(theory, state, step, small)

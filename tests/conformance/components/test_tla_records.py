@@ -9,12 +9,12 @@ from conformance.components.coordinator.projection import FAULTS, coordinator_re
 from conformance.components.gate.aligned import GATE
 from conformance.components.gate.unaligned import DECIDING, UNALIGNED
 from conformance.components.offsets import READER
-from conformance.components.records import FLAGS, IDS, OR_ZERO, Record, fields, words
 from conformance.components.registry import COMPONENTS
 from conformance.components.sink import SINK
 from conformance.components.source import SOURCE
 from conformance.components.store import ENTRIES
 from conformance.components.subtask import SUBTASK
+from conformance.components.tla_records import FLAGS, IDS, OR_ZERO, Record, fields, words
 from model.checker.explore import explore
 from model.closed_models import closed_models
 from spec.values import format_value, parse_value

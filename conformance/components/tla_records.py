@@ -79,7 +79,7 @@ class Record:
         return Function({tla: spelling.write(getattr(state, model)) for tla, model, spelling in self.fields})
 
     def nested(self, start: State) -> Spelling:
-        """The spelling of a field that holds such a record. `start` has the fields that TLA+ does not have."""
+        """The spelling of a field that is such a record. `start` has the fields that TLA+ does not have."""
         return Spelling(lambda there, before: self.read(there, start), self.write)
 
     def shows(self, component: str, inner: str = "", **others: Shown) -> Mapping[str, Shown]:
