@@ -74,7 +74,7 @@ def find_jar() -> Path:
 
 
 class ClassArchive(NamedTuple):
-    """The archive of the classes that one Java loads from one jar; whether it is there yet or not."""
+    """The archive of the classes that one Java loads from one jar. The file may not exist yet."""
 
     path: Path
 

@@ -1,14 +1,15 @@
 """The composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
 
-The constants of a configuration make the scope that the explorer visits, with channels and messages that have
-no bound. A step has no words, so a node is the job and how many snapshots could not be written.
+The constants of a configuration determine the scope that the explorer visits; channels and messages are
+unbounded. A step has no words, so a node consists of the job and the number of snapshots that could not be
+written.
 
-TLA+ has numbers where the model has counts: how many records of a source were counted is beside how often
-each of them was. So a state in which a record is counted twice or left out is no state that TLA+ can read as,
-and is a difference. What TLA+ has and the model does not is `received`, how many records have reached the
-sink, which the model adds up from the writes of the sink; and the order of the committed records. That no two
-states of TLA+ read as one state of the model is compared too. The registry of shared files is left out: no
-task here shares a file.
+TLA+ stores how many records of a source were counted, the model stores how often each record was counted. So
+no state of TLA+ corresponds to a state of the model in which a record is counted twice or left out, and the
+comparison reports such a state as a difference. TLA+ also has `received`, the number of records that have
+reached the sink, which the model adds up from the sink's writes, and the order of the committed records. The
+comparison also checks that no two states of TLA+ correspond to one state of the model. The registry of shared
+files is left out, because no task shares a file here.
 """
 
 from collections.abc import Mapping

@@ -69,7 +69,7 @@ class SuitePlay:
         return streams
 
     def _stream(self, adapter: ProcessAdapter) -> bool:
-        """Play what is left without waiting for each answer; whether all were as expected."""
+        """Play the rest without waiting for each answer. Returns whether all answers were as expected."""
         sent: deque[Word] = deque()
 
         def prepared() -> Iterator[stream.Case]:

@@ -1,4 +1,4 @@
-"""The judgement of a round: whether anything was lost or doubled, and whether its log is a valid run."""
+"""The verdict about a round: whether a record was lost or duplicated, and whether its log is a valid run."""
 
 import shutil
 import time

@@ -85,7 +85,7 @@ class Driver:
         return result
 
     def has_answered(self, seconds: float) -> bool:
-        """Wait up to `seconds` for the answer; whether it is there."""
+        """Wait up to `seconds` for the answer. Returns whether it has arrived."""
         assert self._process.stdout is not None
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 

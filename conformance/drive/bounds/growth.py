@@ -1,6 +1,6 @@
 """Whether a measure grows over a life: compares the medians of the first and the last tenth.
 
-A runtime that warms up grows at first and then stays; so growth counts only if it goes on in the second half.
+A runtime grows while it warms up, and then stays. So growth counts only if it continues in the second half.
 """
 
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from statistics import median
 
 TENTHS = 10
 SLOWER = 2.0
-"""If the answer time grows by this factor, that is a finding."""
+"""An answer time that grows by this factor is a finding."""
 LARGER = 1.1
-"""If memory grows by this factor,"""
+"""Memory that grows by this factor, and by LARGER_BYTES, is a finding."""
 LARGER_BYTES = 2**20
-"""and by this number of bytes, that is a finding."""
+"""See LARGER."""
 STEADY = 0.25
-"""The second half has at least this share of the growth; where growth is steady it has 4 parts of 9."""
+"""The least share of the growth that lies in the second half; with steady growth the share is 4 / 9."""
 
 
 def slower(seconds: Sequence[float]) -> str | None:

@@ -18,7 +18,7 @@ class FinalCheckpoint:
         """Whether the final checkpoint has to be triggered now."""
 
     def ended(self, task: str, tasks: int) -> bool:
-        """The end of data has passed through `task`; whether through all `tasks`."""
+        """Record that the data of `task` has ended. Returns whether the data of all `tasks` has."""
         self._ended.add(task)
         return len(self._ended) == tasks
 

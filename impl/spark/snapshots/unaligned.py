@@ -65,7 +65,7 @@ class OvertakingSnapshots:
         return Advance(passed)
 
     def time_out(self) -> bool:
-        """Let every barrier overtake whose time is out; whether there was one."""
+        """Let each barrier overtake whose time-out has passed. Returns whether there was one."""
         now = self.now()
         due = [checkpoint for checkpoint, at in self._due.items() if at <= now]
         for checkpoint in due:

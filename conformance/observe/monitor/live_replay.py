@@ -2,7 +2,8 @@
 
 The replay begins where the log shows the start of the job. It runs a few hundred lines behind the end of the
 log, because some lines are explained by later ones (a task that finishes takes part in no later checkpoint).
-After a rejection it rests until the job starts anew: the model's state would no longer be that of the job.
+After a rejection the replay pauses until the job starts again, because the model's state is no longer the
+job's.
 """
 
 from collections import deque
@@ -20,11 +21,11 @@ from conformance.observe.monitor.reports import Alarm, Place
 from conformance.observe.replay import Rejected
 
 BEHIND = 400
-"""Lines of the protocol by which the replay follows the end of the log."""
+"""The number of lines by which the replay stays behind the end of the log."""
 PATIENCE = 3_000
-"""Lines for which a line may wait for its cause."""
+"""The number of lines for which a line may wait for its cause."""
 LONGEST_START = 100_000
-"""Lines from the start of a job to its second completed checkpoint that are kept at most."""
+"""The maximum number of lines that are kept from the start of a job to its second completed checkpoint."""
 _KEPT_CHECKPOINTS = 100
 _EVERY = 500
 """Lines between two times that old checkpoints are dropped."""
@@ -51,7 +52,7 @@ class LiveReplay:
     def __init__(self, job: str, settings: Settings, alarms: Callable[[Alarm], None]) -> None:
         self.job = job
         self.note = "the log does not show the start of the job"
-        """The reason why nothing is replayed at the moment; empty if something is."""
+        """The reason why nothing is replayed now; empty while lines are replayed."""
         self.replayed = 0
         """Lines that were replayed."""
         self.rules: set[str] = set()

@@ -7,15 +7,15 @@ from model.events import CHECKPOINT_SUBSUMED, TASK_NOT_READY, Effects, Event
 from model.gate.alignment import TIMED, UNALIGNED
 
 
-def hurries(item: Item) -> bool:
+def is_urgent(item: Item) -> bool:
     """The item is urgent: an announcement, or an unaligned barrier."""
     return type(item) is Notice or (type(item) is Mark and item.alignment == UNALIGNED)
 
 
 def overtaking(queue: Queue, item: Item) -> Queue:
     """The queue with the item placed after the urgent items and before all others."""
-    others = tuple(other for other in queue if not hurries(other))
-    return (*(other for other in queue if hurries(other)), item, *others)
+    others = tuple(other for other in queue if not is_urgent(other))
+    return (*(other for other in queue if is_urgent(other)), item, *others)
 
 
 def values_in(queue: Queue) -> tuple[int, ...]:
@@ -35,7 +35,7 @@ def leaves(before: Channel, event: Event) -> bool:
     """The event carries the sender's first item to the receiver."""
     if type(event) is not Transfer or not before.output or before.restored > 0:
         return False
-    return not before.blocked or (before.profile.passes_block and hurries(before.output[0]))
+    return not before.blocked or (before.profile.passes_block and is_urgent(before.output[0]))
 
 
 def arrives(before: Channel, event: Event) -> bool:
@@ -43,7 +43,7 @@ def arrives(before: Channel, event: Event) -> bool:
     if not leaves(before, event) or type(before.output[0]) is not Mark:
         return False
     barrier = before.output[0]
-    if not (before.profile.counts_in_order or hurries(barrier)):
+    if not (before.profile.counts_in_order or is_urgent(barrier)):
         return False
     return barrier.checkpoint > before.seen or (barrier.checkpoint == before.seen and before.phase != IDLE)
 
