@@ -123,7 +123,7 @@ class Crashed(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """No answer came within the time limit, in seconds; `stderr` is its head and its tail."""
+    """The implementation did not answer within the time limit. `stderr`: its head and its tail."""
 
     seconds: float
     stderr: str

@@ -196,7 +196,7 @@ def _apart(
     if found is not None:
         again = _first_difference(old, new, component, config, found.events)
         if again is None or again.rules != found.rules:
-            raise UncomparedError(f"{component}: differed once, and not when the same events came again")
+            raise UncomparedError(f"{component}: differed once, but not when the same events were sent again")
     return found
 
 

@@ -51,7 +51,7 @@ class Check(NamedTuple):
     name: str
     """The expected behaviour of the adapter."""
     wrong: str | None = None
-    """The answer that came instead, and what to do; None if the check passes."""
+    """The wrong answer, and what to do; None if the check passes."""
     note: str = ""
     """Further facts."""
 
@@ -205,7 +205,7 @@ def _different(played: Played) -> str | None:
         rule = played.divergence.charge or "a step that fires no rule"
         return f"it diverges at {rule} after {played.divergence.step} events; conform finds the shortest run"
     if played.unrepeatable is not None:
-        return "it differed once, and not when the same events came again"
+        return "it differed once, but not when the same events were sent again"
     return None if played.stopped is None else _shown_answer(played.stopped)
 
 

@@ -63,7 +63,7 @@ class InFlight:
             self._read[checkpoint] = dict(received)
 
     def gathered(self, fields: dict[str, Any]) -> None:
-        """Whether all records in flight at the task's ends are stored."""
+        """Record that the task has stored all its records in flight."""
         checkpoint = fields["checkpoint"]
         at = (self._file.attempt, self._file.task, checkpoint)
         self._run.overtaken[at] = dict(fields["overtaken"])

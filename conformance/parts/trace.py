@@ -40,7 +40,7 @@ class Watched:
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
 
     def add(self, log: Path, parts: int = 1, side_by_side: Map | None = None) -> str:
-        """Validate one log more, in at most so many parts; answers what came of it in one line.
+        """Validate one more log, in at most so many parts. Returns the result in one line.
 
         `side_by_side` as in `conformance.observe.cuts.validate_in_parts`.
         """
@@ -63,7 +63,7 @@ class Watched:
         return f"{log}: {result.describe()}"
 
     def join(self, other: "Watched") -> None:
-        """Add what came of other logs."""
+        """Add the results of other logs."""
         self.runs += other.runs
         self.events += other.events
         self.cuts += other.cuts

@@ -43,7 +43,7 @@ from conformance.torture.rounds import (
     round_named,
     streaming_round,
 )
-from conformance.torture.separate_driver_round import run_apart
+from conformance.torture.separate_driver_round import run_with_separate_driver
 from conformance.torture.server import KeptServer
 from conformance.torture.servers.postgres_server import ServerNotFoundError, programs
 from conformance.torture.streaming import run_streaming
@@ -234,7 +234,7 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
                     lambda planned, folder: run_local(planned, folder, spark, store=store, broker=broker),
                 )
         for kind in (DRIVER, EXECUTOR):
-            run(kind, lambda planned, folder: run_apart(planned, folder, store, broker))
+            run(kind, lambda planned, folder: run_with_separate_driver(planned, folder, store, broker))
 
 
 def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: KeptStore | None) -> Outcome:

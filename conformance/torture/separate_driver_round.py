@@ -1,4 +1,4 @@
-"""A round whose driver or executors are killed: its driver is a process, and replaced when it dies.
+"""A round whose driver or executors are killed. A supervisor replaces its driver process when that dies.
 
 Every process that a killed one has started must end by itself; a token in its environment identifies it.
 """
@@ -23,17 +23,17 @@ from impl.job import Job, JobResult
 
 LOCAL_MASTER = "local[6]"
 CLUSTER_MASTER = "local-cluster[2,6,1024]"
-"""Two executors, each large enough for the whole job, so that the job need not wait for a killed one."""
+"""Two executors, each large enough for the whole job, so that the job need not wait for a killed executor."""
 TOKEN = "BARRIERSPEC_ROUND"
 """The environment variable with the round of a process."""
 LONGEST_SECONDS = 400.0
 _COMMAND_SHOWN = 60
 
 
-def run_apart(
+def run_with_separate_driver(
     planned: Round, folder: Path, store: KeptStore | None = None, broker: FaultyBroker | None = None
 ) -> Outcome:
-    """Run a round under `folder`, which is emptied first, and judge it; the others as of `run_local`."""
+    """Empty `folder`, run a round there, and judge it. Other arguments as in `run_local`."""
     outcome = Outcome(planned)
     with timed(outcome, folder):
         place = None if store is None else store.begin(planned.name)
@@ -76,7 +76,7 @@ def _supervised(job: Job, folder: Path, outcome: Outcome, place: str | None) -> 
 
 @contextmanager
 def processes_of(outcome: Outcome) -> Iterator[str]:
-    """A token for the environment of a round's processes. Those that live on at the end are a finding."""
+    """A token for the environment of a round's processes. A process that outlives the round is a finding."""
     token = secrets.token_hex(8)
     try:
         yield token

@@ -50,7 +50,7 @@ class Shapes:
         """The text of a line up to its number in the file; no line begins like it if there was none."""
         self._attempt = 0
         self._followers: dict[int, list[_Expected]] = {}
-        """By number of a shape: the shapes of lines after it, the one that came last first."""
+        """By number of a shape: the shapes of the lines after it, the most recent one first."""
         self._last = _NO_SHAPE
         """The number of the last line's shape."""
         self._expected: list[_Expected] = []

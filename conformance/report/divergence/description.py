@@ -101,7 +101,9 @@ def headline(divergence: Divergence) -> str:
     """The rule and its title in one line, of any length; of a flaky answer also how often it comes."""
     if divergence.repeats is not None:
         differed, plays = divergence.repeats
-        often = f"{differed} of {plays} more plays" if plays > 1 else "not when the same events came again"
+        often = (
+            f"{differed} of {plays} more plays" if plays > 1 else "not when the same events were sent again"
+        )
         return f"flaky, {often}: {_title(divergence)}"
     return _title(divergence)
 
@@ -202,7 +204,7 @@ def difference(divergence: Divergence) -> str:
     """The differences at the last step, in plain sentences."""
     expected, got = divergence.expected, divergence.got
     if isinstance(got, Hung):
-        return "No answer came within the time limit (--limit)."
+        return "The implementation did not answer within the time limit (--limit)."
     if isinstance(got, FAILURES):
         if expected.refused is not None:
             return "The protocol does not allow this event here; it is to be answered with an error."

@@ -33,7 +33,7 @@ class Came(NamedTuple):
 
 
 def came(binding: Binding, divergence: Divergence, edge: Edge) -> Came:
-    """The answer that came instead of the one that `edge` expects."""
+    """The received answer, which differs from the one that `edge` expects."""
     got = divergence.got
     if not isinstance(got, Answer):
         return Came(value([(type(got).__name__.lower(),)]), binding.state)

@@ -187,7 +187,7 @@ class CreditedChannel:
             while True:
                 kind, payload = self._connection.receive()
                 if kind is not Kind.CREDIT or len(payload) != _CREDITS.size:
-                    raise FrameError(f"expected credits, {len(payload)} bytes of {kind.name} came")
+                    raise FrameError(f"expected credits, got {len(payload)} bytes of {kind.name}")
                 with self._changed:
                     self._credits += _CREDITS.unpack(payload)[0]
                     self._changed.notify_all()

@@ -208,7 +208,7 @@ def _require_rows(
     function: Any,  # noqa: ANN401
     element: Any,  # noqa: ANN401
 ) -> None:
-    """Raise NotRowsError if the error came of a result that is no rows, and not of the function itself."""
+    """Raise NotRowsError if the result of the function, and not the function itself, caused the error."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

@@ -10,8 +10,8 @@ from typing import Any
 
 import z3
 
+from model.checker.any_number.all_paths import TRUE, Walk, conjunction
 from model.checker.any_number.members import Behaviour, Many
-from model.checker.any_number.syntactic import TRUE, Walk, conjunction
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicUseError
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.any_number.syntactic import FALSE, conjunction, disjunction, negation, truth, truth_of
+from model.checker.any_number.all_paths import FALSE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, int_term
 
 _NUMBERS = count()

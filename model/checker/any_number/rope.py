@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import z3
 
+from model.checker.any_number.all_paths import TRUE, conjunction, disjunction
 from model.checker.any_number.iteration import Steps, collectors
 from model.checker.any_number.members import (
     Behaviour,
@@ -25,7 +26,6 @@ from model.checker.any_number.members import (
     mentions,
     names_its_member,
 )
-from model.checker.any_number.syntactic import TRUE, conjunction, disjunction
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 
 

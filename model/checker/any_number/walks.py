@@ -16,10 +16,10 @@ from typing import Any
 import z3
 
 from model.checker.any_number import sums
+from model.checker.any_number.all_paths import TRUE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.any_number.iteration import Collector, collectors
 from model.checker.any_number.members import Behaviour, Many, Place, Position
 from model.checker.any_number.rope import Length, Rope, SomeOf, cells_of, is_present, joined
-from model.checker.any_number.syntactic import TRUE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
 

@@ -1,7 +1,8 @@
-"""Terms of values that Python computes with tests of symbols: every path is followed, feasible or not.
+"""Follows a small function along all its paths, and makes one z3 term of its results.
 
-`model.checker.paths` uses z3 to find the feasible paths. The small functions of this folder (an element of a
-walk, an equation) have few tests, and an infeasible path only adds a case whose condition is false.
+`model.checker.paths` uses z3 to leave out infeasible paths; this module does not. The functions here (an
+element of a walk, an equation) have few decisions, and an infeasible path only adds a case whose condition is
+false.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ class Walk:
         self._terms: list[z3.BoolRef] = []
 
     def decide(self, tested: Question) -> bool:
-        """The answer on this path; what an outer execution has decided holds here too."""
+        """The decision on this path. Decisions of an outer execution hold here too."""
         term, key, truth = tested
         for run in reversed(running):
             if key in run.known:
@@ -66,7 +67,7 @@ def outcomes(function: Callable[[], Any]) -> Iterator[Outcome]:
 
 
 def truth(function: Callable[[], Any]) -> z3.BoolRef:
-    """The term that holds exactly where the function returns something true."""
+    """The term that holds exactly when the function returns a true value."""
 
     def asked() -> z3.BoolRef:
         result = function()

@@ -1,4 +1,4 @@
-"""The account of a recorded run of any engine, as a JSON file: its input, its output, and its state.
+"""Reads the recorded run of any engine from a JSON file: its input, its output, and its state.
 
 `sent`: `record`, `key`, `lane`, `position`, `weight` (1 if left out). `committed`: rows of `key`, `record`,
 `place`, `total`. The other fields may be left out. `state`: `key`, `records`, `total`. `cuts`: `checkpoint`,
