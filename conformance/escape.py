@@ -24,7 +24,7 @@ _FORMAT = (
     "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0001\U000e0020-\U000e007f"
 )
-"""Categories Cf, Zl and Zp of Unicode: nothing of them is seen, and some reorder what is."""
+"""Categories Cf, Zl and Zp of Unicode: invisible characters, some of which reorder visible ones."""
 _UNSEEN = re.compile(f"[\x00-\x1f\x7f-\x9f{_FORMAT}\ud800-\udfff]")
 _UNSEEN_IN_BLOCK = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f{_FORMAT}\ud800-\udfff]")
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")

@@ -1,9 +1,9 @@
-"""The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
+"""The adapter of an implementation that is a separate process: JSON lines over its pipes.
 
-Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
-ended, its outcome has the head and the tail of its stderr, and the next `new` starts a fresh one. It has a
-session of its own, and ends with its whole process group: a command may be a shell that starts the
-implementation. A guard beside it ends the group if this process dies, however it dies.
+Every answer has a time limit. If the process exits, hangs, or sends an invalid frame, the adapter ends it and
+reports the head and the tail of its stderr, and the next `new` starts another process. It has its own
+session, and the adapter ends its whole process group, because a command may be a shell that starts the
+implementation. If the suite's process dies, a guard process ends the group.
 """
 
 import contextlib

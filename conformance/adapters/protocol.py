@@ -155,7 +155,7 @@ class Adapter(Protocol):
         """The implementation and the components that it offers."""
 
     def new(self, component: str, config: Wire) -> Made | Failure:
-        """Make a fresh instance and drop the previous one. A dead implementation is started anew."""
+        """Make a new instance and drop the previous one. An implementation that has died is started again."""
 
     def apply(self, events: Sequence[Wire]) -> Applied | Failure:
         """Give the instance a batch of at least one event, in order."""
@@ -199,7 +199,7 @@ class Killable(Keeping, Overlapping, Protocol):
     """An adapter whose process can be killed."""
 
     def kill(self) -> None:
-        """Kill the implementation as the system would: nothing of it runs on."""
+        """Kill the implementation with all its processes, as the system would."""
 
 
 @runtime_checkable

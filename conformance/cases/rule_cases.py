@@ -1,8 +1,8 @@
-"""Rule cases: for each rule a short run that ends where it fires, so that no coverage hangs on a seed.
+"""Rule cases: for each rule a short run whose last event fires it, so that coverage depends on no seed.
 
 `conformance/rule-cases.txt` has one run a line, without a configuration; a rule that needs other events in
-other configurations has several. They were found beside the model alone and shrunk until no event can be left
-out; a test says whether one is missing, and makes the file anew.
+other configurations has several. The runs were found with the model alone and shrunk until no event can be
+left out. A test reports missing runs, and writes the file again.
 """
 
 import json

@@ -44,7 +44,7 @@ from conformance.suites.sequences import SuitePlay
 from conformance.vectors.vector import Expected, Vector
 
 LOST = frozenset({"fail", "crashed", "malformed"})
-"""Effects of which only the kind counts; the last two stand for an answer that did not come."""
+"""Effects of which only the kind is compared. The last two replace a missing answer."""
 
 
 class UncomparedError(Exception):
@@ -225,7 +225,7 @@ def _answer(came: Applied | Made | Failure) -> Answer:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    """Both refuse, or the effects agree but for texts of failures, and the state fields that both show."""
+    """Whether both refuse, or agree in effects (without texts of failures) and in fields that both show."""
     if (one.refused is None) != (other.refused is None):
         return False
     effects = [[_wordless(effect) for effect in answer.effects] for answer in (one, other)]

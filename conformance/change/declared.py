@@ -15,13 +15,13 @@ class Declared(NamedTuple):
     added: tuple[str, ...]
     removed: tuple[str, ...]
     reworded: tuple[str, ...]
-    """Rules whose statement, source or generations are other ones."""
+    """Rules whose statement, source or generations differ."""
     in_changelog: bool
-    """The changelog has another text."""
+    """Whether the changelogs differ."""
 
     @property
     def is_declared(self) -> bool:
-        """The index of rules has another version, and the changelog speaks of it."""
+        """Whether the rule index has a new version and the changelog has changed."""
         return self.old_version != self.new_version and self.in_changelog
 
     def missing(self) -> list[str]:

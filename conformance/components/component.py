@@ -20,7 +20,7 @@ class Component(NamedTuple):
     """The data that the suite needs for a component, in addition to its vocabulary and its model."""
 
     configs: Sequence[Wire]
-    """The configurations that walks go through, in turn."""
+    """The configurations of walks, in turn."""
     walk: Callable[[Wire, Random, bool], Chooser]
     """A fresh source of random events for one instance; the flag: the gate's task may be triggered itself."""
     projections: Mapping[str, Callable[[Given], Projection]]

@@ -119,7 +119,7 @@ def fencing_alphabets(config: Wire) -> Iterator[Alphabet]:
 ATTEMPTS = 2
 """Attempts that are drawn in an alphabet."""
 CONFIGS: list[Wire] = [{}, {"drivers": 3}, {"drivers": 1}]
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 COMPONENT = Component(
     alphabets=fencing_alphabets,

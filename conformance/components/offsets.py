@@ -63,7 +63,7 @@ def bind_offsets(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [{}, *({"remembered": remembered} for remembered in (1, 2, 4))]
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:

@@ -122,7 +122,7 @@ def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [{"profile": "1.14"}, {"profile": "1.9"}]
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_sink(config: Wire, rng: Random, injects: bool) -> Chooser:

@@ -65,7 +65,7 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = list(every(profile=("1.15", "1.10"), external=("reader", "function", "no")))
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_source(config: Wire, rng: Random, injects: bool) -> Chooser:

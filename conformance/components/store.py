@@ -98,7 +98,7 @@ Adds(event) == IF event[1] = "add" THEN {event[2]} ELSE {}
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = list(every(retain=(1, 2, 3), profile=("2.3", "1.11", "1.14")))
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:

@@ -114,7 +114,7 @@ CONFIGS: list[Wire] = [
     *every(max_concurrent=(1, 2, 3), profile=_PROFILES),
     *every(max_concurrent=2, profile=("2.3", "1.11", "2.3", "1.14"), restored=2),
 ]
-"""The configurations that walks go through, in turn; the newest comes more often."""
+"""The configurations of walks, in turn; the newest comes more often."""
 
 _REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
 

@@ -246,7 +246,7 @@ def again(
 ) -> Verdict:
     """Play a saved divergence, by default against the implementation in which it was found.
 
-    `show` gets the outcome while the implementation still runs, but nothing of a replay by TLC.
+    `show` gets the outcome while the implementation still runs; it is not called for a replay by TLC.
     """
     if replay_file.suffix == replays.TLA:
         return _by_tlc(replay_file, say)

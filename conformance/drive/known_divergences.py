@@ -142,7 +142,7 @@ def read(file: Path) -> list[Listed]:
 
 
 def _listed(row: dict[str, Any]) -> Listed:
-    """One entry; raises TypeError or KeyError for what is none."""
+    """One entry; raises TypeError or KeyError for any other value."""
     entry = Listed(**{**row, "events": tuple(row["events"]), "before": tuple(row.get("before", ()))})
     if entry.check:
         failed_check_of(entry._asdict())

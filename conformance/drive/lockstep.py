@@ -163,7 +163,7 @@ def replay(oracle: Expects, adapter: Adapter, events: Iterable[Wire], batch: int
 
 
 def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set[str]]:
-    """The events of a case, drawn beside the model alone, and the rules that fire."""
+    """The events of a case, drawn with the model alone, and the rules that fire."""
     events: list[Wire] = []
     fired: set[str] = set()
     node = oracle.start

@@ -65,7 +65,7 @@ class Edge:
         self.after = after
         self.refused = refused
         self.fails = any(effect["kind"] == "fail" for effect in effects)
-        """The task fails: the instance is not used again, and nothing of it can be observed."""
+        """The task fails: the instance is not used again, and its state is not observed."""
 
 
 class Oracle:

@@ -1,7 +1,7 @@
 """Smoke test of an adapter: does it speak the protocol, before `conform` checks what it answers.
 
 It checks that answers fit the schemas, that the same events get the same answers, and that illegal events are
-refused. Then a few random cases are driven beside the model. Each check says what to do if it fails.
+refused. Then a few random cases are compared with the model. Each check says what to do if it fails.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ from conformance.generators import generate
 LENGTH = 40
 """The number of events in the run that is repeated."""
 FIRST_LOOK = 100
-"""The number of random cases beside the model, for each component."""
+"""The number of random cases that are compared with the model, for each component."""
 LARGEST_ANSWER = 65_536
 """Bytes of the effects of one event and of the state after it, in a check of one component."""
 SHOWN = 500

@@ -1,7 +1,7 @@
 """The data that a sink or a store may show after each event, and after a kill during an event.
 
-The reference model answers which transactions are committed and which checkpoints are retained. An event
-that is cut short may have happened not at all, in whole, or in part: each commit by itself is atomic.
+The reference model determines which transactions are committed and which checkpoints are retained. An event
+during which the process is killed may take effect not at all, completely, or in part; each commit is atomic.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Lives of a sink or a store: events, and at random moments the process is killed and started anew.
+"""Lives of a sink or a store: events, and random kills of the process, which is then started again.
 
 A life is drawn with the model alone, so a seed decides it. When a process is killed *during* an event, the
 share of such an event's time that passes before is part of the life; how far the event came is not.

@@ -48,7 +48,7 @@ class Kind(Enum):
         return KINDS[self].get("shows")
 
     def among(self, possible: frozenset["Kind"]) -> "Kind":
-        """This kind, or the one that stands for it in an engine that has only the `possible` ones."""
+        """This kind, or its replacement for an engine that has only the `possible` kinds."""
         return self if self in possible else Kind(KINDS[self]["instead"]).among(possible)
 
 

@@ -1,7 +1,7 @@
 """One mutant in a fresh process: load it, drive it, and print in one line the rules that detect it.
 
 Run as `python -m conformance.mutants.fresh_process ID`. A mutant of the model is explored in its closed
-models with every property; one of the implementation is driven in lock-step beside the correct model.
+models with every property; one of the implementation runs in lock-step with the correct model.
 """
 
 import json

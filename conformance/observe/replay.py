@@ -66,7 +66,7 @@ class Instance:
 
 
 class Replayed(Instance):
-    """The model of one component, beside the run's. `record` gets every step that agrees."""
+    """The model of one component, which replays the run's events. `record` gets every step that agrees."""
 
     __slots__ = ("_record",)
 

@@ -86,7 +86,7 @@ def _step(case: Case, at: int) -> dict[str, Any]:
 
 
 def effect_rows(step: Step) -> list[list[str | None]]:
-    """Expected beside actual, aligned; None where a side has nothing there."""
+    """Expected and actual effects side by side, aligned; None where a side has nothing there."""
     expected, got = step.expected, step.got
     expected_lines = effects_of(expected)
     if got is None:

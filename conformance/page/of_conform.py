@@ -118,7 +118,7 @@ def _shown(
 
 
 def _commands(command: str, file: Path) -> Iterator[tuple[str, str]]:
-    """The replays that were written beside a divergence."""
+    """The replay files that were written for a divergence."""
     yield "again", escape.shell(["barrierspec", "conform", "--adapter", command, "--replay", str(file)])
     test = file.with_name(f"test_{file.stem}.py")
     if test.is_file():

@@ -1,8 +1,9 @@
-"""The whole verification: its parts, timed and held to account, and one verdict.
+"""The whole verification: runs its parts, measures their time, and gives one verdict.
 
-They run one after the other; a paced one, which mostly waits for its source, runs beside all that come
-before it. A part that cannot be loaded or that raises is UNDETERMINED with the reason; the others still run.
-What a part leaves for a later one (the pipeline's event logs for the trace) lies in the build folder.
+The parts run one after the other. A paced part, which mostly waits for its source, runs in parallel to all
+parts before it. A part that cannot be loaded, or that raises an error, is UNDETERMINED with the reason; the
+others still run. Files for a later part, such as the pipeline's event logs for the trace, are in the build
+folder.
 """
 
 import time

@@ -18,7 +18,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 from model.components import COMPONENTS, PARTS, Component, WireError
 
 MOST = 150
-"""Maximum number of paths beside the one that happens; sorting symbols has too many to read."""
+"""Maximum number of paths in addition to the one that the model takes. Sorting symbols has too many paths."""
 
 FIXED = frozenset(
     {

@@ -119,7 +119,7 @@ class Record:
     def resume(self) -> Mapping[Place, Cell]:
         """The cells of earlier runs with the same bounds; a missing file is begun.
 
-        Raises MatrixError if the file is none of this command, or has other bounds.
+        Raises MatrixError if another command wrote the file, or if it has other bounds.
         """
         if not self.file.exists():
             self.begin()

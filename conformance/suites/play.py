@@ -1,7 +1,7 @@
-"""Complete suites in `conform`: which are played with how many extra states, and what this guarantees.
+"""Plays complete suites in `conform`: chooses the numbers of extra states, and states the guarantee.
 
-Each suite is played with the extra states of the plan while all sequences of the component stay within
-SEQUENCES_AT_MOST, else with fewer; a suite that does not fit at all is stated, never passed over in silence.
+Each suite is played with the plan's number of extra states, as long as all sequences of the component stay
+within SEQUENCES_AT_MOST, otherwise with fewer. The report names a suite that was not played.
 """
 
 from functools import cache

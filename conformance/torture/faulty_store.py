@@ -22,7 +22,7 @@ from conformance.torture.servers.object_server import ObjectServer
 
 
 class StoreFault(StrEnum):
-    """The ways in which a request goes wrong."""
+    """The ways in which a request fails."""
 
     SLOW = "slow"
     FAILED = "failed"

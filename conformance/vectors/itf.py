@@ -39,7 +39,7 @@ def divergence_to_itf(divergence: Divergence, adapter: str, seed: int | None) ->
 
 
 def events_of(made: Mapping[str, Any]) -> tuple[Wire, ...]:
-    """The events of a trace; KeyError or TypeError if it is none."""
+    """The events of a trace; KeyError or TypeError if it is not such a trace."""
     return tuple(state["event"] for state in made["states"])
 
 

@@ -1,4 +1,4 @@
-"""One test vector: a configuration, and the steps of a run with all that has to come of them."""
+"""One test vector: a configuration, and the steps of a run with the required effects and states."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class VectorError(InputError):
 
 
 class Expected(NamedTuple):
-    """One event and what has to come of it."""
+    """One event, with the required effects and state."""
 
     event: Wire
     effects: Effects

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 _MOST = 2.0
-"""Two samples are compared only if the load of one is at most so many times that of the other."""
+"""Two samples are compared only if the load of one is at most this factor times that of the other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Structured Streaming's own aggregation of the words, beside which ours is measured.
+"""Structured Streaming's own aggregation of the words, with which ours is compared.
 
 `groupBy(word).agg(count, sum)` in update mode, its state in RocksDB, `foreachBatch` writing each micro-batch
 as Parquet. A micro-batch has as many files as take about the time of our checkpoint interval.

@@ -1,6 +1,6 @@
 """The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedState.tla.
 
-What a configuration puts in the place of an operator makes the Python closed model: the requests, the
+The operators that a configuration replaces determine the closed model in Python: the requests, the
 failures, the generation. The z3 relation is made for the shapes that a model meets
 (`model.coordinator.proofs.reached`) where that takes seconds: 174 shapes and 846 paths for one pending
 checkpoint at a time and requests of one rank. Two at a time are 518 shapes and 3,872 paths, and take five

@@ -41,7 +41,7 @@ class FailedCheck(NamedTuple):
 
 
 def failed_check_of(read: Mapping[str, Any]) -> FailedCheck:
-    """The evidence of such values. Raises KeyError, TypeError or ValueError for what is none."""
+    """The evidence of such values. Raises KeyError, TypeError or ValueError for any other value."""
     events, before = tuple(read["events"]), tuple(read.get("before", ()))
     checkpoints = read.get("checkpoints", 0)
     if read["check"] not in CHECKS:

@@ -36,7 +36,7 @@ def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
 
 
 def player(component: str, adapter: Adapter) -> Play:
-    """Plays events beside the model; what it returns is a divergence or a hang."""
+    """A function that plays events in lock-step with the model, and returns a divergence or a hang."""
     oracles = Oracles(component)
 
     def play(config: Wire, events: Sequence[Wire]) -> Divergence | None:

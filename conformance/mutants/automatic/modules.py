@@ -24,7 +24,7 @@ _COMPANIONS = {
     "properties",
     "wire",
 }
-"""Modules that declare records, parse, or judge. What an event is made of changes no rule."""
+"""Modules that declare records, parse, or judge. The fields of an event change no rule."""
 _RULES = re.compile(r"Model$|^Live")
 """Modules of the specification with rules; what extends or instantiates one of them states more of them."""
 _ABSTRACT = "ConsistentCut"

@@ -38,7 +38,7 @@ CRASHES = 25
 _PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
 """Modules that units of work import. They are loaded with the model, so that mutants do not change them."""
 _NOT_PRELOADED = ("checker", "theorem")
-"""Folders of the model that no component needs, beside what the others load."""
+"""Folders of the model that no component needs, apart from modules that others load."""
 _OURS = ("model.", "impl.", "conformance.", "spec.")
 GROUP = 1.0
 """Processor seconds after which a group of units is prepared; what follows is prepared if it is needed."""

@@ -1,6 +1,6 @@
 """Stores the outcome of each automatic mutant as a line of JSON, so that an interrupted campaign continues.
 
-The first line has all that decides the outcome; with other sources a campaign starts anew.
+The first line identifies the sources and options. If they change, a campaign starts again from the beginning.
 """
 
 import dataclasses

@@ -45,7 +45,7 @@ class Validated:
     attempts_with_completion: set[int] = field(default_factory=set)
     taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
     sends_one_per_record: dict[str, bool] = field(default_factory=dict)
-    """As in `Run`, by the lines of this part; two parts that differ do not stand for one log."""
+    """As in `Run`, by the lines of this part. If two parts differ, the log is validated sequentially."""
     sinks: set[str] = field(default_factory=set)
     undelivered: dict[tuple[int, str], int] = field(default_factory=dict)
     """By attempt and task: the number of completed checkpoints of which the task was never notified."""

@@ -1,4 +1,4 @@
-"""Edits of an accepted log: lines are removed, doubled, moved or changed. Corruptions are made of them."""
+"""Edits of an accepted log: lines are removed, doubled, moved or changed. Corruptions consist of edits."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random

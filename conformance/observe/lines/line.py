@@ -93,7 +93,7 @@ class Line:
 
     @property
     def further(self) -> Mapping[str, Any]:
-        """The recorded fields beside those that every line has."""
+        """The recorded fields, without those that every line has."""
         return self.fields
 
     @property

@@ -57,7 +57,7 @@ class Shapes:
         """The shapes of lines after that one."""
 
     def follow(self, text: bytes, attempt: int, task: str) -> None:
-        """Expect the lines after this valid one, of that attempt and task, to begin like it, but for numbers.
+        """Expect the later lines of this attempt and task to begin like this valid line, apart from numbers.
 
         A line that names its attempt or task twice may begin with others.
         """

@@ -1,9 +1,9 @@
 """Replays a component and caches its steps, so that an equal step is not computed again.
 
-A state is kept relative to one of its ids, the base. A step is found again by that state, the event's id
-relative to the base, and the text of event and effects with this id left out. Where another number is in the
-text, the step is found again only under the same ids. The remembered steps agree with the log, because the
-first one did.
+The cache stores a state relative to one of its ids, the base. The key of a step is this state, the event's id
+relative to the base, and the text of event and effects without this id. If the text has another number,
+the key has the absolute ids. A cached step agrees with the log, because its first occurrence did, and
+an equal key has an equal text.
 """
 
 import re
@@ -19,7 +19,7 @@ from model.components import Wire
 from model.events import NONE
 
 MOST_STEPS = 200_000
-"""Steps that are remembered of one component; further ones are taken by the model each time."""
+"""The maximum number of cached steps of one component. The model takes further steps each time."""
 LARGEST_ID = 1 << 53
 NO_NODE = -1
 """The number of a state that is not made relative: the model takes each step from and to it."""

@@ -1,8 +1,8 @@
-"""Whole transitions of a task's reader that were taken before, under a shift of checkpoint ids.
+"""Caches whole transitions of a task's reader, with checkpoint ids relative to a base.
 
 What a line does has two parts. One depends only on the line and on the reader's own state: the steps of gate,
-subtask and sink, what is due next, the rules and the situations. This part is the same whenever line and
-state are the same, but for a shift of ids, so it is remembered. The other part depends on other files:
+subtask and sink, the next due event, the rules and the situations. This part is the same whenever line and
+state are the same, apart from a shift of ids, so it is cached. The other part depends on other files:
 whether a message was sent, whether numbers of records agree. It is done for every line, by the functions that
 the transition names.
 """
@@ -16,11 +16,11 @@ from conformance.observe.eventlog import LogFile
 from conformance.observe.lines.line import Line
 
 MOST_TRANSITIONS = 100_000
-"""States and transitions that are kept, about 35 MB of them. Further lines are taken anew each time."""
+"""The maximum number of cached states and transitions, about 35 MB. Further lines are replayed each time."""
 Check = Callable[[Any, Line, Any], Need | None]
 """Whether the cause of a line has happened. Arguments: the reader, the line, and a value of its shape."""
 Act = Callable[[Any, Line, Any], None]
-"""What a line does beyond the reader's own state. Arguments: the reader, the line, and a checkpoint or value.
+"""The part of a line that goes beyond the reader's state. Arguments: reader, line, and a checkpoint or value.
 
 Raises Rejected.
 """

@@ -67,7 +67,7 @@ class GrowingFile:
             yield from self.lines()
 
     def _rotated_since(self, before: os.stat_result) -> Iterator[Text]:
-        """The lines of the files beside this one that took its name in turn after that one, and lost it."""
+        """The lines of files that had this file's name after `before`, and were renamed by rotation."""
         path = Path(self.path)
         found = []
         for sibling in path.parent.glob(f"{glob.escape(path.name)}?*"):

@@ -102,7 +102,7 @@ class Watching(Watch):
     """A watch of Flink's logs and REST interface."""
 
     def __init__(self, options: Options, say: Callable[[str], None]) -> None:
-        """Raises InputError if the URL is none."""
+        """Raises InputError if the URL is not valid."""
         super().__init__(options, say)
         self.monitor = Monitor(self._alarm, self._ended, options.settings)
         self._files = [GrowingFile(log) for log in options.logs]
