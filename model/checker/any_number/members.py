@@ -89,7 +89,7 @@ class Place:
         return UpTo(self)
 
     def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of a place was asked", self.term)
+        raise SymbolicUseError("a hash of a place was requested", self.term)
 
     def __repr__(self) -> str:
         return f"{self.term}"
@@ -185,10 +185,10 @@ class Many:
         return SymbolicBool(negation((self == other).term))
 
     def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of many elements was asked")
+        raise SymbolicUseError("a hash of many elements was requested")
 
     def __bool__(self) -> bool:
-        raise SymbolicUseError("the truth of many elements was asked")
+        raise SymbolicUseError("the truth of many elements was requested")
 
     def __repr__(self) -> str:
         cases = ", ".join(f"{list(one.values)} if {one.condition}" for one in self.behaviours)

@@ -14,7 +14,7 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many, Position
 from model.checker.any_number.reread import Helpers
 from model.checker.any_number.rope import Length, Rope
-from model.checker.any_number.walks import any_, enumerate_, len_, tuple_, zip_
+from model.checker.any_number.sequence_functions import any_, enumerate_, len_, tuple_, zip_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.events import Effects
 from model.gate.events import Resume

@@ -25,7 +25,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
 
 
 def _collected(walked: Iterable[Any]) -> list[Any]:
-    """The cells of what a sequence or a generator expression yields."""
+    """The cells of the elements of a sequence or a generator expression."""
     if isinstance(walked, Rope):
         return list(walked.cells)
     collector = Collector(walked)
@@ -106,7 +106,7 @@ def len_(sequence: Any) -> Any:  # noqa: ANN401 - an int or a Length
 
 
 def zip_(*sequences: Any, strict: bool = False) -> Any:  # noqa: ANN401 - an iterable of tuples
-    """Elements of the same place, together."""
+    """Tuples of the elements at the same position."""
     if not any(isinstance(one, Rope) for one in sequences):
         return zip(*sequences, strict=strict)
     cells = list(zip(*(cells_of(one) for one in sequences), strict=True))
@@ -148,7 +148,7 @@ def _numbered(cell: Many) -> Many:
 
 
 def range_(*ends: Any) -> Any:  # noqa: ANN401 - a range or a rope of places
-    """The places of as many elements."""
+    """The positions 0 to n - 1, for a length n."""
     if len(ends) != 1 or not isinstance(ends[0], Length):
         return range(*ends)
     return Rope(place for place, _ in (_first(cell, n) for n, cell in enumerate(ends[0].cells)))
@@ -158,7 +158,7 @@ def _first(cell: Any, position: int) -> tuple[Any, None]:  # noqa: ANN401
     if not isinstance(cell, Many):
         return Position(position), None
     if not cell.every:
-        raise SymbolicUseError("the places of a filtered rope were asked")
+        raise SymbolicUseError("the places of a filtered rope were requested")
     place = Place(cell.group, cell.variable)
     return Many(cell.group, cell.variable, [Behaviour(TRUE, (place,))], every=True), None
 
@@ -209,7 +209,7 @@ def next_(walked: Any, *default: Any) -> Any:  # noqa: ANN401
     if found and not isinstance(found[0], Many):
         return found[0]
     if found or not default:
-        raise SymbolicUseError(f"the first of {found} was asked")
+        raise SymbolicUseError(f"the first of {found} was requested")
     return default[0]
 
 
@@ -217,7 +217,7 @@ def max_(*values: Any) -> Any:  # noqa: ANN401
     """The greatest value."""
     known = _collected(values[0]) if len(values) == 1 else list(values)
     if any(isinstance(one, Many) for one in known):
-        raise SymbolicUseError(f"the greatest of {known} was asked")
+        raise SymbolicUseError(f"the greatest of {known} was requested")
     return max(known)
 
 
@@ -229,7 +229,7 @@ def map_(function: Callable[..., Any], walked: Iterable[Any]) -> Iterable[Any]:
 def type_(value: Any) -> type:  # noqa: ANN401
     """The class of a value; a cell has none."""
     if isinstance(value, Many):
-        raise SymbolicUseError(f"the type of {value!r} was asked")
+        raise SymbolicUseError(f"the type of {value!r} was requested")
     if isinstance(value, SomeOf):
         (found,) = value.many.types()
         return found
