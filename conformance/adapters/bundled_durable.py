@@ -132,7 +132,7 @@ class DurableStore:
         self._store = store_from_config(config, map(self._kept, self._ids()))
 
     def apply(self, event: Wire) -> Effects:
-        """Take one event; an addition is durable, and what it drops is deleted, when this returns.
+        """Take one event; when this returns, an addition is durable and the dropped checkpoints are deleted.
 
         Raises ProtocolError if the event is not legal.
         """

@@ -65,7 +65,7 @@ class Request(NamedTuple):
 
 
 def encode_hello(seq: int) -> bytes:
-    """Ask who is there."""
+    """The request `hello`."""
     return _line({"seq": seq, "op": "hello", "protocol": PROTOCOL})
 
 

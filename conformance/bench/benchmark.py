@@ -26,7 +26,7 @@ class MeasurementError(RuntimeError):
 
 
 class Benchmark(NamedTuple):
-    """Work to measure. `target`: the rate to reach; None without one. `setting`: what is run."""
+    """Work to measure. `target`: the rate to reach; None without one. `setting`: the work, in words."""
 
     name: str
     unit: str

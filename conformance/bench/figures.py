@@ -97,7 +97,7 @@ class Report:
 
 
 def interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The samples between which the median lies with a confidence of 95 %, whatever their distribution is.
+    """The samples between which the median lies with a confidence of 95 %, for any distribution.
 
     Of fewer than six samples these are the least and the greatest, with less confidence.
     """

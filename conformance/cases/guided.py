@@ -99,7 +99,7 @@ def _transition(config: bytes, node: Node, event: Wire, edge: Edge) -> tuple[int
 
 
 def _mark(config: bytes, spelled: bytes) -> int:
-    """The hash of what is left of a spelling if large numbers count by their order alone."""
+    """The hash of a text in which large numbers are replaced by their order."""
     parts = _LARGE.split(_CONTENT.sub(b"", spelled))
     order = sorted(set(map(int, parts[1::2])))
     if order:

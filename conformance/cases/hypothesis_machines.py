@@ -172,7 +172,7 @@ class LockStepMachine(RuleBasedStateMachine):
         return (self.node if self.drawn_in is None else self.drawn_in[1]).observed
 
     def teardown(self) -> None:
-        """Count what was played."""
+        """Count the played example."""
         if self.instance is not None:
             played, self.instance = self.instance.end(), None
             played.divergence = None  # raised where it came up, as any other failure but a hang

@@ -77,7 +77,7 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
 
 
 def _offers(adapter: Adapter) -> dict[str, Offer]:
-    """By component, what is offered, with all names of the protocol in the place of an empty list."""
+    """By component: the offer. An empty list is replaced by all names of the protocol."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         raise UncomparedError(f"hello: {hello.describe()}")

@@ -67,7 +67,7 @@ CONFIGS: list[Wire] = [{}, *({"remembered": remembered} for remembered in (1, 2,
 
 
 def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Snapshots, completions of what is remembered and of what is not, crashes and restores."""
+    """Snapshots, completions of known and unknown checkpoints, crashes and restores."""
     draw = rng.random
     newest = 0
     offsets = 0

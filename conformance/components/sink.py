@@ -126,7 +126,7 @@ CONFIGS: list[Wire] = [{"profile": "1.14"}, {"profile": "1.9"}]
 
 
 def walk_sink(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Writes, snapshots, notifications in any order, crashes with restores from what was snapshotted."""
+    """Writes, snapshots, notifications in any order, and crashes with restores from earlier snapshots."""
     draw = rng.random
     snapshots: list[int] = []
     taken_in_run = 0

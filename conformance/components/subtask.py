@@ -146,7 +146,7 @@ def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 class _Drawn:
-    """One event of a kind, given what is seen."""
+    """One event of a kind, for this observed state."""
 
     def __init__(self, draw: Callable[[], float], spread: int) -> None:
         self._draw = draw

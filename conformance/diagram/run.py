@@ -149,7 +149,7 @@ def _arrow(start: int, end: int, source: str, step: Step) -> Arrow:
 
 
 def _marks(number: int, step: Step, is_rejected: bool) -> Iterator[Mark]:
-    """The event, and what of its effects is no message to another task."""
+    """The event, and its effects that are not messages to another task."""
     slot = 0
     for one in words_of(step):
         quiet = one.word.get("kind") in _SENT or is_quiet(step.component, one.word)

@@ -244,7 +244,7 @@ class Instance:
         self.goes_on = not edge.fails and self.found is None
 
     def end(self) -> Played:
-        """Send what is left, and give the outcome."""
+        """Send the remaining events, and return the outcome."""
         self._flush()
         self.settle()
         played = self._played
@@ -256,7 +256,7 @@ class Instance:
         return played
 
     def settle(self) -> None:
-        """Wait for the answer to what was sent, and compare it."""
+        """Wait for the answer to the sent events, and compare it."""
         if self._overlapping is not None and self._answered < self._sent:
             self._compare(self._overlapping.collect())
 

@@ -1,4 +1,4 @@
-"""The account of a round for the classifier: the input, the committed rows, and what was read in between."""
+"""The account of a round for the classifier: input, committed rows, and rows seen during the round."""
 
 from collections.abc import Hashable, Iterable, Sequence
 

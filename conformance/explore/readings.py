@@ -52,7 +52,7 @@ class DropsReferenced(RegionalDataflow):
     """The completed checkpoint subsumes the older one to which it refers, and its snapshots are deleted."""
 
     def restore(self, job: Job) -> Job:
-        """A task whose snapshot is of a deleted checkpoint starts from nothing."""
+        """A task whose snapshot belongs to a deleted checkpoint starts with empty state."""
         known = job.checkpoints[job.latest]
         references = known.references or (job.latest,) * len(self.tasks)
         captured = (
@@ -68,7 +68,7 @@ class DropsReferenced(RegionalDataflow):
 
 
 class FinishesOnFallback(RegionalDataflow):
-    """A sink whose input has ended takes the fallback for the end of its last checkpoint, and finishes."""
+    """A sink at the end of its input treats the fallback as the completion of its last checkpoint."""
 
     def is_settled(self, job: Job, task: int) -> bool:
         """Its last checkpoint has completed, regionally or not."""

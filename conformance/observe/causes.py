@@ -186,9 +186,9 @@ class Causes:
         return self._happened[key]
 
     def forget(self, checkpoint: int, attempt: int) -> None:
-        """Drop what has happened to checkpoints below `checkpoint`, and in attempts before `attempt`.
+        """Drop the events of checkpoints below `checkpoint`, and of attempts before `attempt`.
 
-        The places of markers stay as they are, without what was kept with them.
+        The places of markers stay, without the values stored with them.
         """
         for key, messages in list(self._messages.items()):
             messages.forget(checkpoint)

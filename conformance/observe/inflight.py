@@ -79,7 +79,7 @@ class InFlight:
         return not self._read and not self._stored
 
     def forget(self, checkpoints: AbstractSet[int]) -> None:
-        """Drop what is known of these checkpoints."""
+        """Drop all data about these checkpoints."""
         for known in (self._read, self._stored):
             for one in checkpoints & known.keys():
                 del known[one]

@@ -95,7 +95,7 @@ class Replayed(Instance):
         return rules
 
     def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
-        """Replay a line whose step is remembered. Returns its rules; None if `step` has to take it.
+        """Replay a line whose step is cached. Returns its rules; None if `step` has to take it.
 
         `handle`: the name of the state in the event.
         """

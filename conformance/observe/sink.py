@@ -1,8 +1,8 @@
 """A task's sink, replayed over all its attempts: its durable part continues from one to the next.
 
-The model rejects what a sink may not do in its state. Beyond that, the sink takes a snapshot, commits and
-aborts when its subtask requires it and at no other time (SINK-02, SINK-03, SINK-05). It restores the
-checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
+The model rejects events that a sink may not have in its state. Beyond that, the sink takes a snapshot,
+commits and aborts when its subtask requires it and at no other time (SINK-02, SINK-03, SINK-05). It restores
+the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
 """
 
 from collections import deque

@@ -22,7 +22,7 @@ _OF_COORDINATOR = {"trigger_task": "trigger", "notify_complete": "complete", "no
 
 
 def root(stuck: Sequence[Waiting], causes: Causes) -> tuple[FileReader, Need, str]:
-    """The reader whose event is to be reported, what it needs, and why nothing provides it."""
+    """The reader whose event is reported, the missing cause, and the reason why it is missing."""
     to_come: Counter[Key] = Counter()
     for reader, _ in stuck:
         for line in reader.remaining():

@@ -24,7 +24,7 @@ SAMPLES, SAMPLE_LENGTH = 24, 16
 
 @dataclass(frozen=True)
 class Step:
-    """One event, what was expected of it, and what came."""
+    """One event, with the expected and the actual answer."""
 
     component: str
     event: Wire

@@ -33,7 +33,7 @@ Exploration and TLC check the others within their bounds.
 
 
 def run(context: Context) -> PartResult:
-    """Prove, and turn what is refuted into a story."""
+    """Prove the cases, and describe each refuted one."""
     shares = context.processes * SHARES_PER_PROCESS
     channels = 2 if context.quick else 4
     context.say("proving the rules for every checkpoint id")

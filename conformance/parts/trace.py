@@ -125,6 +125,6 @@ def _refused(log: Path, rejection: Rejection) -> Finding:
 
 
 def _story(rejection: Rejection) -> str:
-    """The event, and what else was possible there."""
+    """The event, and the other possible events at that point."""
     why = explanation.of_rejection(rejection.refused, rejection.waiting)
     return "\n".join([shorten(rejection.event, 300), *why])

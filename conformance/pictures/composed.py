@@ -24,7 +24,7 @@ def _queue(items: Queue) -> str:
 
 
 def _show_exchange(state: Exchange) -> tuple[str, ...]:
-    """The items in flight at both ends, oldest first, and what is stored of them."""
+    """The items in flight at both ends, oldest first, and those of them that are stored."""
     there, entry = state.channel, state.checkpoints[0]
     stored = [f"out {' '.join(f'r{value}' for value in entry.output)}"] * bool(entry.output)
     stored += [f"in {' '.join(f'r{value}' for value in entry.input)}"] * bool(entry.input)

@@ -29,7 +29,7 @@ class Subject(NamedTuple):
     opening: Sequence[Wire]
     events: Sequence[Wire]
     show: Callable[[dict[str, Any]], tuple[str, ...]]
-    """The lines inside a state, from what is observable of it."""
+    """The lines inside a state, made from its observable fields."""
     label_of: Callable[[Wire], str]
     """An event as the label of an arrow."""
     may: Callable[[dict[str, Any], Wire], bool] = lambda seen, event: True

@@ -25,7 +25,7 @@ class Claim(Protocol):
 
     @property
     def beyond(self) -> Collection[str]:
-        """Rules that concern only what is left out."""
+        """Rules that concern only events that are left out."""
 
 
 class Refutation(Protocol):

@@ -90,7 +90,7 @@ def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
 
 
 def table(outcomes: Sequence["Outcome"], seed: int, never: Mapping[str, str]) -> str:
-    """One row for each corruption: what was done, and the line, the rule and the guard that rejected it.
+    """One row for each corruption: the edit, and the line, the rule and the guard that rejected it.
 
     `never`: what no log of these loggers can show, with the reason.
     """

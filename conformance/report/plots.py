@@ -76,7 +76,7 @@ def _figure(height: float) -> "Figure":
 
 
 def _svg(figure: "Figure") -> str:
-    """The SVG without a date, and with names that depend on nothing but what is drawn."""
+    """The SVG without a date. Its names depend only on the plotted data."""
     from matplotlib import rc_context
 
     text = StringIO()

@@ -26,7 +26,7 @@ class Lemma(Protocol):
 
 
 class InWords(Protocol):
-    """A step, or what is false."""
+    """A step, or the clause that is false after it."""
 
     @property
     def text(self) -> str:

@@ -31,7 +31,7 @@ class ExistsError(InputError):
 
 
 class Skeleton(NamedTuple):
-    """The files of a folder, and the commands that check what is in it."""
+    """The files of a folder, and the commands that check them."""
 
     files: Mapping[str, str]
     build: str | None

@@ -1,8 +1,8 @@
 """The sequences of a suite: as cases that are played step by step, or as frames sent without waiting.
 
-A machine's output is the effects of an event and the state behind it, so the state is compared once behind
-each word of the suite: sequences that begin alike are sent one after the other, and what a sequence shares
-with the one before it is one batch.
+The output of a machine consists of the effects of an event and the state after it. So the state is compared
+once after each word of the suite. Sequences with the same beginning are sent one after the other, and the
+part that a sequence shares with the previous one is one batch.
 """
 
 from collections import deque

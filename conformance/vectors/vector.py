@@ -60,7 +60,7 @@ def vector_of(origin: str, component: str, config: Wire, events: Sequence[Wire])
 
 
 def identify(component: str, config: Wire, events: Sequence[Wire]) -> str:
-    """Twelve hexadecimal digits of what is played."""
+    """Twelve hexadecimal digits of the hash of the events and the configuration."""
     return hashlib.sha256(canonical([component, config, list(events)])).hexdigest()[:12]
 
 

@@ -22,7 +22,7 @@ class Contestant(NamedTuple):
     api: str
     backend: str
     small: int
-    """Rows of the small run, whose time is taken off."""
+    """Rows of the small run, whose time is subtracted."""
     large: int
     """Rows of the large run."""
 

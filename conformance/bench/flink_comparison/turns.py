@@ -45,7 +45,7 @@ class Sample:
 
 
 class Turns:
-    """The samples in a file. `compared`: what decides whether older samples are of the same measurement."""
+    """The samples in a file. `compared`: older samples count only if this value is the same."""
 
     def __init__(self, file: Path, compared: object) -> None:
         self._file = file

@@ -13,7 +13,7 @@ class Bound(NamedTuple):
     """The bound of a verdict."""
 
     lines: tuple[str, ...]
-    """For a reader: options, channels, ids, lives, capabilities, what was not tested and why, suites."""
+    """For a reader: options, channels, ids, lives, capabilities, untested features with reasons, suites."""
     values: Mapping[str, object]
     """The bound as JSON values; `tried` of findings.schema.json names the keys."""
 

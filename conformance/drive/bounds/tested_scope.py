@@ -77,7 +77,7 @@ class TestedScope:
         )
 
     def lived(self, checkpoints: int, events: int, watched: Collection[str]) -> None:
-        """Count one long life, and what was measured of it."""
+        """Count one long life and its measurements."""
         self.lives += 1
         self.checkpoints = max(self.checkpoints, checkpoints)
         self.longest = max(self.longest, events)

@@ -29,7 +29,7 @@ def _package(python: str) -> Path:
 
 @dataclass
 class PyFlinkCluster(FlinkCluster):
-    """The functions of the job run in Python; `execution`: in a `thread` of Java or a `process` beside it."""
+    """The job's functions run in Python. `execution`: in a `thread` of Java, or in a separate `process`."""
 
     python: str = field(kw_only=True)
 
@@ -45,7 +45,7 @@ class PyFlinkCluster(FlinkCluster):
         return
 
     def environment(self) -> dict[str, str]:
-        """Flink finds the jar for Python in a folder that its start scripts would name."""
+        """The folder in which Flink finds the jar for Python; otherwise its start scripts name it."""
         return {"FLINK_OPT_DIR": str(_package(self.python) / "opt")}
 
     def more_settings(self) -> dict[str, str]:

@@ -281,14 +281,14 @@ def _unchanged_scripts(judges: Judges, found: Any) -> None:  # noqa: ANN401 - a 
 
 
 def forget() -> None:
-    """Drop what functions of the model and of the implementation have kept of earlier calls."""
+    """Clear the caches of functions of the model and of the implementation."""
     for one in _keeping(len(sys.modules)):
         one.cache_clear()
 
 
 @lru_cache(maxsize=1)
 def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
-    """The functions that keep what they returned, among all modules that are loaded by now."""
+    """The functions with a cache, in all modules that are loaded now."""
     return tuple(
         one
         for name, module in list(sys.modules.items())
@@ -311,7 +311,7 @@ def _pairs(edit: Edit, text: str) -> Pairs:
 
 
 def _judge(edit: Edit, text: str, runs: list[Run], before: Tally, first: bool, found: Any) -> None:  # noqa: ANN401
-    """Send what is found of the mutant after these units."""
+    """Send the findings about the mutant after these units."""
     _change(edit, text)
     units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
     found.send(_tallied(edit, text, units, before, first=first))

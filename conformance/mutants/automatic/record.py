@@ -57,7 +57,7 @@ class Record:
         self.file.write_bytes(orjson.dumps(self.head) + b"\n")
 
     def end(self, again: str) -> None:
-        """Append the command whose mutants have all been judged."""
+        """Append a command after all of its mutants were judged."""
         if again not in self.runs():
             with self.file.open("ab") as file:
                 file.write(orjson.dumps({"again": again}) + b"\n")

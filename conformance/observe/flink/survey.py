@@ -107,7 +107,7 @@ def vertex_of(task: str) -> str:
 
 
 def survey(lines: Sequence[LogLine]) -> Survey:
-    """Survey the lines of a log. Raises FlinkLogError, and UnjudgedError for what has no rule."""
+    """Survey the lines of a log. Raises FlinkLogError, and UnjudgedError for a line without a rule."""
     of: dict[str, list[LogLine]] = defaultdict(list)
     for line in lines:
         of[line.kind].append(line)

@@ -213,7 +213,7 @@ class Shifted(Replayed):
         return None
 
     def _set_registers(self, registers: Any) -> None:  # noqa: ANN401 - as `_registers` made them
-        """Set what `_registers` has returned."""
+        """Set the registers, as `_registers` returns them."""
 
     def _moves(self, before: Bookmark, handle: object) -> Any:  # noqa: ANN401 - as the subclass made them
         """As in `Edge`. Raises UnderivableError if the registers do not follow from those before."""

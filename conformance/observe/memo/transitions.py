@@ -153,7 +153,7 @@ class RememberingReader(FileReader):
 
     @abstractmethod
     def take(self, line: Line) -> Need | None:
-        """Replay one line with the parts, and note what it does. Raises Rejected and EventLogError."""
+        """Replay one line with the parts, and record its transition. Raises Rejected and EventLogError."""
 
     @abstractmethod
     def located(self) -> Located | None:

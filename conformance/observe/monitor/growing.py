@@ -31,7 +31,7 @@ class Text(NamedTuple):
 
 
 class GrowingFile:
-    """Reads one path, whatever file has that name at the moment."""
+    """Reads the file that has this path at the moment, also after a rotation."""
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -23,7 +23,7 @@ class JobWatch(CheckpointWatch):
         self._start_from: tuple[int, Place | None] | None = None
         """The checkpoint that was restored before the job began, and its line if it is not judged yet."""
         self._is_given = False
-        """A user names what is restored."""
+        """Record that a user has named the checkpoint to restore."""
         self._handlers |= {
             grammar.RESTORED: self._restores,
             grammar.ID_RESET: self._id_reset,

@@ -108,7 +108,7 @@ class LiveReplay:
             self._replay(self._session, self._lines.popleft())
 
     def finish(self) -> None:
-        """Replay what was kept back; a job that is over must have given every cause."""
+        """Replay the lines that were kept back; a job that is over must have given every cause."""
         if self._session is None and self._is_starting:
             self._open()
         while self._lines and self._session is not None:
