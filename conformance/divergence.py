@@ -1,4 +1,4 @@
-"""A divergence as a value: the case up to its last event, what the model permits there, and what came.
+"""A divergence as a value: the case up to its last event, with the permitted and the actual answer.
 
 A hang and a flaky answer are such values too, with the verdict UNDETERMINED.
 """

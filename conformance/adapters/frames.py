@@ -2,7 +2,7 @@
 
 Reading is strict where the frame is concerned (size, JSON, `seq`, the fields of the op) and leaves events,
 effects and states to the component. Whatever is wrong raises `FrameError`, which says what was expected,
-what came and what to do.
+what was received and what to do.
 """
 
 import re

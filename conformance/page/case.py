@@ -1,4 +1,4 @@
-"""One case as the page shows it: each step with what was expected and what came.
+"""One case as the page shows it: each step with the expected and the actual answer.
 
 `witness` plays events against an implementation once more, one at a time, because a run in batches has seen
 its state only here and there; what a divergence has at its last step stays as it was found.

@@ -52,7 +52,7 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
     """The release's `flink-dist` jar, downloaded unless it is in the cache.
 
     `options` go to pip as they are, such as another index. Raises FetchError, and ChecksumError if
-    what came, or what stood in the cache, is not the released jar.
+    the downloaded or the cached file is not the released jar.
     """
     known = cached(release)
     if known is not None:

@@ -114,7 +114,7 @@ class Watching(Watch):
         self._exposes(self.monitor)
 
     def read(self) -> bool:
-        """Read one piece of the new lines of each file, and poll once. Returns whether there are more lines."""
+        """Read one piece of each file's new lines, and poll once. Returns whether there are more lines."""
         pieces = [list(file.lines()) for file in self._files]
         lines: Iterator[Text] | list[Text] = pieces[0] if len(pieces) == 1 else _merged(pieces)
         count = 0
