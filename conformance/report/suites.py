@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from conformance.suites.play import Guarantee
 
 LISTED = 8
-"""With more suites than this, those of one mode, level and k have one line."""
+"""If there are more suites, those of one mode, level and k share one line."""
 MEANING = (
     "complete suites: an implementation with at most n+k states that passes them answers like the model, for "
     "every sequence of these letters"

@@ -36,10 +36,10 @@ class _Step(NamedTuple):
 
 
 class SuitePlay:
-    """One suite that is played: streamed while all answers are as expected, and step by step where not.
+    """Plays one suite: as a stream while all answers are as expected, otherwise step by step.
 
-    A transition of the model's machine at which the implementation has had a known crash is not taken again:
-    the sequences through it are left out.
+    If the implementation has had a known crash at a transition of the model's machine, the further sequences
+    through this transition are left out.
     """
 
     def __init__(self, alphabet: Alphabet, chosen: Suite, plan: Plan, unseen: set[str]) -> None:
@@ -55,10 +55,10 @@ class SuitePlay:
         self._left: Iterator[Word] = chosen.words()
 
     def play(self, adapter: Adapter, streams: ProcessAdapter | None) -> ProcessAdapter | None:
-        """Play the suite; returns what may stream the next one: None behind a difference but a known crash.
+        """Play the suite. Returns `streams`, or None after a difference that is not a known crash.
 
-        What differs is played again step by step, so that an implementation that cannot read ahead is not
-        charged with it.
+        Sequences with a difference are played again step by step: an implementation that cannot read ahead
+        must not be charged for it.
         """
         while streams is None or not self._stream(streams):
             crash = self._crashes.last
@@ -113,7 +113,7 @@ class SuitePlay:
             state = step.target
 
     def paths(self) -> Iterator[tuple[Word, list[_Step], int]]:
-        """Each sequence with the number of events that it shares with the one played before it."""
+        """Each sequence, with the number of events that it shares with the previously played one."""
         alphabet, oracle = self._alphabet, self._oracle
         read = Oracle(alphabet.component, alphabet.config)
         start = alphabet.start(read)
@@ -138,12 +138,12 @@ class SuitePlay:
 
 
 def _shared(before: Word, word: Word) -> int:
-    """The number of letters with which two sequences of a suite begin alike."""
+    """The length of the common beginning of two words."""
     return next((at for at, pair in enumerate(zip(before, word, strict=False)) if pair[0] != pair[1]), 0)
 
 
 def _batches(path: Sequence[_Step], shared: int) -> Iterator[int]:
-    """Sizes: the shared events together, the others and those that are refused alone."""
+    """The sizes of the batches: shared events together, each other and each refused event in its own."""
     size = 0
     for at, step in enumerate(path, 1):
         if step.edge.refused is not None and size:
