@@ -346,7 +346,7 @@ def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
 
 
 def _rest(pipe: IO[bytes]) -> bytes:
-    """What still stands in a non-blocking pipe; a pipe holds little."""
+    """The bytes that are left in a non-blocking pipe, which holds little."""
     rest = b""
     try:
         while chunk := os.read(pipe.fileno(), _CHUNK):

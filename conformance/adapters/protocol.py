@@ -84,7 +84,7 @@ class Applied(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """What a reader of the durable data sees."""
+    """The data that a reader of the durable data sees."""
 
     values: Sequence[Any]
     """Committed records of a sink, or ids of the retained checkpoints of a store; in any order."""

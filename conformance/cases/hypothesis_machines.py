@@ -2,7 +2,7 @@
 
 The events are those of the component's random walk, with numbers that Hypothesis draws: it varies them, keeps
 those that reach new code, and shrinks. The seed alone decides a run; there is no example database. With
-selected rules an example is drawn beside the model until one of them fires.
+selected rules, Hypothesis runs the model while it draws an example, until one of the rules fires.
 """
 
 from collections.abc import Mapping
@@ -90,7 +90,7 @@ class _Setting:
 
 
 class LockStepMachine(RuleBasedStateMachine):
-    """One example: a fresh instance beside the model; each run has a subclass with its own `setting`."""
+    """One example: a new instance and the model; each run has a subclass with its own `setting`."""
 
     setting: _Setting
 

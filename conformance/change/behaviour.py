@@ -61,7 +61,7 @@ class Change(NamedTuple):
     rules: tuple[str, ...] = ()
     """The rules that fire at the first difference, in the model that made the run."""
     model: Answer | None = None
-    """The answer of the model, beside two implementations."""
+    """The answer of the model, to compare two implementations with."""
     right: str = ""
     """The side that answers like the model: `old`, `new` or `neither`."""
 

@@ -29,7 +29,7 @@ from conformance.vectors.vector import Vector, VectorError
 from model.generations import CLAIMS
 
 WALKS = 40
-"""Random runs of each component, which each side writes beside its scenarios and tours."""
+"""Random runs of each component, which each side writes in addition to its scenarios and tours."""
 
 PLAYED = "scenarios, the paths that z3 reads, tours of the small models, random runs"
 

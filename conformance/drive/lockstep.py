@@ -192,7 +192,7 @@ def _overlaps(adapter: type[Adapter]) -> bool:
 
 
 class Instance:
-    """One instance of the implementation beside the model: every event goes to both.
+    """One instance of the implementation and the model: every event goes to both.
 
     An adapter that is `Overlapping` answers one batch while the next one is drawn.
     """

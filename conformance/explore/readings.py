@@ -71,12 +71,12 @@ class FinishesOnFallback(RegionalDataflow):
     """A sink at the end of its input treats the fallback as the completion of its last checkpoint."""
 
     def is_settled(self, job: Job, task: int) -> bool:
-        """Its last checkpoint has completed, regionally or not."""
+        """The last checkpoint of the task has completed, regionally or not."""
         return super().is_settled(job, task) or 0 < job.tasks[task - 1].passed <= job.latest
 
 
 class SendsAgain(RegionalDataflow):
-    """What was sent to a failed region since its snapshot becomes part of the checkpoint."""
+    """The checkpoint contains the records that were sent to a failed region after its snapshot."""
 
     def channel_state(
         self, job: Job, captured: tuple[Snapshot | None, ...], failed: Region, place: Place
@@ -107,7 +107,7 @@ class Recovers(RegionalDataflow):
         return after._replace(checkpoints=with_element(after.checkpoints, checkpoint, known))
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """What becomes channel state of the records that were overtaken."""
+        """The overtaken records that become channel state."""
         return kept
 
 

@@ -103,7 +103,7 @@ def induction_of(
     sizes: Mapping[str, Size] | None = None,
     kinds: Mapping[str, Iterable[type]] = HANDLERS,
 ) -> tuple[str, list[str]]:
-    """What is proved by a complete induction, at which sizes, and what for one step; and what lacks.
+    """The rules with a complete induction, its sizes, the rules proved for one step; and the missing cases.
 
     `kinds`: the classes of events of each component. The second part is empty if the induction of each
     component is complete.

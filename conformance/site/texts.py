@@ -17,7 +17,7 @@ from spec.modules import definitions, module_files, module_path, module_text
 from spec.rules import Rule
 
 _RULED = re.compile(r"^(?:-{10,}|={10,}|-+ MODULE .*)$", re.MULTILINE)
-"""What parts a module: lines, its head and its end."""
+"""The separators of a module: lines, its head and its end."""
 
 
 class Excerpt(NamedTuple):

@@ -1,6 +1,6 @@
 """The files that `barrierspec init` writes: an adapter that conforms, a workflow, hooks, an empty list.
 
-`languages.toml` states what differs between the languages; the templates are beside it.
+`languages.toml` states what differs between the languages; the templates are in the same folder.
 """
 
 import re

@@ -96,7 +96,7 @@ class Clock(NamedTuple):
     now: Callable[[Any], int]
     """The time in a state of the model, in ms."""
     horizon: int
-    """What happened longer ago than this, in ms, has the same effect as if it had happened so long ago."""
+    """An event that happened longer ago than this, in ms, has the same effect as one that is just so old."""
     opening: Wire
     """The event that brings a fresh component to NOON."""
 

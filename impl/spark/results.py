@@ -113,7 +113,7 @@ class RunSettings:
     """The port of the job's web page and REST interface; 0: a free one, None: there is none."""
     rest_bind_address: str = LOCALHOST
     monitor: JobMonitor | None = None
-    """What these read; None without them."""
+    """The data that the page and the interface show; None without them."""
     requests: SavepointRequests | None = None
     """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None

@@ -94,7 +94,7 @@ def sources(release: Release) -> dict[str, str]:
 def sections(
     text: str, numbers: tuple[int, ...], name: str = "source", classes: Container[str] = frozenset()
 ) -> str:
-    """What a release of this version whose jar has these classes sees of a source; lines keep their numbers.
+    """The part of a source that is compiled for a version with these classes; lines keep their numbers.
 
     Raises SectionError.
     """

@@ -44,7 +44,7 @@ def watch(
 ) -> Watched:
     """Run a command in a folder to its end; standard error goes among its lines.
 
-    `settings`: variables of its environment beside ours.
+    `settings`: variables of its environment in addition to ours.
 
     Raises MeasurementError if it fails, or takes longer than `timeout` seconds.
     """

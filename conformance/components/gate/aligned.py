@@ -248,7 +248,7 @@ def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
 
 
 def _tracked(entries: Sequence[Sequence[object]]) -> str:
-    """What an entry needs is not observed; the module's own count of open channels stands for it."""
+    """The entries as TLA+. An observed entry does not have the number of channels that it needs."""
     return value([Raw(_entry(*entry)) for entry in entries])
 
 

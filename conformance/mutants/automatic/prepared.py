@@ -360,7 +360,7 @@ def _judge_anew(
 
 
 def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tally, *, first: bool) -> Tally:
-    """What is found by all units of a judge, which may crash before there is one."""
+    """The findings of all units of a judge, which may crash before its first unit."""
 
     def tallied() -> Tally:
         return _tallied(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), before, first=first)
@@ -372,7 +372,7 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
 def _tallied(
     edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
 ) -> Tally:
-    """What is found by these units after others. `units`: each with its limit of processor seconds, or 0.
+    """The findings of these units after `before`. `units`: each with its limit of processor seconds, or 0.
 
     The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
     """

@@ -41,7 +41,7 @@ _NEW = -1
 
 
 class _Fact(NamedTuple):
-    """What is known of a relative state. A checkpoint is pending, or a failure has outlived it."""
+    """Facts about a relative state in which a checkpoint is pending or a failure has outlived it."""
 
     timeout: int
     """After how many ms a new checkpoint expires."""

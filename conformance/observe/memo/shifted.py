@@ -60,7 +60,7 @@ class Bookmark(NamedTuple):
 
 
 class UnderivableError(Exception):
-    """What a subclass keeps beside the relative state does not follow from what it was before the step."""
+    """The data that a subclass keeps besides the relative state does not follow from that before the step."""
 
 
 class Table:
@@ -209,7 +209,7 @@ class Shifted(Replayed):
             return None
 
     def _registers(self) -> Any:  # noqa: ANN401 - as the subclass made them
-        """What a subclass keeps of the state beside the relative state and the bases. It is immutable."""
+        """The data that a subclass keeps of the state besides the relative state and the bases; immutable."""
         return None
 
     def _set_registers(self, registers: Any) -> None:  # noqa: ANN401 - as `_registers` made them

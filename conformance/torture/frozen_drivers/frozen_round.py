@@ -276,7 +276,7 @@ class ProcessFamily:
 
 
 def _status(process: psutil.Process) -> str | None:
-    """Its status; None if it has ended."""
+    """The status of the process; None if it has ended."""
     try:
         return str(process.status())
     except psutil.NoSuchProcess:

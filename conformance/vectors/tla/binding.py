@@ -62,7 +62,7 @@ class Binding(NamedTuple):
 
 
 def rules_of(model: str, *but: str) -> tuple[str, ...]:
-    """What a model of the manifest checks, without `but` and all that holds in its environment only."""
+    """The statements that a model of the manifest checks, without `but` and those of the environment."""
     checked = load_manifest()[model].configuration.checked
     return tuple(name for name in checked if name not in ("TypeOK", "AllEffects", "Frame", *but))
 

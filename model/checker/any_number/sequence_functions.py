@@ -249,7 +249,7 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
 
 
 def cells_in(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - an iterable
-    """What a statement walks over: the named elements; on a path, every cell must be empty."""
+    """The elements over which a statement iterates: the named ones. On a path, every cell must be empty."""
     if not isinstance(sequence, Rope):
         yield from sequence
         return
