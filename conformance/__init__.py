@@ -1,1 +1,1 @@
-"""The conformance suite: drives implementations beside the model, compares, observes and reports."""
+"""The conformance suite: compares implementations with the model, validates recorded runs, and reports."""

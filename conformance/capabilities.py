@@ -24,7 +24,7 @@ CHECKS = (examine_durable, examine_concurrent)
 
 
 def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: Plan) -> Examination:
-    """The examination with what the capabilities show, until something is wrong.
+    """The examination with the results for the capabilities, up to the first failure.
 
     If only some rules or configurations are chosen, no capability is tested, and those offered are named.
     """

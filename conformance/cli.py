@@ -1,7 +1,7 @@
 """The command `barrierspec`: finds the module of a command in `conformance.commands`, and runs it.
 
 This module imports no engine. It imports the module of a command when a user gives the command. Exit codes: 0
-conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault. A closed stdout or stderr does not change
+conforms, 1 diverges, 2 undetermined, 64 usage, 70 internal error. A closed stdout or stderr does not change
 the exit code: the command continues, and its further output is dropped.
 """
 
@@ -55,7 +55,7 @@ class CommandModules(click.Group):
 
 @cache
 def _modules() -> Mapping[str, str]:
-    """From each command to its module, a file in one of the folders of `conformance.commands`."""
+    """Maps each command to its module, a file in one of the folders of `conformance.commands`."""
     found = pkgutil.walk_packages(commands.__path__, f"{commands.__name__}.")
     return {one.name.rpartition(".")[2]: one.name for one in found if not one.ispkg}
 
@@ -64,7 +64,7 @@ def _modules() -> Mapping[str, str]:
 def barrierspec() -> None:
     """Check implementations of barrier checkpointing against its specification.
 
-    Exit codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 our own fault.
+    Exit codes: 0 conforms, 1 diverges, 2 undetermined, 64 usage, 70 internal error.
     """
 
 
@@ -104,7 +104,7 @@ def main() -> None:
     lost = standard_streams.flush()
     if lost is not None:
         click.echo(f"the output could not be written: {lost}", err=True)
-    sys.exit(code if lost is None else Exit.OWN_FAULT)
+    sys.exit(code if lost is None else Exit.INTERNAL_ERROR)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A divergence as a value: the case up to its last event, what the model permits there, and what came.
+"""A divergence as a value: the case up to its last event, with the permitted and the actual answer.
 
 A hang and a flaky answer are such values too, with the verdict UNDETERMINED.
 """
@@ -34,7 +34,7 @@ class Divergence:
     before: tuple[Answer, ...] = ()
     """The permitted answers to the events before the last, which were given."""
     repeats: tuple[int, int] | None = None
-    """For a flaky answer: in how many plays of these events it came, and how many plays there were."""
+    """For a flaky answer: the number of plays with this answer, and the number of all plays."""
 
     @property
     def step(self) -> int:
@@ -92,4 +92,4 @@ def answer_values(answer: Answer | Failure) -> dict[str, Any]:
 
 
 _LOST: Mapping[type, str] = {Crashed: "crashed", Hung: "hung", Malformed: "malformed"}
-"""Answers that are none. They break no rule: nothing was answered that could break one."""
+"""Failures to answer. They break no rule, because there is no answer that could break one."""

@@ -1,4 +1,4 @@
-"""What the suite needs of a machine, checked one by one; each failure says what to do."""
+"""Checks each thing that the suite needs on a machine; a failed check states the remedy."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def checks() -> Iterator[Check]:
 
 
 def python(version: tuple[int, ...]) -> Check:
-    """The interpreter."""
+    """The check of the interpreter."""
     found = ".".join(str(part) for part in version)
     needed = ".".join(str(part) for part in PYTHON)
     return Check("Python", version[:2] >= PYTHON, found, f"install Python {needed} or newer")
@@ -57,7 +57,7 @@ def java(version_text: str | JavaNotFoundError) -> Check:
 
 
 def java_version_text() -> str | JavaNotFoundError:
-    """What `java -version` prints for the java that Spark and TLC use, or why it prints nothing."""
+    """The output of `java -version` for the Java that Spark and TLC use, or the reason why there is none."""
     try:
         command = find_java()
     except JavaNotFoundError as none:
@@ -81,7 +81,7 @@ def tlc() -> Check:
 
 
 def spark() -> Check:
-    """PySpark, if it is installed, has the right version; it is not imported, which would take seconds."""
+    """The check of PySpark's version, if it is installed. An import would take seconds, so there is none."""
     remedy = "pip install 'barrierspec[spark]'"
     if util.find_spec("pyspark") is None:
         return Check("Spark", True, f"not installed; only the runtime needs it: {remedy}", remedy)
@@ -90,13 +90,13 @@ def spark() -> Check:
 
 
 def slots(count: int) -> Check:
-    """Processors that this process may use. They bear the main job's slots, which are only threads."""
+    """The check of the processors that this process may use. The slots of the main job are only threads."""
     found = f"{count} processors for the {MASTER} of the main job"
     return Check("slots", count >= SLOTS, found, f"give it {SLOTS} processors or more")
 
 
 def memory(available_gib: float) -> Check:
-    """Memory that is free for the JVMs of Spark and TLC."""
+    """The check of the free memory for the JVMs of Spark and TLC."""
     remedy = f"free {MEMORY_GIB:g} GiB or more"
     return Check("memory", available_gib >= MEMORY_GIB, f"{available_gib:.1f} GiB free", remedy)
 

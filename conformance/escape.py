@@ -1,4 +1,4 @@
-"""How a text from outside is embedded: one function for each language that it may stand in.
+"""Escapes text from outside: one function for each language into which the text is embedded.
 
 Texts from outside are the name, version, errors, effects and stderr of an implementation, names of files,
 lines of logs, and names of revisions. Each function returns data of its language, whatever the text holds;
@@ -24,13 +24,13 @@ _FORMAT = (
     "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0001\U000e0020-\U000e007f"
 )
-"""Categories Cf, Zl and Zp of Unicode: nothing of them is seen, and some reorder what is."""
+"""Categories Cf, Zl and Zp of Unicode: invisible characters, some of which reorder visible ones."""
 _UNSEEN = re.compile(f"[\x00-\x1f\x7f-\x9f{_FORMAT}\ud800-\udfff]")
 _UNSEEN_IN_BLOCK = re.compile(f"[\x00-\x09\x0b-\x1f\x7f-\x9f{_FORMAT}\ud800-\udfff]")
 _COLOUR = re.compile(r"(\x1b\[[0-9;]*m)")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_IN_TLA = re.compile(r"[^\x20-\x5f\x61-\x7e]")
-"""Its parser takes no backtick in a string."""
+"""TLA+'s parser rejects a backtick in a string."""
 _NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _NOT_ASCII = re.compile(r"[^\x20-\x7e]")
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -55,7 +55,7 @@ def block(text: str) -> str:
 
 
 def printed(text: str) -> str:
-    """What a command of ours prints, as `lines` escapes it: colours stay, too."""
+    """The output of one of our own commands, escaped as by `lines`, but with its colours."""
     parts = _COLOUR.split(text)
     return _no_command(
         "".join(
@@ -125,7 +125,7 @@ def python_text(text: str) -> str:
 
 
 def python_docstring(text: str) -> str:
-    """What stands between three quotation marks; its lines stay."""
+    """The text escaped for a Python docstring; line breaks stay."""
     quoted = text.replace("\\", "\\\\").replace('"', '\\"')
     return _UNSEEN_IN_BLOCK.sub(_spelled, quoted).encode("ascii", "backslashreplace").decode()
 
@@ -143,7 +143,7 @@ def tla_string(text: str) -> str:
 
 
 def tla_comment(text: str) -> str:
-    """What stands inside a comment of TLA+, on one line."""
+    """The text escaped for a comment of TLA+, on one line."""
     return _NOT_ASCII.sub(_spelled, text).replace("(*", "( *").replace("*)", "* )")
 
 

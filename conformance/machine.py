@@ -1,4 +1,4 @@
-"""Where a run took place: the commit, and the facts of the machine that a reader of numbers needs."""
+"""The commit and the machine of a run, for readers of measured figures."""
 
 import os
 import platform
@@ -76,7 +76,7 @@ def source(home: Path = HOME) -> str:
 
 
 def _git(folder: Path, *words: str) -> str | None:
-    """What git answers; None without git, or where it refuses."""
+    """The output of git; None without git, or if git fails."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *words],

@@ -1,4 +1,4 @@
-"""How one of our own modules is started as a process of its own.
+"""Starts one of the project's modules as a separate process.
 
 `python -m` puts the folder that it is started in before everything else, and there a reader may have a
 `model/` or a `spec.py`: with `-P` those are not taken for ours.

@@ -11,7 +11,7 @@ class Exit(IntEnum):
     DIVERGES = 1
     UNDETERMINED = 2
     USAGE = 64
-    OWN_FAULT = 70
+    INTERNAL_ERROR = 70
 
 
 class Verdict(Enum):

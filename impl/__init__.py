@@ -1,7 +1,7 @@
 """The implementation: Flink's checkpointing on PySpark.
 
 A user declares a job with `job`, its processing with `streams` and `functions`, its settings with `config`
-and its planned faults with `faults`. `running` is a job that runs in a thread of the user's process. `driver`
+and its planned faults with `faults`. `running_job` is a job in a thread of the user's process. `driver`
 runs a job in a process of its own and replaces that process when it is killed. `savepoints` requests
 savepoints of a running job. `eventlog` writes the logs that trace validation reads. `metrics` has the
 measurements of a run, and `monitoring` the web page of a running job.

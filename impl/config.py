@@ -11,7 +11,7 @@ from dataclasses import dataclass
 EXACTLY_ONCE = "EXACTLY_ONCE"
 AT_LEAST_ONCE = "AT_LEAST_ONCE"
 MODES = {EXACTLY_ONCE: "exactly-once", AT_LEAST_ONCE: "at-least-once"}
-"""From each value of `checkpointing_mode` to the mode of the gates, by the name that the protocol uses."""
+"""Maps each value of `checkpointing_mode` to the mode of the gates, named as in the protocol."""
 UNALIGNED = "unaligned"
 ALTERNATING = "alternating"
 MEMORY = "memory"
@@ -30,7 +30,7 @@ _DELETED_AT = {
     DELETE_ON_CANCELLATION: ("FINISHED", "CANCELED"),
     NO_EXTERNALIZED_CHECKPOINTS: ("FINISHED", "CANCELED", "FAILED"),
 }
-"""From each retention to the final statuses at which a job deletes its completed checkpoints (COORD-25)."""
+"""Maps each retention to the final statuses at which a job deletes its completed checkpoints (COORD-25)."""
 _RETAINED_IN_MEMORY = (None, NO_EXTERNALIZED_CHECKPOINTS)
 INLINE_BYTES, MOST_INLINE_BYTES = 4_096, 1 << 20
 """The default and the highest value of `data_inline_threshold_bytes`, in bytes."""

@@ -71,7 +71,7 @@ class Point(_Word):
 
 
 class Action(_Word):
-    """What a fault does."""
+    """The action of a fault."""
 
     SIGKILL = "sigkill", "the worker's process is killed"
     ERROR = "error", "the subtask raises an error"

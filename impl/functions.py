@@ -150,7 +150,7 @@ HOOKS: Final[Mapping[str, tuple[str, ...]]] = {
     "notify_checkpoint_complete": ("checkpoint_id",),
     "notify_checkpoint_aborted": ("checkpoint_id",),
 }
-"""From each optional method of a user's object to the names of its arguments."""
+"""Maps each optional method of a user's object to the names of its arguments."""
 
 
 def require_no_hooks(name: str, function: object) -> None:

@@ -44,7 +44,7 @@ from impl.monitoring.job_monitor import JobMonitor
 from impl.monitoring.rest_answers import RestAnswers
 from impl.monitoring.rest_server import LOCALHOST, served
 from impl.output_lock import locked
-from impl.running import RunningJob
+from impl.running_job import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
 from impl.spark.faults.driver import FaultyParts
 from impl.spark.results import (

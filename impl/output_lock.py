@@ -19,7 +19,7 @@ from impl.spark.errors import OutputInUseError
 LOCK = ".lock"
 """The name of the lock's file, which stays in the folder after the end of the job."""
 _reserved: dict[Path, int] = {}
-"""From an output folder to the descriptor of a lock that this process holds for a job that it will run."""
+"""Maps an output folder to the descriptor of the lock that this process holds for a job."""
 WAITER = "output lock"
 """The name of the thread that waits for the lock until an older driver has ended."""
 _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})

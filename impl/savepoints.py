@@ -8,9 +8,9 @@ polls this folder and writes its answer into a second file:
     requests/5f0c22.answer       the answer
 
 Another process cancels or suspends a job by such a file, too. A driver that replaces a killed driver answers
-the requests that are still in the folder. So a request to end the job counts only while its sender waits: the
-sender writes the file anew with a higher number, and the driver waits for that. No clock of another host, and
-no clock that somebody sets, decides about it.
+the requests that are still in the folder. So a request to end the job counts only while its sender waits. The
+sender writes the file again with a higher number, and the driver waits for that. This does not depend on the
+clock of another host, nor on a clock that an operator sets.
 """
 
 import json
@@ -35,9 +35,9 @@ REQUESTS = "requests"
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
 CANCEL, SUSPEND = "cancel", "suspend"
-"""How a request ends a job: the field of the request, with a number that grows while its sender waits."""
+"""The fields of a request that ends a job. Their number grows while the sender waits."""
 _GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
-"""The number grows after the first time. If it does not within the second, the sender has ended."""
+"""The sender raises the number after the first time. If it is unchanged for the second, the sender ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class SavepointRequests:
         self.cancelled = threading.Event()
         """The event that a thread sets to cancel the job."""
         self.suspended = threading.Event()
-        """The same, to suspend it."""
+        """The event that a thread sets to suspend the job."""
         self.checkpoints = ManualTriggers()
 
     def add(self, request: SavepointRequest) -> "Future[Savepoint]":
@@ -209,9 +209,9 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     `output`: the output folder of the job. Raises `SavepointAbortedError` if the job answers that the
     savepoint failed, `SavepointFailedError` if there is no answer within `seconds`.
     """
-    asked = request.directory
-    directory = None if asked is None else str(asked.resolve() if isinstance(asked, Path) else asked)
-    answer = _asked(output, {**asdict(request), "directory": directory}, seconds)
+    chosen = request.directory
+    directory = None if chosen is None else str(chosen.resolve() if isinstance(chosen, Path) else chosen)
+    answer = _answer_to(output, {**asdict(request), "directory": directory}, seconds)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
     return Savepoint(answer["checkpoint"], place_of(answer["folder"]), answer["stopped"])
@@ -224,12 +224,12 @@ def request_end(output: Path, end: str, seconds: float) -> None:
     job ends in another way or cannot be suspended, `SavepointFailedError` if there is no answer within
     `seconds`.
     """
-    answer = _asked(output, {end: 0}, seconds)
+    answer = _answer_to(output, {end: 0}, seconds)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
 
 
-def _asked(output: Path, values: Mapping[str, object], seconds: float) -> dict[str, Any]:
+def _answer_to(output: Path, values: Mapping[str, object], seconds: float) -> dict[str, Any]:
     """The answer of the job to a request.
 
     Raises `SavepointFailedError` if `output` is not the output folder of a job, or if there is no answer

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from impl.job import Job
 
 Aggregates = Mapping[str, Of]
-"""From the name of each column of the result to its aggregate."""
+"""Maps the name of each column of the result to its aggregate."""
 
 
 class End(NamedTuple):

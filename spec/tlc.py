@@ -33,7 +33,7 @@ class TlcTimeoutError(TlcError):
 
 
 class Job(NamedTuple):
-    """What TLC runs on."""
+    """The settings of a run of TLC."""
 
     name: str
     """The name of the configuration file, also in errors."""
@@ -41,7 +41,7 @@ class Job(NamedTuple):
     configuration: str
     """The text of the configuration file."""
     large: bool = False
-    """So large that the thorough compiler of the JVM pays off."""
+    """Whether the model is so large that the optimising compiler of the JVM is worth its time."""
     may_stop: bool = True
     """A state without a next one is no error."""
 
@@ -54,7 +54,7 @@ def job_of(model: Model, configuration: Configuration | None = None) -> Job:
 
 
 class Result(NamedTuple):
-    """What TLC found in one model."""
+    """The result of TLC for one model."""
 
     model: Model
     states: int
@@ -67,7 +67,7 @@ class Result(NamedTuple):
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """How the result differs from the manifest, one sentence each; empty if it is as pinned."""
+        """The differences of the result from the manifest, one sentence each; empty if there are none."""
         compared: tuple[tuple[str, object, object], ...] = (
             ("violated definition", self.model.violates or "none", self.violated or "none"),
             ("distinct states", self.model.states, self.states),

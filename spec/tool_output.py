@@ -1,4 +1,4 @@
-"""What TLC says with `-tool`: messages between marked lines, each with a code.
+"""Parses the output of TLC with `-tool`: messages between marked lines, each with a code.
 
 The exit code and the messages tell the same story or neither is believed.
 """
@@ -57,7 +57,7 @@ class DisagreementError(TlcError):
 
 
 class Location(NamedTuple):
-    """Where in the specification a violated formula stands."""
+    """The place of a violated formula in the specification."""
 
     module: str
     line: int
@@ -68,7 +68,7 @@ class SomeTemporalProperty(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What one run of TLC found."""
+    """The result of one run of TLC."""
 
     states: int
     """Distinct states."""

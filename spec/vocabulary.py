@@ -22,14 +22,14 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Where = Mapping[str, tuple[str, ...]]
-"""From an option to the values of which it has to have one; empty: everywhere."""
+"""Maps an option to its permitted values, one of which it must have; empty if it holds everywhere."""
 
 _TABLES = ("config", "event", "effect", "state")
 _OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
 _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
 _VALUES = ("0", "1")
-"""What the texts of an interval name: parts of the value."""
+"""The parts of a value that the texts of an interval may name."""
 _While = Literal["each", "any", "map", "set"]
 
 Drawn = TypeVar("Drawn")
@@ -43,9 +43,9 @@ class Mark(NamedTuple):
     """How an event or effect is drawn in a space-time diagram."""
 
     lane: str
-    """It may name fields: `channel {channel}`."""
+    """The lane, which may contain names of fields, such as `channel {channel}`."""
     look: str
-    """What kind of mark it is; conformance/diagram/looks.toml lists them."""
+    """The look of the mark, one of conformance/diagram/looks.toml."""
     source: str = ""
     """The lane from which it comes as an arrow; empty: it is no arrow."""
     quiet: bool = False
@@ -110,7 +110,7 @@ class Component(NamedTuple):
     lane: str = ""
     """Its own lane in a space-time diagram."""
     capabilities: tuple[str, ...] = ()
-    """What an implementation may offer beyond the events, by requests of their own."""
+    """Optional requests that an implementation may offer, in addition to the events."""
 
 
 @cache

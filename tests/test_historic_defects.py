@@ -60,37 +60,40 @@ def page():
     tickets, outside = {one.number for one in DEFECTS}, list(left_out())
     lines = [
         "# Historic defects\n",
-        f"{len(tickets)} tickets of Flink describe {len(DEFECTS)} defects of what this specification covers. "
-        "Each of them is put back: in an older generation, in mutants, or as a known divergence of named "
-        f"releases. {len(outside)} further tickets of the checkpointing packages are not; the last table "
-        "gives the reasons. Both tables are made from `conformance/mutants/historic.toml`.\n",
-        f"{runs} defects have a run that shows them at its last event. A run of two generations is the "
-        "shortest of a breadth-first search through both of them side by side, over a few kinds of events. "
-        "A run of a mutant is the shortest that breaks a property in the closed models, or, where the broken "
-        "state is hidden from the wire, the shortest that the search finds in comparison with the model. The "
-        f"job and its tasks run when a coordinator's run begins. For {jars} defects a release that has it "
-        "and one that does not were driven through the run, and each gave exactly the answers of its "
-        "generation (*seen*). "
-        "One release there means that only one side could be driven: the older one of a known divergence, "
-        "else the newer one. A dash means that none was: PyPI has no release with the defect, or the harness "
-        "does not drive that part.\n",
-        "*Releases* are those with the defect, and *fixed* the first without it. They are taken from the "
-        "lists of fixed issues in the release notes, and from the branches of the sources. Development of "
-        "1.11 means that no release had the defect. A mutant puts back what goes wrong, not the code that "
-        "did it; two tickets may have one mutant.\n",
-        "This plays the runs of a ticket, with the defect and without it. `make mutants` sees every mutant "
-        "caught by its rule.\n",
+        f"{len(tickets)} tickets of Flink describe {len(DEFECTS)} defects in the components that this "
+        "specification covers. The suite reintroduces each of them: in an older generation of the model, in "
+        "a mutant, or as a known divergence of named releases. It does not reintroduce "
+        f"{len(outside)} further tickets of the checkpointing packages; the last table gives the reasons. "
+        "All tables are made from `conformance/mutants/historic.toml`.\n",
+        f"- *Shortest run*: for {runs} defects, the events after which the defect is visible. If two "
+        "generations differ in the defect, a breadth-first search over a few kinds of events plays both "
+        "generations and stops at the first difference. If a mutant has the defect, the run is the shortest "
+        "that breaks a property in the closed models; if no event shows the broken state, it is the shortest "
+        "run after which the mutant's answer differs from the model's. When a run of the coordinator begins, "
+        "the job and its tasks are already RUNNING.",
+        f"- *Seen*: for {jars} defects the suite also played the run in released jars, one with the defect "
+        "and one without it, and each gave exactly the answers of its generation. If the column names one "
+        "release, only that release could be played: the one with the defect if it is a known divergence, "
+        "otherwise the one without it. A dash means that no release was played: PyPI has no release with the "
+        "defect, or the harness does not include that part of Flink.",
+        "- *Releases* have the defect, and *fixed* is the first release without it, according to the release "
+        "notes and the branches of Flink's sources. *Development of 1.11* means that no release had the "
+        "defect.",
+        "- *Reintroduced by*: the generation, mutant or known divergence that has the defect. A mutant "
+        "causes the same wrong behaviour, but not with the same code. Two tickets may have one mutant.\n",
+        "This command plays the runs of a ticket, with the defect and without it. `make mutants` checks that "
+        "every mutant is killed by its rule.\n",
         "```console",
         "$ python -m tests.historic_defects FLINK-21351",
         CliRunner().invoke(main, ["FLINK-21351"], catch_exceptions=False).output.rstrip(),
         "```\n",
-        "With releases after the ticket, such as `FLINK-21351 1.11.4 1.12.5`, it also fetches and drives "
-        "them.",
+        "If you name releases after the ticket, such as `FLINK-21351 1.11.4 1.12.5`, the command also "
+        "fetches these releases and plays the runs in them.",
     ]
     for title, prefixes in SECTIONS.items():
         lines += [
             f"\n## {title}\n",
-            "| defect | what goes wrong | releases | fixed | rule | shortest run | seen | put back by |",
+            "| defect | what goes wrong | releases | fixed | rule | shortest run | seen | reintroduced by |",
             "|---|---|---|---|---|---|---|---|",
         ]
         lines += [
@@ -99,7 +102,7 @@ def page():
             for one in DEFECTS
             if one.rule.partition("-")[0] in prefixes
         ]
-    lines += ["\n## Not put back\n", "| reason | tickets |", "|---|---|"]
+    lines += ["\n## Not reintroduced\n", "| reason | tickets |", "|---|---|"]
     for reason in dict.fromkeys(why for _, _, why in outside):
         of_reason = [f"{ticket} ({subject})" for ticket, subject, why in outside if why == reason]
         lines.append(f"| {reason} | {', '.join(of_reason)} |")

@@ -40,7 +40,10 @@ def test_a_mutant_is_killed_by_its_rule(mutant):
 
 @pytest.mark.parametrize("identity", RARE)
 def test_what_few_seeds_meet_is_killed_without_any(identity):
-    told = f"from conformance.mutants import fresh; fresh.CASES = 0; print(fresh.main({identity!r})['rules'])"
+    told = (
+        "from conformance.mutants import fresh_process; fresh_process.CASES = 0; "
+        f"print(fresh_process.main({identity!r})['rules'])"
+    )
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     (mutant,) = (known for known in PYTHON if known.id == identity)
 

@@ -1,4 +1,4 @@
-"""How implementations are plugged in: one protocol, in this process or over pipes.
+"""Adapters connect implementations with the suite: one protocol, in this process or over pipes.
 
 `protocol` is the in-process twin of the wire with a type for each outcome; `frames` turns requests and
 answers into lines and back; `validation` hands out the published JSON Schemas. `in_process` adapts the

@@ -57,7 +57,7 @@ class Bundled(InProcess):
         return self.make(lambda given: make(given, Path(folder)), config)
 
     def observe(self) -> Visible | Failure:
-        """What a reader of the output, or of the checkpoints, finds."""
+        """The data that a reader of the output, or of the checkpoints, sees."""
         from conformance.adapters.bundled_durable import DurableSink, DurableStore
 
         if not isinstance(self._instance, DurableSink | DurableStore):

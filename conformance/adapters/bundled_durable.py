@@ -27,7 +27,7 @@ from impl.state.snapshot import decode, encode
 
 _TASK: Final = "sink-0"
 _TYPE: Final = "type"
-"""The task whose snapshot is the type of a checkpoint in the store."""
+"""The name under which the store saves the type of a checkpoint, in the form of a snapshot of a task."""
 
 
 class DurableSink:
@@ -132,7 +132,7 @@ class DurableStore:
         self._store = store_from_config(config, map(self._kept, self._ids()))
 
     def apply(self, event: Wire) -> Effects:
-        """Take one event; an addition is durable, and what it drops is deleted, when this returns.
+        """Take one event; when this returns, an addition is durable and the dropped checkpoints are deleted.
 
         Raises ProtocolError if the event is not legal.
         """

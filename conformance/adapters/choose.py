@@ -1,4 +1,4 @@
-"""From what stands after `--adapter` to an adapter: a command, `module:attribute`, `model` or `impl`."""
+"""Makes an adapter from the value of `--adapter`: a command, `module:attribute`, `model` or `impl`."""
 
 import shlex
 
@@ -9,7 +9,7 @@ from conformance.adapters.python_object import NAMED, python_object
 from conformance.errors import InputError
 
 OURS = ("model", "impl")
-"""What can be served, and driven in this process."""
+"""The implementations that can be served, and that can run in this process."""
 
 
 def ours(name: str) -> InProcess:

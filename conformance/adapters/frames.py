@@ -2,7 +2,7 @@
 
 Reading is strict where the frame is concerned (size, JSON, `seq`, the fields of the op) and leaves events,
 effects and states to the component. Whatever is wrong raises `FrameError`, which says what was expected,
-what came and what to do.
+what was received and what to do.
 """
 
 import re
@@ -38,7 +38,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 OPS = ("hello", "new", "apply", "observe", "bye")
 Result = Hello | Made | Applied | Visible
-"""What answers a request that was carried out."""
+"""The answers to a request that was carried out."""
 
 
 class FrameError(ValueError):
@@ -65,7 +65,7 @@ class Request(NamedTuple):
 
 
 def encode_hello(seq: int) -> bytes:
-    """Ask who is there."""
+    """The request `hello`."""
     return _line({"seq": seq, "op": "hello", "protocol": PROTOCOL})
 
 

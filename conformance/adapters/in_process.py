@@ -27,11 +27,11 @@ class Instance(Protocol):
 
 
 INJECT = "inject"
-"""The capability of a gate whose task can be triggered itself: it takes the event of this name."""
+"""The event and the capability of a gate whose task the coordinator may trigger directly."""
 
 
 def offer_of(component: str) -> protocol.Offer:
-    """A component as version 1 of the protocol defines it."""
+    """The offer of an implementation that has all modes, profiles and levels of a component."""
     known = vocabulary()[component]
     words = {option.name: tuple(types()[option.type].get("enum", ())) for option in known.config}
     injects = tuple(event.kind for event in known.events if event.kind == INJECT)
@@ -47,7 +47,11 @@ def proposed_of(component: str) -> tuple[str, ...]:
 
 
 class InProcess:
-    """An adapter around factories; what they raise of `refused` is an error, all else a crash."""
+    """An adapter for the instances that factories make.
+
+    An exception of a type in `refused` is the answer `error`, one in `unsupported` the answer `unsupported`.
+    Any other exception is the answer `crashed`.
+    """
 
     def __init__(
         self,
@@ -86,7 +90,7 @@ class InProcess:
     def make(
         self, factory: Callable[[protocol.Wire], Instance], config: protocol.Wire
     ) -> protocol.Made | protocol.Failure:
-        """The instance of a factory is the one that gets the events from now on."""
+        """Make an instance with the factory; `apply` sends it all later events."""
         self._instance = None
         try:
             self._instance = factory(config)
@@ -99,7 +103,7 @@ class InProcess:
         return protocol.Made()
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
-        """Apply the batch; an event that is refused ends it, and those before it stay applied."""
+        """Apply a batch of events. A refused event ends the batch; the events before it stay applied."""
         instance = self._instance
         if instance is None:
             return protocol.Errored("there is no instance; send `new` first")
@@ -109,7 +113,10 @@ class InProcess:
     def answer(
         self, instance: Instance, effects: list[protocol.Effects], coming: Iterable[protocol.Effects]
     ) -> protocol.Applied | protocol.Failure:
-        """The answer with the effects that are `coming`; they are added to `effects` until one is refused."""
+        """The answer to a batch. Adds the effects of each event in `coming` to `effects`.
+
+        If an event is refused, the answer names its position.
+        """
         try:
             effects.extend(coming)
             return protocol.Applied(effects, instance.observe())
@@ -140,7 +147,7 @@ class ModelInstance:
         """The rules that fired, one tuple for each event so far."""
 
     def apply(self, event: protocol.Wire) -> protocol.Effects:
-        """Take one event; raises WireError, and nothing happens."""
+        """Take one event. Raises WireError if the event is refused; the state then stays as it was."""
         self._state, effects, rules = self._component.apply(self._state, event)
         self.fired.append(rules)
         return effects
@@ -161,7 +168,7 @@ class ModelAdapter(InProcess):
         super().__init__("barrierspec-model", instances, (WireError,))
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
-        """As every adapter, with the rules."""
+        """Apply a batch of events; the answer also names the rules that fired."""
         answer = super().apply(events)
         if isinstance(answer, protocol.Applied) and isinstance(self._instance, ModelInstance):
             fired = self._instance.fired

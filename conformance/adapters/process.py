@@ -1,9 +1,9 @@
-"""The adapter of an implementation that runs as a process of its own: JSON lines over its pipes.
+"""The adapter of an implementation that is a separate process: JSON lines over its pipes.
 
-Every answer has a time limit. A process that exits, hangs, or answers something that is no valid frame is
-ended, its outcome has the head and the tail of its stderr, and the next `new` starts a fresh one. It has a
-session of its own, and ends with its whole process group: a command may be a shell that starts the
-implementation. A guard beside it ends the group if this process dies, however it dies.
+Every answer has a time limit. If the process exits, hangs, or sends an invalid frame, the adapter ends it and
+reports the head and the tail of its stderr, and the next `new` starts another process. It has its own
+session, and the adapter ends its whole process group, because a command may be a shell that starts the
+implementation. If the suite's process dies, a guard process ends the group.
 """
 
 import contextlib
@@ -78,7 +78,7 @@ class ProcessAdapter:
         """The process has not answered yet."""
         self._submitted = 0
         self.starts = 0
-        """How often a process was started."""
+        """The number of processes that were started."""
         self.exit_code: int | None = None
         """How the process ended after `bye`; None: it has not, or had to be killed."""
 
@@ -93,7 +93,7 @@ class ProcessAdapter:
 
     @property
     def runs(self) -> bool:
-        """There is a process."""
+        """Whether a process runs."""
         return self._process is not None
 
     def hello(self) -> protocol.Hello | protocol.Failure:
@@ -346,7 +346,7 @@ def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
 
 
 def _rest(pipe: IO[bytes]) -> bytes:
-    """What still stands in a non-blocking pipe; a pipe holds little."""
+    """The bytes that are left in a non-blocking pipe, which holds little."""
     rest = b""
     try:
         while chunk := os.read(pipe.fileno(), _CHUNK):

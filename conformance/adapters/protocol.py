@@ -1,4 +1,4 @@
-"""What the suite requests from an implementation under test, and every answer that it can get.
+"""The requests of the suite to an implementation under test, and all possible answers.
 
 `Adapter` is the in-process twin of the wire (docs/adapter-protocol.md): `hello`, `new`, `apply`, `bye`.
 An adapter never raises for what the implementation does; each outcome has a type of its own, so that
@@ -17,7 +17,7 @@ from conformance import escape
 Wire = Mapping[str, Any]
 """A configuration, an event, an effect or a state in wire form."""
 Effects = Sequence[Wire]
-"""What one event brought about, in order."""
+"""The effects of one event, in order."""
 
 OBSERVE, RESTART, CONCURRENT, FIRST_ID = "observe", "restart", "concurrent", "first_id"
 """Capabilities: the durable data can be read, the process may be killed, events may arrive at once, a
@@ -52,7 +52,7 @@ def canonical(wire: object) -> bytes:
 
 
 class Offer(NamedTuple):
-    """What an implementation offers of one component."""
+    """The modes, profiles and capabilities that an implementation offers for one component."""
 
     modes: tuple[str, ...]
     profiles: tuple[str, ...]
@@ -84,7 +84,7 @@ class Applied(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """What a reader of the durable data sees."""
+    """The data that a reader of the durable data sees."""
 
     values: Sequence[Any]
     """Committed records of a sink, or ids of the retained checkpoints of a store; in any order."""
@@ -123,7 +123,7 @@ class Crashed(NamedTuple):
 
 
 class Hung(NamedTuple):
-    """No answer came within the time limit, in seconds; `stderr` is its head and its tail."""
+    """The implementation did not answer within the time limit. `stderr`: its head and its tail."""
 
     seconds: float
     stderr: str
@@ -155,7 +155,7 @@ class Adapter(Protocol):
         """The implementation and the components that it offers."""
 
     def new(self, component: str, config: Wire) -> Made | Failure:
-        """Make a fresh instance and drop the previous one. A dead implementation is started anew."""
+        """Make a new instance and drop the previous one. An implementation that has died is started again."""
 
     def apply(self, events: Sequence[Wire]) -> Applied | Failure:
         """Give the instance a batch of at least one event, in order."""
@@ -199,7 +199,7 @@ class Killable(Keeping, Overlapping, Protocol):
     """An adapter whose process can be killed."""
 
     def kill(self) -> None:
-        """Kill the implementation as the system would: nothing of it runs on."""
+        """Kill the implementation with all its processes, as the system would."""
 
 
 @runtime_checkable

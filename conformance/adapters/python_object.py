@@ -32,7 +32,7 @@ NAMED = re.compile(r"(?!\d)[\w.]+:(?!\d)\w+")
 OWN = ("conformance", "impl", "model", "spec")
 """Our own packages: in one process no module of a user can have these names."""
 SWITCH_SECONDS = 1e-6
-"""How soon another thread may run while events are taken at once; Python's 5 ms let few events overlap."""
+"""The switch interval of threads for concurrent events. With Python's 5 ms few events would overlap."""
 
 
 class TimeIsUp(BaseException):

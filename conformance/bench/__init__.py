@@ -2,8 +2,8 @@
 
 `rates` measures the suite itself, with `flink` (real releases) and `logs` (their logs); `benchmark` repeats
 work. Each other measurement is one module with a function `measure(folder, scale)`: those of the runtime are
-in `runtime/`, whose `driver` runs jobs in processes of their own; those of the exploration engines beside
-other model checkers are in `engines/`; `traces` validates the logs of many jobs, and
+in `runtime/`, whose `driver` runs jobs in processes of their own; those that compare the exploration
+engines with other model checkers are in `engines/`; `traces` validates the logs of many jobs, and
 `validation` one log of each kind. `figures` are their results,
 `published` makes the pages of the documentation. The wheel does not contain this folder.
 """
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 MEASURED: Mapping[str, str] = {
     "throughput": "runtime.throughput",
-    "flink": "beside.comparison",
+    "flink": "flink_comparison.comparison",
     "cost": "runtime.cost",
     "backpressure": "runtime.backpressure",
     "recovery": "runtime.recovery",
@@ -24,4 +24,4 @@ MEASURED: Mapping[str, str] = {
     "traces": "traces",
     "validation": "validation",
 }
-"""The measurements beside the rates, in the order of the page: the module of each."""
+"""All measurements except the rates, in the order of the page: the module of each."""

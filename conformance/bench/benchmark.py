@@ -15,7 +15,7 @@ class Run(NamedTuple):
     """The work, done once."""
 
     amount: int
-    """How many units it did."""
+    """The number of units of work."""
     seconds: float
     own_seconds: float | None
     """Processor time of this process; None where another process does the work."""
@@ -26,7 +26,7 @@ class MeasurementError(RuntimeError):
 
 
 class Benchmark(NamedTuple):
-    """Work to measure. `target`: the rate to reach; None without one. `setting`: what is run."""
+    """Work to measure. `target`: the rate to reach; None without one. `setting`: the work, in words."""
 
     name: str
     unit: str

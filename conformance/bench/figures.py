@@ -14,7 +14,7 @@ from conformance import machine
 FOLDER = Path("report", "bench")
 """Below the build folder: the raw data, one JSON file for each measurement."""
 FEWEST = 6
-"""Of fewer samples no interval holds the median with a confidence of 95 %."""
+"""With fewer samples, no interval contains the median with a confidence of 95 %."""
 _ONE_TAIL = 0.025
 Points = list[tuple[float, float]]
 
@@ -97,7 +97,7 @@ class Report:
 
 
 def interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The samples between which the median lies with a confidence of 95 %, whatever their distribution is.
+    """The samples between which the median lies with a confidence of 95 %, for any distribution.
 
     Of fewer than six samples these are the least and the greatest, with less confidence.
     """

@@ -1,4 +1,4 @@
-"""How fast the real Flink is driven beside the model: sequences drawn on the way, and prepared before."""
+"""The rate at which a released Flink is compared with the model, with random or prepared sequences."""
 
 import time
 from collections.abc import Iterator

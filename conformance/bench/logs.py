@@ -1,4 +1,4 @@
-"""How fast the logs of real Flink jobs are parsed and replayed."""
+"""Measures the rates at which logs of Flink jobs are parsed and replayed."""
 
 import time
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from conformance.bench.benchmark import Benchmark, MeasurementError, Run
 
 LOGS = Path(__file__).parents[2] / "tests" / "observe" / "logs"
 TIMES = 3
-"""How often one run reads each of them."""
+"""The number of times that a run reads each log."""
 
 
 def log_benchmarks() -> Iterator[Benchmark]:

@@ -1,4 +1,4 @@
-"""The cost of a checkpoint in an object store beside one on the local disk, without Spark.
+"""The cost of a checkpoint in an object store compared with one on the local disk, without Spark.
 
     python -m conformance.bench.object_storage
 

@@ -9,7 +9,7 @@ _ROWS_PER_SECOND, _INTERVAL_MS = 40_000.0, 20
 
 
 def recorded(folder: Path, rows: int) -> Path:
-    """The log of a job that reads so many rows at 40,000 a second, with a checkpoint every 20 ms."""
+    """The log of a job that reads this number of rows at 40,000 a second, with a checkpoint every 20 ms."""
     output = folder / "out-recorded"
     shutil.rmtree(output, ignore_errors=True)
     source = word_counts.files(folder, rows)

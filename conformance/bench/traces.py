@@ -1,6 +1,7 @@
 """Event logs of many jobs, validated in process and on Spark: events a second, and a worker's memory.
 
-One job is recorded; its log, copied, stands for the logs of many. All validations must give the same sums.
+The measurement records one job and copies its log, as the logs of many jobs. All validations must give equal
+sums.
 """
 
 import shutil

@@ -120,7 +120,7 @@ def _ways(graph: Graph) -> list[tuple[Event, ...]]:
 
 
 def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's state
-    """What a case fixes of a state and an event: lengths, words, classes, and the event's position."""
+    """The parts of a state and an event that a case fixes: lengths, words, classes, the event's position."""
     return (*_kind(event), _form(state))
 
 

@@ -1,4 +1,4 @@
-"""What random cases have reached, and which of several candidates reaches most that is new.
+"""Records what random cases have reached, and chooses the candidate that reaches most that is new.
 
 `Reached` guides the walks of `conform` and of `flink conform`, and the rounds of `torture`. It counts marks,
 each of one kind. The marks of a walk are the states, transitions, pairs of successive transitions and paths
@@ -21,10 +21,10 @@ CANDIDATES = 2
 SMALL = 4
 """Smaller numbers are channels and counts, and are distinguished."""
 WALKS: Mapping[str, float] = {"states": 1, "transitions": 1, "pairs": 0.25, "paths": 2}
-"""How much a new mark of a walk counts: with these weights more of every kind are reached than without."""
+"""The weight of a new mark of a walk. With these weights walks reach more marks of every kind."""
 
 Marks: TypeAlias = Mapping[str, Set[Hashable]]
-"""What one case reaches, by kind."""
+"""The states, transitions, pairs and paths that one case reaches."""
 Candidate = TypeVar("Candidate")
 
 
@@ -57,7 +57,7 @@ class Reached:
         return set(self._times[kind])
 
     def values(self) -> dict[str, int]:
-        """How many different marks were reached, by kind."""
+        """The number of different marks that were reached, by kind."""
         return {kind: len(times) for kind, times in self._times.items()}
 
     def _new(self, marks: Marks) -> float:
@@ -99,7 +99,7 @@ def _transition(config: bytes, node: Node, event: Wire, edge: Edge) -> tuple[int
 
 
 def _mark(config: bytes, spelled: bytes) -> int:
-    """The hash of what is left of a spelling if large numbers count by their order alone."""
+    """The hash of a text in which large numbers are replaced by their order."""
     parts = _LARGE.split(_CONTENT.sub(b"", spelled))
     order = sorted(set(map(int, parts[1::2])))
     if order:

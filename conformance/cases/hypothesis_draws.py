@@ -1,4 +1,4 @@
-"""How Hypothesis draws events: numbers for the component's random walk, and plain words of the vocabulary.
+"""Draws events with Hypothesis: numbers for the component's random walk, or events from the vocabulary.
 
 A walk aims at what can happen in a state, so most events are its own, with numbers that Hypothesis draws. The
 others are any word of the vocabulary with any fields of its types.

@@ -2,7 +2,7 @@
 
 The events are those of the component's random walk, with numbers that Hypothesis draws: it varies them, keeps
 those that reach new code, and shrinks. The seed alone decides a run; there is no example database. With
-selected rules an example is drawn beside the model until one of them fires.
+selected rules, Hypothesis runs the model while it draws an example, until one of the rules fires.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ class NotDetermined(Exception):  # noqa: N818 - neither a divergence nor a fault
 
 
 class Source(NamedTuple):
-    """What decides the examples of a machine, beside its seed."""
+    """The seed and the other settings that determine the examples of a machine."""
 
     seed: int
     examples: int
@@ -75,7 +75,7 @@ class Source(NamedTuple):
 
 @dataclass
 class _Setting:
-    """What all examples of a run share."""
+    """The data that all examples of a run share."""
 
     component: str
     adapter: Adapter
@@ -90,7 +90,7 @@ class _Setting:
 
 
 class LockStepMachine(RuleBasedStateMachine):
-    """One example: a fresh instance beside the model; each run has a subclass with its own `setting`."""
+    """One example: a new instance and the model; each run has a subclass with its own `setting`."""
 
     setting: _Setting
 
@@ -172,7 +172,7 @@ class LockStepMachine(RuleBasedStateMachine):
         return (self.node if self.drawn_in is None else self.drawn_in[1]).observed
 
     def teardown(self) -> None:
-        """Count what was played."""
+        """Count the played example."""
         if self.instance is not None:
             played, self.instance = self.instance.end(), None
             played.divergence = None  # raised where it came up, as any other failure but a hang

@@ -1,8 +1,8 @@
-"""Rule cases: for each rule a short run that ends where it fires, so that no coverage hangs on a seed.
+"""Rule cases: for each rule a short run whose last event fires it, so that coverage depends on no seed.
 
 `conformance/rule-cases.txt` has one run a line, without a configuration; a rule that needs other events in
-other configurations has several. They were found beside the model alone and shrunk until no event can be left
-out; a test says whether one is missing, and makes the file anew.
+other configurations has several. The runs were found with the model alone and shrunk until no event can be
+left out. A test reports missing runs, and writes the file again.
 """
 
 import json
@@ -17,7 +17,7 @@ from conformance.drive.bounds.wide_gate_cases import widened
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 from conformance.rules.coverage import coverage
-from conformance.vectors.transcripts import spoken
+from conformance.vectors.transcripts import kind_and_fields
 
 FILE = "rule-cases.txt"
 SHORT_RUNS = "short-runs.txt"
@@ -86,7 +86,9 @@ def read(line: str) -> RuleCase:
     """`store SUB-06: add checkpoint=1 type="checkpoint"; latest` as a case."""
     named, _, text_of_events = line.partition(": ")
     component, rule = named.split(" ")
-    events = tuple({"kind": kind, **fields} for kind, fields in map(spoken, text_of_events.split("; ")))
+    events = tuple(
+        {"kind": kind, **fields} for kind, fields in map(kind_and_fields, text_of_events.split("; "))
+    )
     return RuleCase(component, rule, events)
 
 

@@ -87,7 +87,7 @@ def _nearest(
     untaken: dict[Hashable, deque[_Edge]],
     exhausted: set[Hashable],
 ) -> list[Hashable] | None:
-    """The shortest way to an untaken transition; None, and `start` joins `exhausted`, if there is none."""
+    """The shortest path to an untaken transition. If there is none: None, and `start` joins `exhausted`."""
     came: dict[Hashable, Hashable | None] = {start: None}
     queue = deque([start])
     while queue:

@@ -1,7 +1,8 @@
 """Tours around transitions that may diverge.
 
-What follows a divergence in a run is not compared. So transitions that look like a known divergence are not
-toured with the others: each of them is the end of a run of its own, and so is what only they lead to.
+The suite compares nothing after a divergence in a run. So transitions that look like a known divergence are
+not toured with the others. Each of them is the last event of its own run, and so is each transition behind
+them only.
 """
 
 from collections import deque
@@ -19,7 +20,7 @@ class Transition(NamedTuple):
     event: Wire
     target: int
     suspect: bool
-    """It looks like a known divergence."""
+    """Whether the transition looks like a known divergence."""
 
 
 def ways_around(transitions: Sequence[Transition], longest: int) -> Iterator[Sequence[Wire]]:

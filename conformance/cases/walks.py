@@ -23,9 +23,9 @@ class WalkOptions(NamedTuple):
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: Collection[str] = ()
-    """A case that exercises none of these rules is left out; empty: none is."""
+    """Only cases that exercise one of these rules are kept; empty: all cases are kept."""
     injects: bool = False
-    """Whether the task of a gate may be triggered itself."""
+    """Whether the coordinator may trigger the task of a gate directly (event `inject`)."""
 
 
 ANY = WalkOptions()
@@ -42,10 +42,10 @@ def walks(
 ) -> Iterator[Case | None]:
     """Yield random cases without end; None in place of a case that is left out.
 
-    `maps`: every second case has its values mapped by one of these. `reached`: each case is the one of
-    several drawn that reaches most that is new there; ignored with selected rules. When the next case is
-    requested, `reached` gets the events of the last one up to its end, which a known divergence or crash may
-    bring early.
+    `maps`: every second case has its values mapped by one of these. `reached`: for each case, several are
+    drawn, and the one that reaches most that is new is yielded; ignored with selected rules. When the caller
+    requests the next case, `reached` gets the events of the previous case that were played; a known
+    divergence or crash may end a case early.
     """
     pinned, selected, injects = chosen
     oracles, large = Oracles(component), Oracles(component)

@@ -44,11 +44,11 @@ from conformance.suites.sequences import SuitePlay
 from conformance.vectors.vector import Expected, Vector
 
 LOST = frozenset({"fail", "crashed", "malformed"})
-"""Effects of which only the kind counts; the last two stand for an answer that did not come."""
+"""Effects of which only the kind is compared. The last two replace a missing answer."""
 
 
 class UncomparedError(Exception):
-    """Nothing can be concluded about two implementations; the message says why."""
+    """Two implementations cannot be compared; the message states the reason."""
 
 
 def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan: Plan) -> Compared:
@@ -77,7 +77,7 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
 
 
 def _offers(adapter: Adapter) -> dict[str, Offer]:
-    """By component, what is offered, with all names of the protocol in the place of an empty list."""
+    """By component: the offer. An empty list is replaced by all names of the protocol."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         raise UncomparedError(f"hello: {hello.describe()}")
@@ -93,7 +93,7 @@ def _whole(offer: Offer, known: Offer) -> Offer:
 
 
 def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator[Change]:
-    """What only one of the two offers: a component, or words of one that both offer."""
+    """The differences of two offers: a component, or a value of an option, that only one offers."""
     if old is None or new is None:
         words = [] if old is new else [("component", component, old is not None)]
     else:
@@ -113,7 +113,7 @@ def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator
 
 
 def _common(old: Offer, new: Offer) -> Offer:
-    """What both offer, with the smaller limits."""
+    """The components and options that both offer, with the smaller limits."""
     modes, profiles, capabilities = (
         tuple(word for word in before if word in after)
         for before, after in zip(old[:3], new[:3], strict=True)
@@ -129,7 +129,7 @@ class _Runs:
     def __init__(self, shared: Sequence[tuple[str, Plan]]) -> None:
         self._shared = shared
         self.runs: Counter[str] = Counter()
-        """How many there were by their source."""
+        """The number of runs by source."""
         self._steps = 0
         self._suites: list[Guarantee] = []
 
@@ -196,7 +196,7 @@ def _apart(
     if found is not None:
         again = _first_difference(old, new, component, config, found.events)
         if again is None or again.rules != found.rules:
-            raise UncomparedError(f"{component}: differed once, and not when the same events came again")
+            raise UncomparedError(f"{component}: differed once, but not when the same events were sent again")
     return found
 
 
@@ -225,7 +225,7 @@ def _answer(came: Applied | Made | Failure) -> Answer:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    """Both refuse, or the effects agree but for texts of failures, and the state fields that both show."""
+    """Whether both refuse, or agree in effects (without texts of failures) and in fields that both show."""
     if (one.refused is None) != (other.refused is None):
         return False
     effects = [[_wordless(effect) for effect in answer.effects] for answer in (one, other)]
@@ -243,14 +243,14 @@ def _fails(answer: Answer) -> bool:
 
 
 def _is_over(answer: Answer, component: str, number: int) -> bool:
-    """Nothing more is sent: there is no instance, or none that may be used again."""
+    """Whether nothing more can be sent: there is no instance, or the instance may not be used again."""
     if answer.refused is not None:
         return number == 0 or answer.refused.startswith("unsupported")
     return _fails(answer) and component not in GOES_ON
 
 
 def _judged(change: Change) -> Change:
-    """With what the model answers to the last event, and the rules that fire there."""
+    """Adds the model's answer to the last event, and the rules that fire there."""
     if not change.events:
         return change
     edge = Oracle(change.component, change.config).transcript(change.events)[-1]

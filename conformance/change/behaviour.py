@@ -25,7 +25,7 @@ from conformance.vectors.vector import Vector
 
 
 class Kind(Enum):
-    """How a behaviour has changed."""
+    """The kind of a change of behaviour."""
 
     GAINED = "gained"
     """The new side takes what the old one refuses."""
@@ -36,7 +36,7 @@ class Kind(Enum):
 
 
 class Meaning(Enum):
-    """What the difference means for a user of the old side."""
+    """The consequence of the difference for a user of the old side."""
 
     COMPATIBLE = "compatible"
     WEAKENING = "weakening"
@@ -59,11 +59,11 @@ class Change(NamedTuple):
     runs: int
     """The number of runs that differ in this way."""
     rules: tuple[str, ...] = ()
-    """What fires where they part, in the model that wrote the run."""
+    """The rules that fire at the first difference, in the model that made the run."""
     model: Answer | None = None
-    """The answer of the model, beside two implementations."""
+    """The answer of the model, to compare two implementations with."""
     right: str = ""
-    """Which of the two answers as the model: `old`, `new` or `neither`."""
+    """The side that answers like the model: `old`, `new` or `neither`."""
 
 
 def meaning_of(changes: Iterable[Change]) -> Meaning:

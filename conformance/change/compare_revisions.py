@@ -29,7 +29,7 @@ from conformance.vectors.vector import Vector, VectorError
 from model.generations import CLAIMS
 
 WALKS = 40
-"""Random runs of each component, which each side writes beside its scenarios and tours."""
+"""Random runs of each component, which each side writes in addition to its scenarios and tours."""
 
 PLAYED = "scenarios, the paths that z3 reads, tours of the small models, random runs"
 
@@ -39,9 +39,9 @@ class Compared(NamedTuple):
 
     changes: tuple[Change, ...]
     bound: str
-    """Which runs were compared, as text."""
+    """The compared runs, as text."""
     declared: Declared | None = None
-    """What the newer revision declares about the change; None for generations."""
+    """The declarations of the newer revision about the change; None for generations."""
 
 
 def compare_revisions(start: Path, old: str, new: str | None, components: Sequence[str]) -> Compared:

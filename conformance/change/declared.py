@@ -1,4 +1,4 @@
-"""Whether a change says that it is one: the version of the rule index, the changelog, the rules."""
+"""Whether a change of behaviour is declared: in the version of the rule index, the changelog, the rules."""
 
 import tomllib
 from pathlib import Path
@@ -8,20 +8,20 @@ from spec.rules import Rule, parse_rules
 
 
 class Declared(NamedTuple):
-    """What the files of the new side say about the change."""
+    """The declarations about the change in the files of the new side."""
 
     old_version: str
     new_version: str
     added: tuple[str, ...]
     removed: tuple[str, ...]
     reworded: tuple[str, ...]
-    """Rules whose statement, source or generations are other ones."""
+    """Rules whose statement, source or generations differ."""
     in_changelog: bool
-    """The changelog has another text."""
+    """Whether the changelogs differ."""
 
     @property
     def is_declared(self) -> bool:
-        """The index of rules has another version, and the changelog speaks of it."""
+        """Whether the rule index has a new version and the changelog has changed."""
         return self.old_version != self.new_version and self.in_changelog
 
     def missing(self) -> list[str]:

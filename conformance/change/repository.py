@@ -1,7 +1,7 @@
-"""The repository that holds the two sides: where it is, which commit a name means, what differs from it.
+"""The git repository of the compared revisions: finds it, resolves names of commits, and reads their files.
 
-A revision comes from outside and may look like an option of git. It is resolved to the hash of a commit
-first; every other call of git is given only such hashes.
+The name of a revision comes from a user and may look like an option of git. So it is resolved to a hash
+first, and every other call of git gets only hashes.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 from conformance.errors import InputError
 
 MARKS = ("model", "spec/rules.toml", "conformance/cli.py")
-"""What every checkout of barrierspec holds."""
+"""Files that every checkout of barrierspec contains."""
 INSTEAD = (
     "`gate` and `diff` compare revisions of barrierspec itself; give them inside its checkout. An "
     "implementation of your own is checked by `barrierspec conform --adapter CMD`, two versions of one are "
@@ -26,7 +26,7 @@ _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class ChangeError(InputError):
-    """A side cannot be made; the message says which and why."""
+    """One of the two sides cannot be made; the message states which one and why."""
 
 
 def find(start: Path) -> Path:
@@ -44,9 +44,9 @@ def find(start: Path) -> Path:
 
 
 def commit(repository: Path, name: str) -> str:
-    """The hash of the commit that `name` means, whatever it looks like.
+    """The hash of the commit that `name` names.
 
-    Raises ChangeError if it means none, or one that holds no barrierspec.
+    Raises ChangeError if there is no such commit, or if the commit is not of barrierspec.
     """
     found = _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     resolved = _text(found.stdout).strip()

@@ -21,7 +21,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "kafka": ("confluent_kafka",),
     }
 )
-"""From each extra to the modules that it installs.
+"""Maps each extra to the modules that it installs.
 
 For a module of several extras, messages name the first.
 """

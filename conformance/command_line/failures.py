@@ -1,8 +1,8 @@
-"""How a command ends that could not do its work: one message, one documented exit code, no traceback.
+"""Ends a command that failed: with one message, a documented exit code, and no traceback.
 
-If the operating system refuses a path that the user gave, the user can correct it (exit code 64). An
-unexpected error is a fault of barrierspec (exit code 70). One line names the error and its place in the
-source. BARRIERSPEC_TRACEBACK=1 prints the traceback, too.
+If the operating system rejects a path that the user gave, the user can correct it (exit code 64). Any other
+unexpected error is an internal error of barrierspec (exit code 70): one line names the error and its place in
+the source, and BARRIERSPEC_TRACEBACK=1 prints the traceback, too.
 """
 
 import errno
@@ -17,7 +17,7 @@ from conformance.verdict import Exit
 
 TRACEBACK = "BARRIERSPEC_TRACEBACK"
 """The name of the environment variable: the value 1 prints the traceback of an error."""
-OWN_FAULT_HINT = "This is a fault of barrierspec itself, not of the checked implementation."
+INTERNAL_ERROR_HINT = "This is an internal error of barrierspec, not of the checked implementation."
 _ADVICE = {
     errno.ENOENT: "make that folder, or name another place",
     errno.ENOTDIR: "a part of that path is a file; name another place",
@@ -56,8 +56,8 @@ def ended_by(failure: Exception) -> int:
         click.echo(f"Error: {_TOO_LARGE}", err=True)
         return Exit.USAGE
     click.echo(f"{type(failure).__name__}: {str(failure)[:500]!r} {_place(failure)}", err=True)
-    click.echo(f"{OWN_FAULT_HINT} Report it; {TRACEBACK}=1 prints the traceback.", err=True)
-    return Exit.OWN_FAULT
+    click.echo(f"{INTERNAL_ERROR_HINT} Report it; {TRACEBACK}=1 prints the traceback.", err=True)
+    return Exit.INTERNAL_ERROR
 
 
 def _shown(name: object) -> str:

@@ -115,7 +115,7 @@ def bundled(
 
 
 def pinned(options: tuple[str, ...]) -> dict[str, object]:
-    """From texts such as `channels=2` to a mapping of names to values.
+    """Parses texts such as `channels=2` into a mapping of names to values.
 
     A value that is valid JSON is the JSON value. Any other value, and a decimal number such as the release
     1.9, is the text. Raises UsageError for a text without `=`.

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from conformance.adapters.protocol import Wire
-from conformance.components.records import Record
+from conformance.components.tla_records import Record
 from conformance.vectors.tla.text import Word, plain
 from model.checker.closed_model import ClosedModel
 from model.components import COMPONENTS, Component
@@ -31,7 +31,7 @@ Node = tuple[Any, tuple[int, ...], Words]
 
 
 class Given(NamedTuple):
-    """What the configuration of a model gives and puts in the place of operators."""
+    """The configuration of a model: its constants, and the operators that it replaces."""
 
     numbers: Mapping[str, int | bool]
     sets: Mapping[str, tuple[int, ...]]

@@ -34,7 +34,7 @@ class Difference(NamedTuple):
     sides: str
     """OUTSIDE or INSIDE: the two sides that differ. The rule decides which of them is right."""
     rules: Rules
-    """What the model fires there; empty if the model has no such edge."""
+    """The rules that the model fires at this edge; empty if the model has no such edge."""
     story: str
 
 
@@ -175,7 +175,7 @@ def _order(edge: Edge) -> tuple[int, str]:
 
 
 def _apart(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401 - any part of a node
-    """Where two nodes, or two parts of them, are different."""
+    """The places at which two nodes, or parts of them, differ."""
     if one == two:
         return
     if type(one) is type(two) and isinstance(one, tuple) and len(one) == len(two):

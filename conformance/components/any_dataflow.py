@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.compare.projection import Given, Node, Projection
-from conformance.components.records import pairs
+from conformance.components.tla_records import pairs
 from model.any_dataflow.any_dataflow import AnyDataflow
 from model.any_dataflow.bounds import Bounds
 from model.any_dataflow.environment import closed_any_dataflow
@@ -20,7 +20,7 @@ UNALIGNED = {"": (), "Both": (1, 2), "OnlyFirst": (1,)}
 STOPS = {"": (), "FirstStops": (1,), "SecondStops": (2,)}
 """The ids of savepoints with which the job stops, by what replaces `Stops`."""
 PARALLELISM = {"": unscaled, "Out": scaled_out, "In": scaled_in}
-"""By what replaces `Parallelism`."""
+"""The parallelism, by the definition that replaces `Parallelism`."""
 
 
 def project_any_dataflow(given: Given) -> Projection:

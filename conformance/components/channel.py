@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
-from conformance.components.records import Record, each, field, fields, words
+from conformance.components.tla_records import Record, each, field, fields, words
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser

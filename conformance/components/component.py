@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 
 class Component(NamedTuple):
-    """What the suite needs of one component in addition to its vocabulary and its model."""
+    """The data that the suite needs for a component, in addition to its vocabulary and its model."""
 
     configs: Sequence[Wire]
-    """The configurations that walks go through, in turn."""
+    """The configurations of walks, in turn."""
     walk: Callable[[Wire, Random, bool], Chooser]
     """A fresh source of random events for one instance; the flag: the gate's task may be triggered itself."""
     projections: Mapping[str, Callable[[Given], Projection]]
     """By module of TLA+, the projection of its closed models (the triangle)."""
     bind: Callable[[Divergence, Sequence[Edge]], Binding]
-    """How a divergence stands in a module of TLA+. Raises NotInTlaError."""
+    """Makes the TLA+ binding of a divergence. Raises NotInTlaError if the module cannot express it."""
     walks: int = 300
-    """How many walks a verification plays."""
+    """The number of walks that a verification plays."""
     paths_hit: int = 0
-    """How many paths that z3 reads the closed models take, at least; a number that falls is a finding."""
+    """The least number of z3's paths that the closed models must take; a smaller number is a finding."""
     cases: "Callable[[], Iterable[Case]]" = tuple
     """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""
     alphabets: Callable[[Wire], Iterator[Alphabet]] | None = None

@@ -1,14 +1,15 @@
 """The composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
 
-The constants of a configuration make the scope that the explorer visits, with channels and messages that have
-no bound. A step has no words, so a node is the job and how many snapshots could not be written.
+The constants of a configuration determine the scope that the explorer visits; channels and messages are
+unbounded. A step has no words, so a node consists of the job and the number of snapshots that could not be
+written.
 
-TLA+ has numbers where the model has counts: how many records of a source were counted is beside how often
-each of them was. So a state in which a record is counted twice or left out is no state that TLA+ can read as,
-and is a difference. What TLA+ has and the model does not is `received`, how many records have reached the
-sink, which the model adds up from the writes of the sink; and the order of the committed records. That no two
-states of TLA+ read as one state of the model is compared too. The registry of shared files is left out: no
-task here shares a file.
+TLA+ stores how many records of a source were counted, the model stores how often each record was counted. So
+no state of TLA+ corresponds to a state of the model in which a record is counted twice or left out, and the
+comparison reports such a state as a difference. TLA+ also has `received`, the number of records that have
+reached the sink, which the model adds up from the sink's writes, and the order of the committed records. The
+comparison also checks that no two states of TLA+ correspond to one state of the model. The registry of shared
+files is left out, because no task shares a file here.
 """
 
 from collections.abc import Mapping
@@ -17,10 +18,10 @@ from typing import Any
 from conformance.compare.projection import Given, Node, Projection, Words
 from conformance.components.coordinator.projection import FAULTS, coordinator_record
 from conformance.components.gate.aligned import GATE
-from conformance.components.records import pairs
 from conformance.components.sink import SINK as SINK_RECORD
 from conformance.components.sink import snapshot_of
 from conformance.components.subtask import SUBTASK
+from conformance.components.tla_records import pairs
 from conformance.vectors.tla.text import plain
 from model.checker.closed_model import ClosedModel, Offered, forgetting
 from model.components import COMPONENTS
@@ -133,7 +134,7 @@ def _counts(function: Mapping[int, int], records: int) -> Counts:
 
 
 def _each(sequences: Mapping[int, tuple[int, ...]], records: int) -> Counts:
-    """How often each record is in a sequence."""
+    """The number of occurrences of each record in a sequence."""
     return tuple(
         tuple(sequences[source].count(record) for record in range(records)) for source in range(OPERATOR)
     )

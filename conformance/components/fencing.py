@@ -6,7 +6,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import Record, Spelling, each, fields
+from conformance.components.tla_records import Record, Spelling, each, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
@@ -119,7 +119,7 @@ def fencing_alphabets(config: Wire) -> Iterator[Alphabet]:
 ATTEMPTS = 2
 """Attempts that are drawn in an alphabet."""
 CONFIGS: list[Wire] = [{}, {"drivers": 3}, {"drivers": 1}]
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 COMPONENT = Component(
     alphabets=fencing_alphabets,

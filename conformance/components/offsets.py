@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import Record, Spelling, each, fields
+from conformance.components.tla_records import Record, Spelling, each, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
@@ -63,11 +63,11 @@ def bind_offsets(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [{}, *({"remembered": remembered} for remembered in (1, 2, 4))]
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Snapshots, completions of what is remembered and of what is not, crashes and restores."""
+    """Snapshots, completions of known and unknown checkpoints, crashes and restores."""
     draw = rng.random
     newest = 0
     offsets = 0

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
-from conformance.components.records import IDS, OR_ZERO, Record, each, fields, pairs
+from conformance.components.tla_records import IDS, OR_ZERO, Record, each, fields, pairs
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser
@@ -122,11 +122,11 @@ def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [{"profile": "1.14"}, {"profile": "1.9"}]
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_sink(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Writes, snapshots, notifications in any order, crashes with restores from what was snapshotted."""
+    """Writes, snapshots, notifications in any order, and crashes with restores from earlier snapshots."""
     draw = rng.random
     snapshots: list[int] = []
     taken_in_run = 0

@@ -6,7 +6,7 @@ from random import Random
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import IDS, Record, field, fields
+from conformance.components.tla_records import IDS, Record, field, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser, every
@@ -20,7 +20,7 @@ SOURCE = Record(*fields("running"), *fields("triggered", "ahead", of=IDS))
 
 
 def _event(event: Wire) -> Word:
-    """An event; of a trigger the module has whether it arrives at the task."""
+    """An event of the module. A trigger has a boolean there: whether it arrives at the task."""
     if event["kind"] != "trigger":
         return plain("source", event)
     return plain("source", {**event, "to": filled("source", event)["to"] == "here"})
@@ -35,7 +35,7 @@ def project_source(given: Given) -> Projection:
 
 
 def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """What a source's task does with a trigger."""
+    """Binds a divergence of a source's task to SourceModel.tla."""
     external = divergence.config.get("external", "no")
     newest = divergence.config.get("profile", NEWEST_SOURCE.name) == NEWEST_SOURCE.name
     return Binding(
@@ -65,11 +65,11 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = list(every(profile=("1.15", "1.10"), external=("reader", "function", "no")))
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_source(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Triggers and calls of the hook, mostly of one id after the other, and the ends of checkpoints."""
+    """Triggers and calls of the hook, mostly with ascending ids, and the ends of checkpoints."""
     draw = rng.random
     newest = 1
 

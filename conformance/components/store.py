@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step, plain_effect, plain_event
 from conformance.components.component import Component
-from conformance.components.records import Spelling, each
+from conformance.components.tla_records import Spelling, each
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import STRAY, Chooser, every
@@ -98,7 +98,7 @@ Adds(event) == IF event[1] = "add" THEN {event[2]} ELSE {}
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = list(every(retain=(1, 2, 3), profile=("2.3", "1.11", "1.14")))
-"""The configurations that walks go through, in turn."""
+"""The configurations of walks, in turn."""
 
 
 def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Projection, projected
 from conformance.components.component import Component
-from conformance.components.records import IDS, Record, fields
+from conformance.components.tla_records import IDS, Record, fields
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.generators.chooser import Chooser, every
@@ -114,7 +114,7 @@ CONFIGS: list[Wire] = [
     *every(max_concurrent=(1, 2, 3), profile=_PROFILES),
     *every(max_concurrent=2, profile=("2.3", "1.11", "2.3", "1.14"), restored=2),
 ]
-"""The configurations that walks go through, in turn; the newest comes more often."""
+"""The configurations of walks, in turn; the newest comes more often."""
 
 _REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
 
@@ -146,12 +146,12 @@ def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 class _Drawn:
-    """One event of a kind, given what is seen."""
+    """One event of a kind, for this observed state."""
 
     def __init__(self, draw: Callable[[], float], spread: int) -> None:
         self._draw = draw
         self._spread = spread
-        """How far ahead of their triggers aborts come."""
+        """The distance by which an abort may precede its trigger."""
 
     def _near(self, observed: Wire) -> int:
         newest = max(observed["last"], *observed["running"], 0)

@@ -10,9 +10,9 @@ from conformance.drive.oracle import Oracle
 from conformance.generators import generate
 
 PLAYS = 5
-"""Plays of each history that is right: threads interleave differently in each play."""
+"""Number of plays of each history, because threads interleave differently in each play."""
 REPEATS = 20
-"""How often the shortest history is played again."""
+"""The number of repetitions of the shortest history."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Concurrency:
     histories: int
     groups: int
     reordered: int = 0
-    """Groups that only another order than that of the request explains."""
+    """Number of groups whose answers are explained only by an order that is not the request's."""
     wrong: str = ""
     """The history that no order of the events explains; empty: none."""
     undetermined: str = ""
@@ -39,7 +39,7 @@ class Concurrency:
 def examine_concurrent(
     component: str, adapter: Adapter, offer: Offer, examples: int, seed: int, may_go_on: Callable[[], bool]
 ) -> Concurrency | None:
-    """Play `examples` histories; None without capability `concurrent`, or if it has no MESSAGES."""
+    """Play `examples` histories. Returns None without capability `concurrent` or without MESSAGES."""
     if component not in MESSAGES or CONCURRENT not in offer.capabilities:
         return None
     if not isinstance(adapter, Concurrent):
@@ -62,7 +62,7 @@ def examine_concurrent(
 
 
 def _judged(oracle: Oracle, outcome: Outcome, adapter: Concurrent) -> tuple[str, str]:
-    """The reason why it is UNDETERMINED, and the wrong answer; one of them is empty."""
+    """The reason for UNDETERMINED and the unexplained history; one of them is empty."""
     if isinstance(outcome.failed, Hung | Unsupported):
         return f"at once: {outcome.failed.describe()}", ""
     outcome = shortest(oracle, outcome, adapter)

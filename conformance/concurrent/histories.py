@@ -1,4 +1,4 @@
-"""Histories in which groups of events arrive at once, and whether some order of the model explains them.
+"""Histories with groups of concurrent events, and a search for an order in which the model explains them.
 
 A history is a run that the protocol permits, in steps: one event, or a group of messages that a real system
 sends without waiting for each other. The answer to a group has the effects of each event and one state. It is
@@ -35,7 +35,7 @@ CANDIDATES = 12
 TRIES = 5
 """Plays of a shorter history: it is accepted if one of them cannot be explained."""
 REPEATED = 0.3
-"""How likely the next event of a group is one that the group has already."""
+"""The probability that the next event of a group repeats an event of the group."""
 
 Step = tuple[Wire, ...]
 
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
     """The result of one history."""
 
     steps: tuple[Step, ...]
-    """Up to the one that shows something."""
+    """The groups up to the one that shows a difference."""
     groups: int
     """Groups of several events that were sent."""
     reordered: int = 0
@@ -55,7 +55,7 @@ class Outcome(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Every answer came and is explained."""
+        """Whether every answer was received and is explained by an order of the model."""
         return self.unexplained is None and self.failed is None
 
 

@@ -20,7 +20,7 @@ class Condition(NamedTuple):
 
 
 def conditions(component: str, state: Wire) -> set[Condition]:
-    """All of a state; a field that an implementation leaves out has none."""
+    """The conditions of a state. A field that an implementation leaves out has no condition."""
     return {
         Condition(one.lane.format(*values), one.look, one.text.format(*values))
         for field, one in intervals(component)

@@ -1,8 +1,7 @@
 """The elements of a space-time diagram: lanes that run through the steps, and what happens on them.
 
-Steps count from 1 and run from left to right; a lane is a channel, a task, a checkpoint or a transaction.
-The `side` of what model and implementation do alike is BOTH; of what only one of them does it is MODEL or
-IMPLEMENTATION.
+Steps count from 1 and run from left to right. A lane is a channel, a task, a checkpoint or a transaction. The
+`side` of an element states who does it: model and implementation (BOTH), or only one of them.
 """
 
 from collections.abc import Mapping
@@ -15,36 +14,39 @@ BOTH, MODEL, IMPLEMENTATION = "both", "model", "implementation"
 
 
 class Mark(NamedTuple):
-    """Something happens on one lane."""
+    """An event or effect on one lane."""
 
     step: int
     lane: str
     look: str
     label: str
-    """What stands beside it: a checkpoint, a value; may be empty."""
+    """The text beside the mark, such as a checkpoint or a value; may be empty."""
     text: str
     """The event or effect in words."""
     side: str = BOTH
     slot: int = 0
-    """Its place within the step, from 0."""
+    """The position of the mark within the step, from 0."""
     checkpoint: int | None = None
-    """It decides the colour."""
+    """The checkpoint whose colour the mark has."""
 
 
 class Arrow(NamedTuple):
-    """A message from one lane to another, within a step or from an earlier one; a mark stands at its end."""
+    """A message from one lane to another, in the same step or a later one. It ends at a mark."""
 
     start: tuple[int, str]
     end: tuple[int, str]
     text: str
     side: str = BOTH
     slot: int = 0
-    """Its place within the step in which it ends."""
+    """The position of the arrow's end within the step."""
     checkpoint: int | None = None
 
 
 class Band(NamedTuple):
-    """A lane is in a condition from a step on, up to another; after the last one, to the edge."""
+    """A condition of a lane from the step `begins` up to the step `ends`.
+
+    If `ends` is after the last step, the band reaches the edge of the diagram.
+    """
 
     lane: str
     look: str
@@ -55,17 +57,17 @@ class Band(NamedTuple):
 
 
 class Front(NamedTuple):
-    """One checkpoint's barriers over the channels, and where that led."""
+    """A line through the barriers of one checkpoint, over all channels, and to the outcome."""
 
     checkpoint: int
     points: tuple[tuple[int, str], ...]
-    """Steps and lanes, in the order of the lanes; the outcome last, if there was one."""
+    """Steps and lanes, in the order of the lanes; then the outcome, if there is one."""
     is_done: bool
-    """It ended in a trigger."""
+    """Whether the outcome is a trigger."""
 
 
 class Diagram(NamedTuple):
-    """What one case looks like."""
+    """The diagram of one case."""
 
     steps: int
     lanes: tuple[str, ...]
@@ -75,9 +77,9 @@ class Diagram(NamedTuple):
     bands: tuple[Band, ...] = ()
     fronts: tuple[Front, ...] = ()
     closed: Mapping[str, int] = MappingProxyType({})
-    """Lanes that end, and at which step."""
+    """The lanes that end, each with the step at which it ends."""
     wrong: int | None = None
-    """The step at which model and implementation part."""
+    """The first step at which model and implementation differ."""
     hues: Mapping[int, int] = MappingProxyType({})
     """The colour of each checkpoint, as a number from 0."""
 

@@ -31,7 +31,7 @@ def _read() -> Mapping[str, Mapping[str, str]]:
 
 
 LOOKS, BANDS = (_read()[name] for name in ("looks", "bands"))
-"""What each look of marks and arrows, and each look of intervals, means."""
+"""The meaning of each look of marks and arrows, and of each look of intervals."""
 
 
 @cache

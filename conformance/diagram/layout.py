@@ -88,7 +88,7 @@ class Sheet(NamedTuple):
     """The path of a front, its hue, and whether it ended in a trigger."""
     columns: tuple[Column, ...]
     after: float
-    """Where the state after the last step begins."""
+    """The x coordinate at which the state after the last step begins."""
     wrong: int | None
 
 

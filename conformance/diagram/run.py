@@ -19,7 +19,7 @@ from conformance.page.case import Step
 from conformance.report.divergence import phrases
 
 Message = tuple[str, int, str, int]
-"""Its kind, the attempt, the task (that sends a barrier, that gets a notification), the checkpoint."""
+"""A message: kind, attempt, task (a barrier's sender, a notification's receiver), checkpoint."""
 
 _SENT = {
     "broadcast_barrier": "barrier",
@@ -149,7 +149,7 @@ def _arrow(start: int, end: int, source: str, step: Step) -> Arrow:
 
 
 def _marks(number: int, step: Step, is_rejected: bool) -> Iterator[Mark]:
-    """The event, and what of its effects is no message to another task."""
+    """The event, and its effects that are not messages to another task."""
     slot = 0
     for one in words_of(step):
         quiet = one.word.get("kind") in _SENT or is_quiet(step.component, one.word)
@@ -170,7 +170,7 @@ def _words(moments: Sequence[Moment]) -> Iterator[Wire]:
 
 
 def _bands(moments: Sequence[Moment]) -> Iterator[Band]:
-    """What lasts on a task's line, from the event after which it is so."""
+    """The bands of the tasks' conditions, each from the event after which the condition holds."""
     begun: dict[tuple[str, str, str], tuple[int, str]] = {}
     for number, moment in enumerate(moments, start=1):
         step = moment.step

@@ -14,11 +14,11 @@ from conformance.adapters.hello_names import require_known_names
 from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
-from conformance.drive.bounds.again import again as again_from
+from conformance.drive.bounds.check_replay import again as again_from
 from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.crashes import Crashes
 from conformance.drive.examine import Examination, examine, not_offered, seen_again
-from conformance.drive.listed import Known
+from conformance.drive.known_divergences import Known
 from conformance.drive.lockstep import Played
 from conformance.drive.plan import Plan, for_offer, with_options
 from conformance.drive.shrinking.evidence import budget_of
@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 
 
 class Order(NamedTuple):
-    """What `conform` is to do."""
+    """The options of a run of `conform`."""
 
     command: str
     """The value of `--adapter`."""
@@ -246,7 +246,7 @@ def again(
 ) -> Verdict:
     """Play a saved divergence, by default against the implementation in which it was found.
 
-    `show` gets the outcome while the implementation still runs, but nothing of a replay by TLC.
+    `show` gets the outcome while the implementation still runs; it is not called for a replay by TLC.
     """
     if replay_file.suffix == replays.TLA:
         return _by_tlc(replay_file, say)

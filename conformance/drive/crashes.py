@@ -44,7 +44,7 @@ class Crashes:
             self._met[_situation(found.config, found.event, before, edges[-1])] += 1
 
     def send(self, oracle: Expects, events: Sequence[Wire]) -> None:
-        """Count the events of a case that were sent, those in whose situation one has crashed."""
+        """Count the sent events of a case whose situation is that of a known crash."""
         node = oracle.start
         for event in events if self._met else ():
             edge = oracle.step(node, event)

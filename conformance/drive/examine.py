@@ -3,7 +3,7 @@
 The sources are rule cases, random walks, short runs, Hypothesis, gates of many channels, complete suites,
 long lives, and batches that end with an error. The verdict is DIVERGES if an answer differs or a check fails.
 It is CONFORMS if every rule that can fire has fired, every case was played to its end, no configuration was
-skipped, and a long life needs no more and more memory or time. Otherwise `undetermined` lists the reasons,
+skipped, and neither memory nor time grows over a long life. Otherwise `undetermined` lists the reasons,
 and the verdict is UNDETERMINED.
 """
 
@@ -25,12 +25,12 @@ from conformance.cases.seedless_runs import short_runs_in
 from conformance.cases.walks import WalkOptions, walks
 from conformance.divergence import Divergence
 from conformance.drive.bounds.bound import Bound, bound_of
-from conformance.drive.bounds.conduct import broken, one_of_each
+from conformance.drive.bounds.errors_and_failures import broken, one_of_each
 from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
-from conformance.drive.bounds.play import play_mapped_rules, run_machines
-from conformance.drive.bounds.tried import Tried, beyond, not_tested
+from conformance.drive.bounds.mapped_cases import play_mapped_rules, run_machines
+from conformance.drive.bounds.tested_scope import TestedScope, beyond, not_tested
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.bounds.wide_gates import play_wide_gates
 from conformance.drive.lockstep import Case, Played, given
@@ -67,12 +67,12 @@ class Examination:
     """Failed checks of batches that end with an error, and of new instances after a failed one."""
     evidence: tuple[FailedCheck, ...] = ()
     """The failed checks to save: those of `broken`, or the one that `stopped` a case without events."""
-    tried: Tried = field(default_factory=Tried)
-    """How far the cases reached."""
+    tried: TestedScope = field(default_factory=TestedScope)
+    """The options, ids, times and lengths that the cases reached."""
     not_tested: tuple[str, ...] = ()
     """What the implementation offers and the run did not test, each with the reason."""
     capabilities: tuple[str, ...] = ()
-    """How far optional capabilities were tested: durable data, events at once."""
+    """The tests of optional capabilities (durable data, events at once), as lines of the bound."""
     guarantees: tuple[Guarantee, ...] = ()
     """The guarantee of each complete suite."""
     seconds: float = 0.0
@@ -138,7 +138,10 @@ def _rule_cases(component: str, plan: Plan) -> Iterator[Case]:
 
 
 def short_runs(component: str, plan: Plan) -> Iterator[Case]:
-    """Yield the short runs in each configuration that has their tasks; for a gate, in one of each kind."""
+    """Yield the short runs in each configuration that has the tasks they name.
+
+    For a gate: in one configuration for each mode, profile and level.
+    """
     configs = (
         one_of_each(component, plan) if component == "gate" else generate.fitting(component, plan.pinned)
     )

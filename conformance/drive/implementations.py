@@ -48,7 +48,7 @@ class Examined:
 
 
 def implementations(file: Path) -> list[Implementation]:
-    """Those of a file: a table `[[implementation]]` each, with `name` and `adapter` or `release`.
+    """The implementations of a file: tables `[[implementation]]` with `name` and `adapter` or `release`.
 
     Raises MatrixFileError.
     """

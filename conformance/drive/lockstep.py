@@ -28,7 +28,7 @@ from conformance.adapters.protocol import (
 )
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds.failed_check import NEW, FailedCheck
-from conformance.drive.bounds.tried import Tried
+from conformance.drive.bounds.tested_scope import TestedScope
 from conformance.drive.oracle import Edge, Node, Oracle
 from conformance.generators.chooser import Chooser
 from conformance.verdict import Verdict
@@ -50,13 +50,13 @@ class Played:
     stopped: Failure | None = None
     """The case ended early, and no verdict about it is possible: a skip, a hang, an instance not made."""
     hung: Divergence | None = None
-    """It did not answer the last event within the time limit; `stopped` is then the same failure."""
+    """The implementation did not answer the last event in time; `stopped` then has the same failure."""
     unrepeatable: Divergence | None = None
-    """It differed once, or hung, and not when the same events were given again."""
+    """An answer differed or hung once, but not when the same events were sent again."""
     evidence: FailedCheck | None = None
     """What `stopped` the last case, if that has no event: an instance not made, or a hang late in a life."""
-    tried: Tried = field(default_factory=Tried)
-    """How far the cases reached."""
+    tried: TestedScope = field(default_factory=TestedScope)
+    """The options, ids, times and lengths that the cases reached."""
     origins: Counter[str] = field(default_factory=Counter)
     """The number of cases by their source."""
     skipped: list[str] = field(default_factory=list)
@@ -93,14 +93,14 @@ class Played:
 
 
 class Expects(Protocol):
-    """Where the permitted answers come from: the model, or a record of it."""
+    """The source of the permitted answers: the model, or its recorded answers."""
 
     component: str
     config: Wire
     start: Node
 
     def step(self, node: Node, event: Wire) -> Edge:
-        """What `event` may be answered with in `node`."""
+        """The permitted answer to `event` in the state `node`."""
 
 
 class Case(NamedTuple):
@@ -163,7 +163,7 @@ def replay(oracle: Expects, adapter: Adapter, events: Iterable[Wire], batch: int
 
 
 def drawn(oracle: Oracle, choose: Chooser, length: int) -> tuple[list[Wire], set[str]]:
-    """The events of a case, drawn beside the model alone, and the rules that fire."""
+    """The events of a case, drawn with the model alone, and the rules that fire."""
     events: list[Wire] = []
     fired: set[str] = set()
     node = oracle.start
@@ -192,7 +192,7 @@ def _overlaps(adapter: type[Adapter]) -> bool:
 
 
 class Instance:
-    """One instance of the implementation beside the model: every event goes to both.
+    """One instance of the implementation and the model: every event goes to both.
 
     An adapter that is `Overlapping` answers one batch while the next one is drawn.
     """
@@ -244,7 +244,7 @@ class Instance:
         self.goes_on = not edge.fails and self.found is None
 
     def end(self) -> Played:
-        """Send what is left, and give the outcome."""
+        """Send the remaining events, and return the outcome."""
         self._flush()
         self.settle()
         played = self._played
@@ -256,7 +256,7 @@ class Instance:
         return played
 
     def settle(self) -> None:
-        """Wait for the answer to what was sent, and compare it."""
+        """Wait for the answer to the sent events, and compare it."""
         if self._overlapping is not None and self._answered < self._sent:
             self._compare(self._overlapping.collect())
 
@@ -337,5 +337,5 @@ def _wordless(effect: Wire) -> bytes:
 
 
 def agrees(came: Wire, expected: Wire) -> bool:
-    """Every field that came and is known has the expected value; fields of later versions may be there."""
+    """Whether every known field of the answer has the expected value. Unknown fields are ignored."""
     return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)

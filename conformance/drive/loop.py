@@ -39,10 +39,10 @@ NO_LIMITS = Limits()
 def drive(
     cases: Iterable[Case | None], adapter: Adapter, limits: Limits = NO_LIMITS, total: Played | None = None
 ) -> Played:
-    """Play the cases until one diverges, too many are stopped, or none is left; returns what came of all.
+    """Play the cases until one diverges, too many are stopped, or none is left. Returns all outcomes.
 
-    None stands for a case that is left out: it counts, and is not played; so does a case of a bound that the
-    implementation has declined. Outcomes are added to `total`.
+    None means a case that is left out: it counts, but is not played. The same holds for a case at a bound
+    that the implementation has declined. Outcomes are added to `total`.
     """
     total = Played() if total is None else total
     begun = total.steps

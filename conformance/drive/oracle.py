@@ -44,7 +44,7 @@ class Node:
 
 
 class Edge:
-    """What the model expects of one event in one state.
+    """The answer that the model expects to one event in one state.
 
     `refused` is None, or why the protocol does not allow the event here: then the implementation has to
     answer with an error, and `after` is the previous state.
@@ -65,7 +65,7 @@ class Edge:
         self.after = after
         self.refused = refused
         self.fails = any(effect["kind"] == "fail" for effect in effects)
-        """The task fails: the instance is not used again, and nothing of it can be observed."""
+        """The task fails: the instance is not used again, and its state is not observed."""
 
 
 class Oracle:
@@ -133,7 +133,7 @@ class Oracle:
 
     @property
     def remembered(self) -> int:
-        """How many states are remembered."""
+        """The number of cached states."""
         return len(self._nodes)
 
     def forget(self) -> None:

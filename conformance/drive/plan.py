@@ -16,7 +16,7 @@ from conformance.generators import generate
 from spec.vocabulary import types, vocabulary
 
 WALKS_PER_EXAMPLE = 10
-"""Walks for each example of a Hypothesis machine; a walk is about as many times cheaper."""
+"""The number of walks for each example of a Hypothesis machine. One walk takes about a tenth of the time."""
 
 LIFE_PER_EXAMPLE = 20
 """Checkpoints of a long life for each example of a Hypothesis machine."""
@@ -39,13 +39,13 @@ class Plan(NamedTuple):
     pinned: Mapping[str, object] = MappingProxyType({})
     """Fixed options of the configuration, with their values; a tuple: any of its values."""
     may_go_on: Callable[[], bool] = lambda: True
-    """Called before each case; false: the budget has ended."""
+    """Called before each case. False if the budget is used up."""
     is_known: Callable[[Divergence], bool] = lambda _: False
-    """Whether a divergence is known: it is ignored, and its case ends."""
+    """Whether a divergence is known. It is then ignored, and its case ends."""
     is_known_check: Callable[[FailedCheck], bool] = lambda _: False
-    """Whether the failure of a check of conduct or of a long life is known: it is ignored."""
+    """Whether a failed check of `errors_and_failures` or of a long life is known; it is then ignored."""
     crashes: Crashes | None = None
-    """Known crashes of the component that were met; None: no list of known divergences is in use."""
+    """Known crashes of the component that occurred; None without a list of known divergences."""
     steps: int = 0
     """Further walks are added until the component has had this number of steps."""
     selected: frozenset[str] = frozenset()
@@ -53,11 +53,11 @@ class Plan(NamedTuple):
     injects: bool = False
     """Whether a gate gets the event `inject`, which the implementation has to offer."""
     first_id: bool = False
-    """Whether the suite sets the first id of a coordinator: it is offered, and the user has chosen none."""
+    """Whether the suite sets a coordinator's first id: it is offered, and the user has not set it."""
     chosen: Mapping[str, object] = MappingProxyType({})
     """The part of `pinned` that the user has chosen; the implementation offers the rest."""
     offered: Mapping[str, tuple[object, ...]] = MappingProxyType({})
-    """By option, all that the implementation offers, chosen or not."""
+    """By option: every value that the implementation offers, whether the user has chosen it or not."""
     greatest: Mapping[str, int] = MappingProxyType({})
     """The limits that `hello` declares: the greatest id, number of channels and time that are sent."""
     checkpoints: int | None = None

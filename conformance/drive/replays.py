@@ -32,7 +32,7 @@ def write(
     folder: Path,
     seed: int | None = None,
 ) -> tuple[Path, Path | NotInTlaError]:
-    """Write the trace and the module, whose paths come back; in the place of a module, why there is none."""
+    """Write the trace and the module; return their paths, or the reason why there is no module."""
     folder.mkdir(parents=True, exist_ok=True)
     itf = folder / f"{name}{ITF}"
     trace = escape.json(divergence_to_itf(divergence, adapter, seed))
@@ -66,7 +66,7 @@ _WHY = {
 
 
 def by_tlc(file: Path) -> tuple[Verdict, str]:
-    """TLC's replay of a module with its configuration beside it: the verdict, and what TLC shows.
+    """Replays a module with TLC; its configuration is in the same folder. Returns the verdict and TLC's text.
 
     Raises TlcError, and OSError if a file is missing.
     """
@@ -97,7 +97,7 @@ def _unchecked(rules: tuple[str, ...]) -> str:
 
 
 def _due(last: State) -> str:
-    """The specification's own step in the place of the last: its effects, and where it leads elsewhere."""
+    """The step that the specification takes instead of the last: effects, and the differing variables."""
     due = last["due"]
     effects = "; ".join(" ".join(map(plain, effect)) for effect in due["out"]) or "nothing"
     leads = {name: value for name, value in due.items() if name in last and name != "out"}

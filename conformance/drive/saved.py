@@ -37,14 +37,14 @@ class ReplayError(InputError):
 
 
 class Saved(NamedTuple):
-    """What a replay file gives back."""
+    """The content of a replay file."""
 
     component: str
     config: Wire
     events: tuple[Wire, ...]
     adapter: str
     is_flaky: bool = False
-    """The answer came in some plays only."""
+    """Whether the answer occurred in some plays only."""
     evidence: FailedCheck | None = None
     """The failed check, if the file has no sequence of events."""
 
@@ -190,7 +190,7 @@ def assert_conforms(
 
 
 def name_of(hello: Hello | Failure) -> str:
-    """Name and version of an implementation on one line, or what came in place of them."""
+    """Name and version of an implementation on one line, or its wrong answer."""
     if not isinstance(hello, Hello):
         return hello.describe()
     return escape.short(f"{hello.implementation} {hello.version}")

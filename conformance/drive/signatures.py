@@ -1,7 +1,7 @@
-"""Signatures: two divergences look alike if they differ in nothing but ids, channels and history.
+"""Signatures of divergences. Two divergences with one signature differ only in ids, channels and history.
 
-Lists of known divergences name one run of each. A divergence found elsewhere is known if it looks like a
-listed one, or if its shortest run does: what is found first may look otherwise, at the end of a long run.
+A list of known divergences has one run of each. A new divergence is known if its signature is that of a
+listed one. If it is not, its shortest run may have such a signature, so the search shrinks it first.
 """
 
 from conformance.adapters.protocol import Adapter, Effects, Wire, canonical
@@ -10,20 +10,20 @@ from conformance.drive.oracle import Edge
 from conformance.drive.shrinking.shrink import shrink
 
 Signature = tuple[object, ...]
-"""What a divergence looks like, whatever its ids, channels and history."""
+"""The form of a divergence, without its ids, channels and history."""
 
 
 class Signatures:
-    """The known divergences of one adapter by their looks, and the looks of all others that were met."""
+    """The signatures of the known divergences of one adapter, and of all other divergences found so far."""
 
     def __init__(self, adapter: Adapter) -> None:
         self.names: dict[Signature, str] = {}
-        """The name of the known divergence for each look."""
+        """The name of the known divergence of each signature."""
         self._others: set[Signature] = set()
         self._adapter = adapter
 
     def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
-        """The name of the known divergence that it looks like; else its shortest run if that is met first."""
+        """The name of the known divergence with its signature, else its shortest run if that one is new."""
         looks = signature(divergence)
         if looks in self.names or looks in self._others:
             return self.names.get(looks), None
@@ -38,7 +38,7 @@ class Signatures:
         return None, smallest if is_first else None
 
     def add(self, name: str, *divergences: Divergence) -> None:
-        """These divergences are known by this name from now on."""
+        """Register the divergences as known under this name."""
         for divergence in divergences:
             self.names[signature(divergence)] = name
 
@@ -67,7 +67,7 @@ def expects(looks: Signature) -> Signature:
 
 
 def expected_of(mode: str | None, event: Wire, edge: Edge) -> Signature:
-    """That part for a transition of the model."""
+    """The same part of a signature, for a transition of the model."""
     return (mode, event["kind"], edge.rules, _kinds(edge.effects))
 
 

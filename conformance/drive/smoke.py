@@ -1,7 +1,7 @@
 """Smoke test of an adapter: does it speak the protocol, before `conform` checks what it answers.
 
 It checks that answers fit the schemas, that the same events get the same answers, and that illegal events are
-refused. Then a few random cases are driven beside the model. Each check says what to do if it fails.
+refused. Then a few random cases are compared with the model. Each check says what to do if it fails.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,7 +36,7 @@ from conformance.generators import generate
 LENGTH = 40
 """The number of events in the run that is repeated."""
 FIRST_LOOK = 100
-"""The number of random cases beside the model, for each component."""
+"""The number of random cases that are compared with the model, for each component."""
 LARGEST_ANSWER = 65_536
 """Bytes of the effects of one event and of the state after it, in a check of one component."""
 SHOWN = 500
@@ -49,15 +49,15 @@ class Check(NamedTuple):
     subject: str
     """`hello`, a component, or `bye`."""
     name: str
-    """What the adapter is expected to do."""
+    """The expected behaviour of the adapter."""
     wrong: str | None = None
-    """The answer that came instead, and what to do; None if the check passes."""
+    """The wrong answer, and what to do; None if the check passes."""
     note: str = ""
     """Further facts."""
 
 
 def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
-    """Every check in its order; where an adapter does not answer at all, nothing more of that component."""
+    """The results of the checks, in order. After no answer, the component's other checks are skipped."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         yield Check("hello", "names the implementation", _shown_answer(hello))
@@ -205,7 +205,7 @@ def _different(played: Played) -> str | None:
         rule = played.divergence.charge or "a step that fires no rule"
         return f"it diverges at {rule} after {played.divergence.step} events; conform finds the shortest run"
     if played.unrepeatable is not None:
-        return "it differed once, and not when the same events came again"
+        return "it differed once, but not when the same events were sent again"
     return None if played.stopped is None else _shown_answer(played.stopped)
 
 

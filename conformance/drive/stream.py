@@ -156,7 +156,7 @@ def _received(adapter: ProcessAdapter, chunk: list[Case], expected: bytes) -> It
 
 
 def _same(line: bytes, expected_line: bytes) -> bool:
-    """The same answer in another spelling or with other texts, or without some fields of the state."""
+    """Whether an answer differs only in spelling, in texts, or in missing state fields."""
     try:
         came: Any = orjson.loads(line)
     except orjson.JSONDecodeError:

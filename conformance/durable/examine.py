@@ -1,4 +1,4 @@
-"""Examine what a sink or a store keeps: lives by seed; the first that goes wrong is made shorter."""
+"""Tests the durable data of a sink or a store with random lives, and shortens the first life that fails."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -22,9 +22,9 @@ from model.components import WireError
 
 LIVES_PER_EXAMPLE = 0.2
 LARGE_LIVES = 2
-"""Large lives for each other life, if the process may be killed."""
+"""The number of large lives for each life of normal size, if the process may be killed."""
 REPEATS = 5
-"""How often the shortest life is played to see how often it fails."""
+"""The number of repetitions of the shortest life, which show how often it fails."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,10 @@ def _judged(lived: Lived, player: Player) -> tuple[str, str]:
 
 
 def _shortest_seen_again(lived: Lived, player: Player) -> tuple[Lived, int]:
-    """The shortest life that goes wrong again, and how many of REPEATS times; the first of all if none does.
+    """The shortest life that fails again, and the number of its failures in REPEATS repetitions.
 
-    What a kill during an event leaves depends on time, so a shorter life may have gone wrong just once.
+    Returns the original life if none fails again: the effect of a kill during an event depends on its moment,
+    so a shorter life may have failed just once.
     """
     for shorter in reversed(_shorter_and_shorter(lived, player)):
         failures = sum(not player.play(shorter.moves).is_sound for _ in range(REPEATS))
@@ -124,9 +125,9 @@ def _shortest_seen_again(lived: Lived, player: Player) -> tuple[Lived, int]:
 
 
 def _shorter_and_shorter(lived: Lived, player: Player) -> list[Lived]:
-    """Lives that go wrong in the same way, each made of the one before it.
+    """Lives that fail in the same way. Each is made from the previous one by a simplification.
 
-    Kill at once; leave out one move or two neighbours; let an event end that a kill cut short.
+    The simplifications: kill at once; leave out one move or two adjacent moves; do not kill during an event.
     """
     found = [lived]
 

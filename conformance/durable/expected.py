@@ -1,7 +1,7 @@
-"""What may be visible of a sink and of a store: after each event, and when the process is killed during one.
+"""The data that a sink or a store may show after each event, and after a kill during an event.
 
-The reference model answers which transactions are committed and which checkpoints are retained. An event
-that is cut short may have happened not at all, in whole, or in part: each commit by itself is atomic.
+The reference model determines which transactions are committed and which checkpoints are retained. An event
+during which the process is killed may take effect not at all, completely, or in part; each commit is atomic.
 """
 
 from collections import Counter
@@ -17,13 +17,13 @@ from model.store.store import Entry, Store
 TYPES = ("checkpoint", "checkpoint", "savepoint")
 """The types of checkpoints that are added, by weight. A stop ends the job, so none is drawn."""
 NEWEST = 0.6
-"""How likely a notification or a restore is one of the newest checkpoint that it can have."""
+"""The probability that a notification or a restore names the newest possible checkpoint."""
 FEW_RECORDS = 3
 """A transaction with fewer records gets another one more often than a snapshot."""
 
 
 class Wrong(NamedTuple):
-    """What must not be visible, or must be and is not."""
+    """Visible data that must not be visible, or missing data that must be visible."""
 
     rule: str
     what: str
@@ -41,7 +41,7 @@ class Expected(Protocol):
         """The event happens; returns the effects of the model. Raises WireError if it is not permitted."""
 
     def visible(self) -> list[Any]:
-        """What a reader sees if no event is under way."""
+        """The data that a reader sees while no event is being applied."""
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
         """The first defect of the visible values; `during`: the event at which the process was killed."""
@@ -204,7 +204,7 @@ class ExpectedStore:
         return Wrong("SUB-06", f"{_some(lost)} retained, but not visible") if lost else None
 
     def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
-        """What the new process shows is retained; the next addition drops what is beyond the limit."""
+        """Retains what the new process shows. The next addition drops what exceeds the limit."""
         if during is not None:
             self._begin(during)
         self._state = self._state._replace(entries=tuple(self._types[one] for one in sorted(visible)))

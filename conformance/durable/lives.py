@@ -1,4 +1,4 @@
-"""Lives of a sink or a store: events, and at random moments the process is killed and started anew.
+"""Lives of a sink or a store: events, and random kills of the process, which is then started again.
 
 A life is drawn with the model alone, so a seed decides it. When a process is killed *during* an event, the
 share of such an event's time that passes before is part of the life; how far the event came is not.
@@ -23,9 +23,9 @@ from conformance.durable.expected import EXPECTED, TYPES, Expected, Wrong
 MOVES = 25
 """Moves of one life."""
 KILLED_BEFORE = 0.1
-"""How likely a move is a kill with no event under way."""
+"""The probability that a move is a kill between two events."""
 KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add": 0.3}
-"""How likely an event is cut short by a kill; others, which make nothing durable, as KILLED_RARELY."""
+"""The probability of a kill during an event; KILLED_RARELY for events that make nothing durable."""
 KILLED_RARELY = 0.02
 TRANSACTIONS = (24, 1)
 """Transactions that the commits of large lives have, in turn."""
@@ -73,7 +73,7 @@ class Lived(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Nothing was wrong, and every answer came."""
+        """Whether nothing was wrong and every answer was received."""
         return self.wrong is None and self.failed is None
 
 

@@ -22,7 +22,7 @@ FAULTS_A_ROW = 60
 
 @dataclass(frozen=True)
 class Order:
-    """What to run."""
+    """The rows, faults and limits of a campaign."""
 
     rows: Sequence[TableRow]
     seed: int = SEED

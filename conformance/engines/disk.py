@@ -10,7 +10,7 @@ import psutil
 
 
 def without_folder(folder: Path, seconds: float) -> None:
-    """Move the folder away and put a file into its place, so that none is made anew; then move it back."""
+    """Replace the folder by a file, so that no process can make the folder again; then restore the folder."""
     aside = folder.with_name(f"{folder.name}-aside")
     folder.rename(aside)
     folder.touch()

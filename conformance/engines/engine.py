@@ -107,7 +107,7 @@ class Engine(ABC):
         return None
 
     def close(self) -> None:  # noqa: B027 - most engines have nothing outside their `place`
-        """End what was started outside the `place` of the round; the output was read for the last time."""
+        """End the processes outside the `place` of the round, after the output was read for the last time."""
 
     @property
     def end(self) -> Path:

@@ -1,4 +1,4 @@
-"""What makes the engine of a row: fetched, compiled or installed before the first round."""
+"""Prepares the engine of each row before the first round: fetches, compiles or installs it."""
 
 import sys
 from collections.abc import Callable

@@ -13,7 +13,7 @@ ENDS_SECONDS = 10.0
 
 
 class EngineError(RuntimeError):
-    """An engine cannot be run here; the message says what was expected, what came and what to do."""
+    """An engine cannot run here; the message states what was expected, what was found and what to do."""
 
 
 @dataclass

@@ -78,7 +78,7 @@ def protocol_alarms(one: Stored) -> list[str]:
 
 
 def effects(one: Stored) -> list[Mapping[str, Any]]:
-    """The faults of a round whose effect was checked, each with what was seen of it."""
+    """The faults of a round whose effect was checked, each with the observed effect."""
     return [found for found in one["rest"] if "fault" in found]
 
 
@@ -89,7 +89,7 @@ def had_effect(effect: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True)
 class Summary:
-    """What all rounds of a row have shown."""
+    """The results of all rounds of a row."""
 
     row: TableRow
     rounds: Sequence[Stored]
@@ -125,7 +125,7 @@ class Summary:
 
     @property
     def effects(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """By kind of fault whose effect is checked, what was seen of each."""
+        """By kind of fault whose effect is checked: the observed effects."""
         found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for one in self.judged:
             for effect in effects(one):

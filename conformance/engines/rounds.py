@@ -10,8 +10,8 @@ from typing import Any
 
 from conformance.engines.engine import Engine, Place, RoundError
 from conformance.engines.feed import CHUNK, LANES, Feed
-from conformance.engines.judged import account
 from conformance.engines.processes import EngineError, Processes
+from conformance.engines.round_account import account
 from conformance.engines.schedule import RECORDS, Fault
 from conformance.observe.guarantees.guarantee import Classification, Totals, classify
 
@@ -23,10 +23,10 @@ ALIVE = 50
 """Records that the engine must have processed after a fault before the next one is due."""
 LONGEST_SECONDS = 1_200.0
 TRICKLE_SECONDS = 15.0
-"""How long an engine may process nothing before it is fed a chunk of each lane."""
+"""The seconds that an engine may be idle before it gets the next chunk of each lane."""
 A_CHUNK_EACH = LANES * CHUNK
 ALIVE_SECONDS = 400.0
-"""How long an engine may take to start, or to recover."""
+"""The seconds that an engine may take to start or to recover."""
 QUIET_SECONDS = 8.0
 """The input is complete and nothing was processed for so long: the engine has all of it."""
 _SETTLE_SECONDS = 1.5
@@ -37,7 +37,7 @@ _TICK = 0.02
 
 @dataclass
 class RoundResult:
-    """What a round showed."""
+    """The result of a round."""
 
     engine: str
     number: int
@@ -51,7 +51,7 @@ class RoundResult:
     restarts: list[str] = field(default_factory=list)
     recorded: list[dict[str, Any]] = field(default_factory=list)
     log: dict[str, Any] = field(default_factory=dict)
-    """What the monitor of logs has found; empty if the log was not validated."""
+    """The findings of the log monitor; empty if the log was not validated."""
     state: dict[str, Any] = field(default_factory=dict)
     """The numbers of `keys` and `records` of the state that was read, or why it is `unread`."""
     seconds: float = 0.0

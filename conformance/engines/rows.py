@@ -27,7 +27,7 @@ class TableRow(NamedTuple):
     sink: str
     claim: Guarantee
     says: str
-    """Where the documentation states the claim, and how."""
+    """The place and the words of the claim in the engine's documentation."""
     draws: Mapping[str, Sequence[Any]]
     """The settings that are drawn for each round."""
     planted: frozenset[Anomaly] = frozenset()

@@ -44,11 +44,11 @@ class Kind(Enum):
 
     @property
     def shows(self) -> str | None:
-        """What the engine's log shows if a fault of this kind has its effect; None: it is not checked."""
+        """The text in the engine's log that shows the effect of such a fault; None if it is not checked."""
         return KINDS[self].get("shows")
 
     def among(self, possible: frozenset["Kind"]) -> "Kind":
-        """This kind, or the one that stands for it in an engine that has only the `possible` ones."""
+        """This kind, or its replacement for an engine that has only the `possible` kinds."""
         return self if self in possible else Kind(KINDS[self]["instead"]).among(possible)
 
 
@@ -70,7 +70,7 @@ class Fault:
     """The time from then on until it occurs."""
     kind: Kind
     length: int
-    """How long it lasts, where its kind lasts."""
+    """The duration, if faults of this kind have one."""
     target: int
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,10 +1,12 @@
-"""Every state of a closed model: on this machine, or as an ordinary Spark job where that outgrows it.
+"""Visits every state of a closed model, on this machine or, if the model is too large for it, on Spark.
 
-`models` are those that have a name, `local` searches them in Python or compiled, `afar` on Spark; `larger`
-are those that a verification searches by kernels, once these agree with Python. For the search on Spark, in
-`spark`, `states` orders packed states and finds the new ones, and `stored_search` keeps all states on disk,
-level by level, so that a search continues where it was interrupted. None of these knows a rule.
+`models` lists the models that have a name. `local` searches a model on this machine, in Python or compiled.
+`search_on_spark` searches it on Spark. `large_gates` are the gates that a verification searches with compiled
+kernels, after it has compared the kernels with Python. The search on Spark consists of `spark`, of `states`,
+which sorts packed states and finds the new ones, and of `stored_search`, which stores all states level by
+level, so that an interrupted search continues. None of these modules contains a rule.
 
-Two commands explore protocols under discussion (docs/change/): `proposed_coordinator` a proposed generation
-of the coordinator with the released rules, `readings` the readings of a proposal on small dataflows.
+Two modules explore protocols under discussion (docs/change/): `proposed_coordinator` checks a proposed
+generation of the coordinator with the released rules, and `readings` compares interpretations of a proposal
+on small dataflows.
 """

@@ -16,7 +16,7 @@ Progress = Callable[[int, int], None]
 
 
 class Explored(NamedTuple):
-    """What a search came to, and how long each part of it took."""
+    """The result of a search, and the time of each phase."""
 
     model: str
     engine: str
@@ -59,14 +59,14 @@ class Explored(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """How the transition relation of a model is built."""
+    """The options for building the transition relation of a model."""
 
     labelled: bool = False
-    """With the last effects, as TLC counts."""
+    """Whether states include the effects of the last step, as in TLC."""
     symmetric: bool = False
     """States that differ only by a permutation of channels or tasks are one."""
     every_id: bool = False
-    """Only the order of checkpoint ids counts."""
+    """Whether states with the same order of checkpoint ids count as one state."""
 
 
 def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:

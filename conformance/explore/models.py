@@ -16,7 +16,7 @@ from model.dataflow import environment as dataflow_environment
 from model.gate.profiles import PROFILES
 
 KERNEL_IDS = 2
-"""With more ids a coordinator has too many paths for a kernel; its moves are looked up in tables."""
+"""With more ids a coordinator has too many paths for a kernel, so the search looks its moves up in tables."""
 
 
 class Size(NamedTuple):
@@ -39,7 +39,7 @@ class Chosen(NamedTuple):
     closed: ClosedModel
     bounds: Bounds | None
     symmetry: Symmetry | None = None
-    """Which channels or tasks may change places, once that is proved."""
+    """The channels or tasks that may be permuted, if a proof shows that they are symmetric."""
     ids: tuple[str, ...] = ()
     """Fields that may be known by their order, once that is proved."""
 

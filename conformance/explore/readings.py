@@ -1,4 +1,4 @@
-"""Readings of protocols under discussion: which keep exactly-once, and which property the others violate.
+"""Interpretations of proposed protocols: which ones are exactly-once, and which property the others violate.
 
 FLIP-600 (regional checkpoints) is proposed and in no released jar; FLINK-38544 (checkpoints during recovery)
 is an option of 2.3.0 whose classes are not driven.
@@ -52,7 +52,7 @@ class DropsReferenced(RegionalDataflow):
     """The completed checkpoint subsumes the older one to which it refers, and its snapshots are deleted."""
 
     def restore(self, job: Job) -> Job:
-        """A task whose snapshot is of a deleted checkpoint starts from nothing."""
+        """A task whose snapshot belongs to a deleted checkpoint starts with empty state."""
         known = job.checkpoints[job.latest]
         references = known.references or (job.latest,) * len(self.tasks)
         captured = (
@@ -68,15 +68,15 @@ class DropsReferenced(RegionalDataflow):
 
 
 class FinishesOnFallback(RegionalDataflow):
-    """A sink whose input has ended takes the fallback for the end of its last checkpoint, and finishes."""
+    """A sink at the end of its input treats the fallback as the completion of its last checkpoint."""
 
     def is_settled(self, job: Job, task: int) -> bool:
-        """Its last checkpoint has completed, regionally or not."""
+        """The last checkpoint of the task has completed, regionally or not."""
         return super().is_settled(job, task) or 0 < job.tasks[task - 1].passed <= job.latest
 
 
 class SendsAgain(RegionalDataflow):
-    """What was sent to a failed region since its snapshot becomes part of the checkpoint."""
+    """The checkpoint contains the records that were sent to a failed region after its snapshot."""
 
     def channel_state(
         self, job: Job, captured: tuple[Snapshot | None, ...], failed: Region, place: Place
@@ -107,7 +107,7 @@ class Recovers(RegionalDataflow):
         return after._replace(checkpoints=with_element(after.checkpoints, checkpoint, known))
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """What becomes channel state of the records that were overtaken."""
+        """The overtaken records that become channel state."""
         return kept
 
 
@@ -115,7 +115,7 @@ class ForgetsRecovered(Recovers):
     """Only records that arrived from the sender become channel state."""
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """Those that were not recovered."""
+        """The records that were not recovered."""
         return tuple(record for record in kept if record not in recovered)
 
 
@@ -135,7 +135,7 @@ class Reading(NamedTuple):
     breaks: str = ""
     """The property of which the shortest violation is searched; empty: none is violated."""
     effect: str = ""
-    """What is wrong at the end of the run."""
+    """The error at the end of the run."""
     dataflow: type[RegionalDataflow] = RegionalDataflow
     channels: tuple[Channel, ...] = TWO_CHAINS
     are_alone: bool = False

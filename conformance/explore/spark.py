@@ -1,13 +1,14 @@
 """Breadth-first search as Spark jobs, one for each level: the same states, level by level, as in process.
 
-States belong to partitions by their hash. In the first half of a job each task takes slices of the newest
-level, and the kernel computes their successors, each state once a slice, as one block of bytes for each
-partition: for Spark a block is one row. In the second half a task has what came for one partition, takes away
-what that partition has found before, and writes the rest as its part of the next level.
+The hash of a state says to which partition it belongs. In the first half of a job each task takes slices of
+the newest level. The kernel computes their successors, without duplicates inside a slice, as one block of
+bytes for each partition: for Spark a block is one row. In the second half each task receives the successors
+that belong to one partition, removes the states that this partition has found before, and writes the rest as
+its part of the next level.
 
-A task holds one slice with its successors, or of one partition what is new in one level and BUFFERED rows
-besides; what is known is read from its files in pieces. More partitions make that smaller. The folder has to
-be where every executor sees it.
+In the first half a task holds one slice with its successors in memory. In the second half it holds the new
+states of one partition in one level and at most BUFFERED further rows; it reads the known states from their
+files in pieces. With more partitions a task needs less memory. Every executor must have access to the folder.
 """
 
 import hashlib
@@ -36,7 +37,7 @@ PARTITIONS = 8
 SLICE = 1 << 16
 """States that are expanded at once, at most."""
 BUFFERED = 1 << 21
-"""Rows that a task takes before it looks which of them are new."""
+"""Rows that a task collects before it removes the known ones."""
 
 _BLOCKS = pa.schema(
     {
@@ -64,7 +65,7 @@ Progress = Callable[[int, int, int], None]
 
 
 class Found(NamedTuple):
-    """What a search came to."""
+    """The result of a search."""
 
     states: int
     transitions: int
@@ -76,15 +77,15 @@ class Found(NamedTuple):
     seconds: float
     """Search time of all levels, over all runs."""
     resumed: int
-    """Levels that were there already."""
+    """Number of levels that earlier runs had already stored."""
 
 
 class SparkEngine:
     """The search of one closed model on Spark.
 
-    `folder`: what was found, and where a search that was ended goes on. States of a labelled
-    program are counted, and expanded, together with the effects of the step before them, as TLC does it in
-    models that have a variable `out`.
+    `folder`: stores the levels; an interrupted search goes on from there. If the program is labelled, two
+    states that differ only in the effects of the step before them count as different, as in TLC's models that
+    have a variable `out`.
     """
 
     def __init__(
@@ -105,11 +106,11 @@ class SparkEngine:
         self.identity = hashlib.sha256(searched.encode()).hexdigest()
 
     def explore(self, progress: Progress | None = None, *, limit: int = 1_000_000_000_000) -> Found:
-        """Every reachable state, until nothing new appears or a property fails.
+        """Search every reachable state, until a level has no new state or a property fails.
 
-        Raises TooManyStatesError after the level that has gone beyond the limit: with a higher one the search
-        goes on from there. Raises AnotherSearchError if the folder holds another search. Where a move leaves
-        the declared bounds, Spark's error contains the kernel's OutsideError.
+        Raises TooManyStatesError after the level that exceeds the limit; with a higher limit the search goes
+        on from there. Raises AnotherSearchError if the folder holds another search. If a move leaves the
+        declared bounds, Spark's error contains the kernel's OutsideError.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         search = load(self.folder, self.identity)
@@ -155,7 +156,7 @@ class SparkEngine:
         )
 
     def _begun(self) -> Search:
-        """The level of the start alone."""
+        """A new search with one level, that of the start."""
         unlabelled = tuple(np.zeros(1, np.uint64) for _ in range(self.kernel.label_words))
         rows = states.keyed((*self.kernel.start, *unlabelled))
         own = int(states.partition_of(rows, self.partitions)[0])
@@ -167,7 +168,7 @@ class SparkEngine:
         return search
 
     def _next(self, search: Search) -> tuple[Level, int, bytes, Words | None]:
-        """The level after the last one, the transitions to it, what fired, a state with a broken move."""
+        """The next level, its number of transitions, the fired rules, and a state with a broken move."""
         known: list[list[str]] = [[] for _ in range(self.partitions)]
         for level in search.levels:
             for one in level.kept:
@@ -198,7 +199,7 @@ class SparkEngine:
         return sliced
 
     def _before(self, level: Level, target: Words) -> Words:
-        """A state of a level that leads to a state, without the last effects."""
+        """A state of a level that leads to `target`, without the last effects."""
         find = partial(_leading, self.kernel, self.folder, target)
         found = self._slices(level).mapInArrow(find, _ddl(_FOUND)).toArrow()
         if not found.num_rows:
@@ -212,7 +213,7 @@ class SparkEngine:
 def _expanded(
     kernel: ColumnKernel, program: Program, folder: Path, partitions: int, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What slices lead to: for each slice a block for each partition, the first of them with its counts."""
+    """The successors of slices: per slice one block for each partition; the first block has the counts."""
     interpreted = InterpretedProperties(program)
     for rows in _read(folder, batches):
         kernel.fired[:] = 0
@@ -233,7 +234,7 @@ def _expanded(
 def _kept(
     folder: Path, known: list[list[str]], depth: int, width: int, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The new states of the partition that a task has, in a file; nothing if nothing came."""
+    """Write the new states of a task's partition to a file. Yields no row if the task received none."""
     gathering: _Gathering | None = None
     transitions, fired, broken = 0, b"", None
     for batch in batches:
@@ -246,9 +247,7 @@ def _kept(
     if gathering is None:
         return
     new = gathering.new()
-    name = (
-        f"{depth:04}-{gathering.partition:04}-{uuid4().hex[:8]}.npy"  # a task that is done again has another
-    )
+    name = f"{depth:04}-{gathering.partition:04}-{uuid4().hex[:8]}.npy"  # a repeated task writes another file
     count = 0 if new is None else len(new[0])
     if new is not None and count:
         states.write(new, folder / name)
@@ -257,7 +256,7 @@ def _kept(
 
 
 class _Gathering:
-    """What comes for one partition, without what it has."""
+    """Collects the new states of one partition, without its known ones."""
 
     def __init__(self, partition: int, folder: Path, known: list[str]) -> None:
         self.partition = partition
@@ -267,7 +266,7 @@ class _Gathering:
         self._rows = 0
 
     def add(self, block: bytes, width: int) -> None:
-        """Take a block."""
+        """Add the states of a block."""
         rows = states.from_bytes(block, width)
         self._waiting.append(rows)
         self._rows += len(rows[0])
@@ -275,7 +274,7 @@ class _Gathering:
             self._settle()
 
     def new(self) -> Columns | None:
-        """All that came and was not known, in order; None if no block came."""
+        """All received states that were not known, in order; None if no block was received."""
         self._settle()
         return self._new
 
@@ -292,7 +291,7 @@ class _Gathering:
 def _leading(
     kernel: ColumnKernel, folder: Path, target: Words, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The states of slices that lead to a state; the first of each slice that has one."""
+    """The first state of each slice that leads to `target`; slices without one are skipped."""
     for rows in _read(folder, batches):
         words = states.unkeyed(rows)[: kernel.words]
         found = kernel.successors(words)
@@ -324,7 +323,7 @@ def _ddl(schema: pa.Schema) -> str:
 
 
 def _either(left: bytes, right: bytes) -> bytes:
-    """The flags that are set in one of them; both are of one length, or one is empty."""
+    """The flags that are set in either; both have the same length, or one is empty."""
     if not left or not right:
         return left or right
     either: bytes = (np.frombuffer(left, np.uint8) | np.frombuffer(right, np.uint8)).tobytes()

@@ -64,7 +64,7 @@ def distinct(rows: Columns) -> Columns:
 
 
 def among(rows: Columns, known: Columns) -> Flags:
-    """Which rows are among the known ones, of which there are some, in order."""
+    """Which rows are among the known rows; `known` is sorted and not empty."""
     found = np.zeros(len(rows[0]), np.bool_)
     left = np.arange(len(rows[0]))
     place = np.searchsorted(known[0], rows[0])

@@ -9,7 +9,7 @@ Chooser = Callable[[Wire], Wire | None]
 """The next event, given the observable state; None when the run is over."""
 
 STRAY = 0.005
-"""How often an event is one that must be refused."""
+"""The share of events that must be refused."""
 LEVELS = ("handler", "polled")
 
 

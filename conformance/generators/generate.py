@@ -36,7 +36,7 @@ LEFT_OUT = (None,)
 
 
 def configs(component: str) -> Sequence[Wire]:
-    """The configurations that walks go through, in turn."""
+    """The configurations of walks, in turn."""
     return REGISTRY[component].configs
 
 
@@ -63,7 +63,7 @@ def newest_profile(offer: Offer) -> str:
 
 
 def fits(config: Wire, pinned: Mapping[str, object]) -> bool:
-    """The configuration has the pinned values; a tuple stands for any of its own, and true is not 1."""
+    """Whether the configuration has the pinned values. A tuple permits each of its values; true is not 1."""
     return all(
         any(type(config.get(key)) is type(one) and config.get(key) == one for one in _values(value))
         for key, value in pinned.items()

@@ -1,4 +1,4 @@
-"""The learned machine beside the model's: equal, or every difference by a shortest sequence."""
+"""Compares the learned machine with the model's: equal, or every difference by a shortest sequence."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -19,7 +19,7 @@ from spec.tool_output import TlcError
 
 
 class Order(NamedTuple):
-    """What `learn` is to do."""
+    """The options of a run of `learn`."""
 
     component: str
     pinned: Mapping[str, object]
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
     differences: tuple[Difference, ...]
     files: tuple[Path, ...]
     rules: tla.Checked | str
-    """What TLC finds, or why it was not run."""
+    """The result of TLC, or the reason why TLC was not run."""
 
 
 def chosen(hello: Hello, order: Order) -> Alphabet:

@@ -18,15 +18,15 @@ from conformance.drive.oracle import Node, Oracle
 from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, output
 
 NOT_SENT = '"not sent"'
-"""The output of a letter that is not defined where it comes, or after the end of an instance."""
+"""The output of a letter that is not defined in the present state, or that follows the instance's end."""
 
 
 WORDS_AT_MOST = 300_000
-"""Learning ends after this number of words."""
+"""Maximum number of words for one machine."""
 
 
 class NotLearnedError(RuntimeError):
-    """The implementation does not answer, or not twice alike, so that no machine describes it."""
+    """No machine describes the implementation: it does not answer, or answers the same word in two ways."""
 
 
 class System(SUL):  # type: ignore[misc]  # aalpy has no types
@@ -38,7 +38,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         super().__init__()
         self._may_go_on = may_go_on
         self.words = 0
-        """How many instances were made."""
+        """The number of instances that were made."""
         self._adapter = adapter
         self._alphabet = alphabet
         self._oracle = Oracle(alphabet.component, alphabet.config)
@@ -47,12 +47,13 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         self._has_ended = False
 
     def pre(self) -> None:
-        """Make a fresh instance. Raises NotLearnedError."""
+        """Create a new instance. Raises NotLearnedError."""
         self.words += 1
         if self.words > WORDS_AT_MOST:
             raise NotLearnedError(
-                f"no finite machine after {WORDS_AT_MOST:,} words: its state grows with its life, or "
-                "it shows something of its own; `barrierspec conform` finds the first difference"
+                f"no finite machine after {WORDS_AT_MOST:,} words: its state grows without a bound, or "
+                "it shows a value that the model does not have; "
+                "`barrierspec conform` finds the first difference"
             )
         if not self._may_go_on():
             raise NotLearnedError("the budget ended before the machine was learned; give more --seconds")
@@ -67,7 +68,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         """The next instance replaces this one."""
 
     def step(self, letter: int | None) -> str:
-        """Send the event of a letter; its output. Raises NotLearnedError."""
+        """Send the event of a letter; returns its output. Raises NotLearnedError."""
         if letter is None or self._has_ended:
             return NOT_SENT
         taken = self._alphabet.take(self._oracle, self._node, letter)

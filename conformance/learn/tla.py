@@ -34,7 +34,7 @@ class Step(NamedTuple):
     source: int
     target: int
     moved: int
-    """How much the newest id grows."""
+    """The number that is added to the newest id."""
     event: str
     effects: str
     gate: str
@@ -93,7 +93,7 @@ LearnedSpec == LearnedInit /\\ [][LearnedNext]_<<vars, learned, newest>>
 
 
 class Checked(NamedTuple):
-    """What TLC finds in a module."""
+    """The result of TLC for one module."""
 
     broken: tuple[str, ...]
     """Rules that the machine breaks."""

@@ -1,4 +1,4 @@
-"""Every mutant of the catalogue, each in a fresh process: the rule that it names must kill it."""
+"""Runs every mutant of the catalogue in a new process. The rule that a mutant names must kill it."""
 
 import json
 import subprocess
@@ -83,7 +83,7 @@ def _size_of(model: Model) -> str:
 
 def _judge_python(mutant: Mutant) -> Verdict:
     done = subprocess.run(
-        own_process("conformance.mutants.fresh", mutant.id),
+        own_process("conformance.mutants.fresh_process", mutant.id),
         capture_output=True,
         text=True,
         timeout=SECONDS,

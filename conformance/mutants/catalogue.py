@@ -29,7 +29,7 @@ class Mutant(NamedTuple):
     rule: str
     """The rule that must be charged for it."""
     story: str
-    """What goes wrong, in one sentence."""
+    """The defect, in one sentence."""
     component: str = ""
     """Of model and impl: the component that is driven."""
     module: str = ""

@@ -175,20 +175,20 @@ class Causes:
         return bool(still)
 
     def count(self, key: Key) -> int:
-        """How often `key` has happened."""
+        """The number of times that `key` has happened."""
         if key[0] in _MESSAGES:
             messages = self._messages.get(key[:-1])
             return 0 if messages is None else messages.sent.get(checkpoint_of(key), 0)
         return len(self._happened.get(key, ()))
 
     def kept(self, key: Key) -> list[Any]:
-        """What was kept with `key`, each time that it happened; the list grows."""
+        """The values stored with `key`, one for each occurrence; the list grows."""
         return self._happened[key]
 
     def forget(self, checkpoint: int, attempt: int) -> None:
-        """Drop what has happened to checkpoints below `checkpoint`, and in attempts before `attempt`.
+        """Drop the events of checkpoints below `checkpoint`, and of attempts before `attempt`.
 
-        The places of markers stay as they are, without what was kept with them.
+        The places of markers stay, without the values stored with them.
         """
         for key, messages in list(self._messages.items()):
             messages.forget(checkpoint)

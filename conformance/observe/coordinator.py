@@ -28,7 +28,7 @@ Upstream = dict[str, frozenset[str]]
 
 
 class _Plan(NamedTuple):
-    """What a line does beyond the coordinator's state, whatever that is."""
+    """The effects of a line on other parts than the coordinator's state; that state does not change them."""
 
     situations: tuple[str, ...]
     acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]

@@ -42,7 +42,7 @@ class InFlight:
             self._run.witnessed.see("in-flight records restored")
 
     def marker(self, channel: int, key: Key, kind: str, checkpoint: object) -> Need | None:
-        """None if the marker was broadcast upstream and has not arrived on this channel before."""
+        """None if the marker was broadcast upstream and is new on this channel, else the missing cause."""
         taken = self._taken[channel]
         count = self._run.causes.count(key)
         for place in range(self._all_taken[channel], count):
@@ -63,7 +63,7 @@ class InFlight:
             self._read[checkpoint] = dict(received)
 
     def gathered(self, fields: dict[str, Any]) -> None:
-        """All records in flight at the task's ends are stored."""
+        """Record that the task has stored all its records in flight."""
         checkpoint = fields["checkpoint"]
         at = (self._file.attempt, self._file.task, checkpoint)
         self._run.overtaken[at] = dict(fields["overtaken"])
@@ -79,7 +79,7 @@ class InFlight:
         return not self._read and not self._stored
 
     def forget(self, checkpoints: AbstractSet[int]) -> None:
-        """Drop what is known of these checkpoints."""
+        """Drop all data about these checkpoints."""
         for known in (self._read, self._stored):
             for one in checkpoints & known.keys():
                 del known[one]

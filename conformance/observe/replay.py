@@ -66,7 +66,7 @@ class Instance:
 
 
 class Replayed(Instance):
-    """The model of one component, beside the run's. `record` gets every step that agrees."""
+    """The model of one component, which replays the run's events. `record` gets every step that agrees."""
 
     __slots__ = ("_record",)
 
@@ -95,7 +95,7 @@ class Replayed(Instance):
         return rules
 
     def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
-        """Replay a line whose step is remembered. Returns its rules; None if `step` has to take it.
+        """Replay a line whose step is cached. Returns its rules; None if `step` has to take it.
 
         `handle`: the name of the state in the event.
         """

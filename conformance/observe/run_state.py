@@ -69,9 +69,9 @@ class Run:
     sends_one_per_record: dict[str, bool] = field(default_factory=dict)
     """By source: whether it sends exactly one record for each record that it reads."""
     sinks: dict[str, Replayed] = field(default_factory=dict)
+    """By task: the sink with its durable part, over all attempts."""
     sink_snapshots: dict[str, list[SinkSnapshot]] = field(default_factory=lambda: defaultdict(list))
     """By sink: the snapshots from which an attempt may restore, ascending."""
-    """By task: the sink with its durable part, over all attempts."""
     logged_attempts: dict[str, list[int]] = field(default_factory=dict)
     """By task: the attempts of which the log has a file."""
     undelivered: dict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -79,7 +79,7 @@ class Run:
     taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
     """(attempt, sink): a sink that a rescaling removed and whose transactions another sink took over."""
     attempts_with_completion: set[int] = field(default_factory=set)
-    """Attempts in which a checkpoint was completed, so that none restores an older one again."""
+    """Attempts that have completed a checkpoint. No later attempt may restore a checkpoint older than it."""
     rules: set[str] = field(default_factory=set)
     """The ids of the rules that fired."""
     events: int = 0
@@ -95,7 +95,7 @@ class Run:
     record: Record | None = None
     """Receives every replayed event; None if the caller does not show them."""
     remember: bool = True
-    """Steps that were taken before are remembered."""
+    """Whether steps are cached."""
     taken: Taken = field(default_factory=Taken)
     """Remembered transitions, until `add_up`."""
     cuts_compared: int = 0
@@ -146,7 +146,7 @@ class Run:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No search for garbage in cycles: a replay makes none, and its many objects cause many searches."""
+    """Turns Python's cyclic garbage collection off: a replay makes no cycles, but many objects."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

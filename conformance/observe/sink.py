@@ -1,8 +1,8 @@
 """A task's sink, replayed over all its attempts: its durable part continues from one to the next.
 
-The model rejects what a sink may not do in its state. Beyond that, the sink takes a snapshot, commits and
-aborts when its subtask requires it and at no other time (SINK-02, SINK-03, SINK-05). It restores the
-checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
+The model rejects events that a sink may not have in its state. Beyond that, the sink takes a snapshot,
+commits and aborts when its subtask requires it and at no other time (SINK-02, SINK-03, SINK-05). It restores
+the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
 """
 
 from collections import deque
@@ -23,7 +23,7 @@ from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
 """The rule of each event that the subtask requires."""
 _KEPT_SNAPSHOTS = 8
-"""With more of them, those are dropped that no attempt can restore."""
+"""If there are more snapshots, those that no attempt can restore are dropped."""
 RelativeSnapshot = tuple[int, int | None, tuple[tuple[int, int], ...]]
 """A snapshot of a sink, relative to the ids of a line: checkpoint, open transaction, pending ones."""
 

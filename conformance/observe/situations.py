@@ -72,7 +72,7 @@ class Witnessed:
         self._counts.update(counts)
 
     def clear(self) -> None:
-        """Forget what was counted."""
+        """Set all counts to zero."""
         self._counts.clear()
 
     def counts(self) -> dict[str, int]:

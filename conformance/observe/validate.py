@@ -17,8 +17,8 @@ from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings, without_collection
 from conformance.observe.sink import orphaned
 from conformance.observe.situations import REQUIRED, SITUATIONS, possible, under_covered
-from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
+from conformance.observe.waiting_events import root
 from conformance.refusals.refused_answer import RefusedAnswer
 from conformance.verdict import Verdict
 from model.components import WireError
@@ -93,10 +93,10 @@ def validate(
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
-    replayed event. `remember` caches steps of the model (`conformance.observe.memo`). The result is the same:
-    a log that is rejected is validated again without them, because a remembered state lacks some fields that
-    decide about nothing, and the message shows the whole state.
-    Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
+    replayed event. `remember`: whether to cache steps of the model (`conformance.observe.memo`). The result
+    is the same: a log that is rejected is validated again without the cache, because a cached state lacks
+    some fields, and the message shows the whole state. These fields have no influence on the result. Raises
+    EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
     result = _validated(folder, settings or Settings(), required, record, remember)
     if result.rejection is None or record is not None or not remember:

@@ -1,4 +1,4 @@
-"""One case as the page shows it: each step with what was expected and what came.
+"""One case as the page shows it: each step with the expected and the actual answer.
 
 `witness` plays events against an implementation once more, one at a time, because a run in batches has seen
 its state only here and there; what a divergence has at its last step stays as it was found.
@@ -24,13 +24,13 @@ SAMPLES, SAMPLE_LENGTH = 24, 16
 
 @dataclass(frozen=True)
 class Step:
-    """One event, what was expected of it, and what came."""
+    """One event, with the expected and the actual answer."""
 
     component: str
     event: Wire
     expected: Answer
     got: Answer | Failure | None
-    """None: not known. A state without a field says nothing about that field."""
+    """None if it is not known. If a field is missing, nothing is known about that field."""
     rules: tuple[str, ...]
     """The rules that fired in the model."""
     place: str = ""
@@ -45,7 +45,7 @@ class Case:
 
     title: str
     under: str
-    """What it is about: implementation, component, configuration; or the log."""
+    """The subject of the case: implementation, component and configuration, or the log."""
     steps: tuple[Step, ...]
     diagram: Diagram
     rule: str | None = None
@@ -58,19 +58,19 @@ class Case:
     waiting: tuple[str, ...] = ()
     """Other events that wait for a cause at that point."""
     commands: tuple[tuple[str, str], ...] = ()
-    """What a command is for, and the command."""
+    """A command and its purpose."""
     is_recorded: bool = False
     """The steps are those of a log, which has effects and no state."""
     note: str = ""
 
     @property
     def left(self) -> str:
-        """What the side is called that is right."""
+        """The name of the side that gives the expected answers."""
         return "model"
 
     @property
     def right(self) -> str:
-        """What the other side is called."""
+        """The name of the side whose answers are checked."""
         return "log" if self.is_recorded else "implementation"
 
 

@@ -1,4 +1,4 @@
-"""What the stepper shows of each step, as JSON values: words, effects side by side, states side by side."""
+"""The details of each step, as JSON values for the page: text, and effects and states of both sides."""
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
@@ -18,7 +18,7 @@ UNKNOWN_RULE = "no rule of the index"
 
 
 def data(cases: Sequence[Case], cited: Iterable[str]) -> dict[str, Any]:
-    """All that the page's program reads: the cases in their order, and the text of every rule cited."""
+    """The data of the page's script: the cases in their order, and the text of every cited rule."""
     return {
         "cases": [[_step(case, at) for at in range(len(case.steps))] for case in cases],
         "rules": {rule_id: rule_text(rule_id) for rule_id in sorted(set(cited))},
@@ -86,7 +86,7 @@ def _step(case: Case, at: int) -> dict[str, Any]:
 
 
 def effect_rows(step: Step) -> list[list[str | None]]:
-    """Expected beside actual, aligned; None where a side has nothing there."""
+    """Expected and actual effects side by side, aligned; None where a side has nothing there."""
     expected, got = step.expected, step.got
     expected_lines = effects_of(expected)
     if got is None:

@@ -1,4 +1,4 @@
-"""What a page is made of, whichever command it is about."""
+"""The parts of an HTML page, the same for every command."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +14,7 @@ class Row(NamedTuple):
     name: str
     verdict: Verdict
     bound: str
-    """How far its verdict reaches."""
+    """The bound of its verdict."""
     fired: tuple[str, ...] = ()
     """The rules that it exercised."""
     missing: tuple[str, ...] = ()

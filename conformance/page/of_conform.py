@@ -20,7 +20,7 @@ from conformance.verdict import Verdict, together
 
 
 def page_of(done: Reported, adapter: Adapter, command: str, plan: Plan) -> Page:
-    """The page; the implementation plays each case once more, so that its states can be shown."""
+    """The page. The implementation plays each case once more, because the page shows its states."""
     verdict = together(done.verdicts)
     cases = []
     rows = []
@@ -34,7 +34,7 @@ def page_of(done: Reported, adapter: Adapter, command: str, plan: Plan) -> Page:
 
 
 def page_of_replay(done: Replayed, adapter: Adapter, file: Path) -> Page:
-    """The page of a saved divergence that was played again, whether it is there still or not."""
+    """The page of a saved divergence that was played again, whether it still occurs or not."""
     divergence, name = done.played.divergence, done.implementation
     if divergence is not None:
         shown = _diverging(divergence, name, adapter, tuple(_commands(done.command, file)))
@@ -67,7 +67,7 @@ def _headline(done: Reported, verdict: Verdict) -> str:
 
 
 def _row(part: PartResult, missing: tuple[str, ...], *, has_case: bool = False) -> Row:
-    """One component; `has_case`: a case shows what was found."""
+    """The row of one component. `has_case`: whether a case on the page shows its finding."""
     return Row(part.name, part.verdict, part.bound, part.rules, missing, () if has_case else part.findings)
 
 
@@ -88,7 +88,7 @@ def _case(
     if found is None:
         return None
     config, steps = found
-    note = "No divergence: this is the beginning of that of the first cases which fires most rules."
+    note = "No divergence. Of the first cases, this one fires most rules; its beginning is shown."
     return _shown(done.component, config, steps, f"{done.component}: one case", reported.implementation, note)
 
 
@@ -118,7 +118,7 @@ def _shown(
 
 
 def _commands(command: str, file: Path) -> Iterator[tuple[str, str]]:
-    """The replays that were written beside a divergence."""
+    """The replay files that were written for a divergence."""
     yield "again", escape.shell(["barrierspec", "conform", "--adapter", command, "--replay", str(file)])
     test = file.with_name(f"test_{file.stem}.py")
     if test.is_file():

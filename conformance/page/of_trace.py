@@ -50,7 +50,7 @@ class Recorded(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What happens about one checkpoint in one attempt of one log: positions in the record."""
+    """The positions in the record of the events about one checkpoint, in one attempt of one log."""
 
     log: int
     attempt: int

@@ -1,7 +1,7 @@
 """Exploration: every state of the closed models in Python, with every property checked.
 
-The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.larger`). The
-numbers of states and transitions are pinned, as those of TLC are.
+The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.large_gates`).
+The numbers of states and transitions are pinned, as those of TLC are.
 
 Here the rules of the sink and of the composed dataflow are checked on the Python side: they concern
 runs from the start, and so are explored and not proved by induction.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Explored(NamedTuple):
-    """What one closed model came to."""
+    """The result for one closed model."""
 
     name: str
     states: int
@@ -39,7 +39,7 @@ class Explored(NamedTuple):
 def run(context: Context) -> PartResult:
     """Explore every small closed model, the composition, and the larger gates."""
     from conformance.explore.dataflows import DATAFLOWS
-    from conformance.explore.larger import larger_models
+    from conformance.explore.large_gates import larger_models
     from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, SHORT
 
@@ -105,7 +105,7 @@ def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Exp
 
 def exhaust_larger(place: int) -> Explored:
     """Searches one of the larger models, by its number."""
-    from conformance.explore.larger import larger_models, searched
+    from conformance.explore.large_gates import larger_models, searched
     from model.properties import of_component
 
     one = larger_models()[place]

@@ -19,7 +19,7 @@ from conformance.verdict import together
 TOUR_NODES = 60
 """The maximum number of states of a small model that are toured. `flink matrix` tours more."""
 TIMED_NODES = 30
-"""The same for a model in which time passes, which has no end."""
+"""The limit of states for a model with virtual time, which has infinitely many states."""
 GATE, *OTHERS = SEARCHES
 
 

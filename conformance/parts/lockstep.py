@@ -1,4 +1,4 @@
-"""Lock-step: the bundled implementation beside the model, from seedless runs to Hypothesis.
+"""Lock-step: compares the bundled implementation with the model, from seedless runs to Hypothesis.
 
 Seedless runs come first: scenarios of every generation, and a case of each rule wherever it can fire. Tours
 take every transition of the small closed models, those of the smallest ones also with large ids and late

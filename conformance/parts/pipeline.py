@@ -79,7 +79,7 @@ def run(context: Context) -> PartResult:
 
 
 def described(name: str, progress: Progress) -> str:
-    """One line of what a run is doing."""
+    """The progress of a run, in one line."""
     checkpoint = f"checkpoint {progress.pending} in progress" if progress.pending is not None else "running"
     restarts = f", {progress.restarts} restarts" if progress.restarts else ""
     return (

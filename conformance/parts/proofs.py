@@ -33,7 +33,7 @@ Exploration and TLC check the others within their bounds.
 
 
 def run(context: Context) -> PartResult:
-    """Prove, and turn what is refuted into a story."""
+    """Prove the cases, and describe each refuted one."""
     shares = context.processes * SHARES_PER_PROCESS
     channels = 2 if context.quick else 4
     context.say("proving the rules for every checkpoint id")
@@ -103,7 +103,7 @@ def induction_of(
     sizes: Mapping[str, Size] | None = None,
     kinds: Mapping[str, Iterable[type]] = HANDLERS,
 ) -> tuple[str, list[str]]:
-    """What is proved by a complete induction, at which sizes, and what for one step; and what lacks.
+    """The rules with a complete induction, its sizes, the rules proved for one step; and the missing cases.
 
     `kinds`: the classes of events of each component. The second part is empty if the induction of each
     component is complete.
@@ -147,7 +147,7 @@ def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
 
 @cache
 def _cases(channels: int, thorough: bool) -> Sequence[Case]:
-    """All of them, made once in a process."""
+    """All cases, made once in each process."""
     from model.proofs import all_cases, thorough_cases
 
     return (*all_cases(channels=channels), *(thorough_cases() if thorough else ()))
@@ -155,7 +155,7 @@ def _cases(channels: int, thorough: bool) -> Sequence[Case]:
 
 _assumed = Assumed()
 _mattered: set[Key] = set()
-"""What the shares of one process have in common."""
+"""The data that all shares of one process use."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Released Flinks: gates in every mode at every level, other components; each in a process of its own."""
+"""Compares released Flinks: gates in every mode at every level, other components; each in its own process."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from conformance.cases.directed import Directed, directed_at
 from conformance.machine import HOME, cores, source
 from conformance.released.channel import ChannelSearch
 from conformance.released.channel import target as channel_target
-from conformance.released.coordinator import MasterSearch
+from conformance.released.coordinator import CoordinatorSearch
 from conformance.released.coordinator import target as master_target
 from conformance.released.failures import FailuresSearch
 from conformance.released.failures import target as failures_target
@@ -39,8 +39,8 @@ AFTER_FINISH = (1, 14)
 
 SEARCHES: Mapping[str, type[Search]] = {
     "gate": GateSearch,
-    "coordinator": MasterSearch,
-    "store": MasterSearch,
+    "coordinator": CoordinatorSearch,
+    "store": CoordinatorSearch,
     "sink": SinkSearch,
     "failures": FailuresSearch,
     "channel": ChannelSearch,
@@ -48,11 +48,11 @@ SEARCHES: Mapping[str, type[Search]] = {
 }
 """By component."""
 IN_TIME = ("coordinator", "store")
-"""What is driven with clock and storage, and so less often."""
+"""Components that run with a clock and a storage. That is slower, so they get fewer sequences."""
 
 
 class Order(NamedTuple):
-    """How much is to be played."""
+    """The numbers of cases to play."""
 
     sequences: int
     seed: int
@@ -61,9 +61,9 @@ class Order(NamedTuple):
     directed: tuple[tuple[str, str, Directed], ...] = ()
     """These cases, each with its mode and profile."""
     tour_nodes: int = 400
-    """How many states of each small model are toured, breadth first; 2,000 are all if no time passes."""
+    """The number of states that tours of each small model cover; 2,000 are all states without time."""
     timed_nodes: int = 100
-    """How many where time passes: those models have no end."""
+    """The number of states for models with virtual time, which have infinitely many states."""
     histories: int = 1_000
     """Random histories of a coordinator or store."""
 
@@ -76,7 +76,7 @@ def conform_releases(
     processes: int | None = None,
     components: Sequence[str] = (),
 ) -> Iterator[Conformed]:
-    """Conform them all, in this order; raises FlinkError before the first if one cannot be had."""
+    """Compare all releases, in this order. Raises FlinkError at once if a jar is not available."""
     chosen = [release(version) for version in versions]
     for known in chosen:
         command(known)  # fetched and compiled once, not by each process
@@ -87,13 +87,13 @@ def conform_releases(
 def conform_targets(
     targets: Sequence[Target], order: Order, processes: int | None = None
 ) -> Iterator[Conformed]:
-    """Conform targets of releases that were fetched, in this order, each in a process of its own."""
+    """Compare targets of fetched releases, in this order, each in its own process."""
     with _fresh_processes(processes) as pool:
         yield from pool.map(conform_one, targets, repeat(order))
 
 
 def with_directed(targets: Sequence[Target], order: Order, processes: int | None = None) -> Order:
-    """The order with the directed cases of these gates, if it wants them; it keeps the cases that it has."""
+    """The order with the directed cases of these gates added, if `order.aims`."""
     there = {(mode, profile) for mode, profile, _ in order.directed}
     gates = list(dict.fromkeys((one.mode, one.profile) for one in targets if has_gate(one)))
     gates = [gate for gate in gates if gate not in there]
@@ -105,14 +105,14 @@ def with_directed(targets: Sequence[Target], order: Order, processes: int | None
 
 
 def _fresh_processes(processes: int | None) -> ProcessPoolExecutor:
-    """A process for each task, so that its memory goes with it."""
+    """A new process for each task, so that the memory of a task is freed at its end."""
     return ProcessPoolExecutor(processes or cores(), get_context("spawn"), max_tasks_per_child=1)
 
 
 def conform_matrix(
     versions: Sequence[str], order: Order, record: Record, processes: int | None = None
 ) -> Iterator[Cell | Conformed]:
-    """Conform every component of each release in turn, and record each cell; yield what was recorded before.
+    """Compare every component of each release, and record each cell. Yields cells of earlier runs unchanged.
 
     A jar that this call fetches is deleted when its release is done. Raises FlinkError and MatrixError.
     """
@@ -167,7 +167,7 @@ def target(known: Release, mode: str, level: str) -> Target:
 
 
 def conform_one(one: Target, order: Order) -> Conformed:
-    """One target, in a JVM of its own."""
+    """Compare one target, in its own JVM."""
     known = release(one.version)
     if one.component == "subtask" and not known.subtask:
         return Conformed(one, stopped=Unsupported("the subtasks of this release are not driven"))
@@ -190,7 +190,7 @@ def conform_one(one: Target, order: Order) -> Conformed:
 
 
 def has_gate(one: Target) -> bool:
-    """It is a gate, in a mode that its profile has."""
+    """Whether the target is a gate in a mode that its profile has."""
     overtakes = one.mode in ("unaligned", "alternating")
     return one.component == "gate" and (not overtakes or PROFILES[one.profile].has_unaligned)
 

@@ -39,7 +39,7 @@ class PartResult:
     name: str
     verdict: Verdict
     bound: str
-    """What the verdict covers: states, paths, sequences, events, faults, rules."""
+    """The scope of the verdict: states, paths, sequences, events, faults, rules."""
     numbers: Mapping[str, int] = field(default_factory=dict)
     """The numbers in `bound`, by name."""
     rules: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class PartResult:
     """The command that runs this part again."""
     seconds: float = 0.0
     tried: Mapping[str, object] = field(default_factory=dict)
-    """How far the cases of a component reached, as JSON values."""
+    """The tested scope of a component, as JSON values."""
     engine: str = ""
     """The engine that ran this part, such as TLC or z3."""
     brief: str = ""
@@ -74,7 +74,7 @@ class Context:
     say: Callable[[str], None] = silent
     """Reports the current activity in a few words."""
     processes: int = 2
-    """How many processes a part may use."""
+    """The number of processes that a part may use."""
     quick: bool = False
     """Use smaller bounds, for a first try; `bound` states them."""
     thorough: bool = False

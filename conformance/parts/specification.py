@@ -55,7 +55,7 @@ def run(context: Context) -> PartResult:
 
 
 def findings_of(result: Result) -> Iterator[Finding]:
-    """What differs from the manifest: the violated rule first."""
+    """The differences from the manifest: first the violated rule."""
     differences: Sequence[str] = result.differences
     if not differences:
         return

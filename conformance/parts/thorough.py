@@ -58,7 +58,7 @@ class Done(NamedTuple):
 
 
 def units() -> list[str]:
-    """What there is to run: models and their triangles by number of states, then proofs.
+    """The units of the thorough verification: models and triangles by number of states, then proofs.
 
     The proofs are the inductions of larger coordinators, and blocks of further cases.
 
@@ -198,7 +198,7 @@ def verdict(done: Sequence[Done], left: Sequence[str]) -> Verdict:
 )
 @click.option("--unit", help="Run this one only, and print its outcome as JSON.")
 def main(minutes: float, processes: int, resume: bool, dataflows: bool, unit: str | None) -> None:
-    """Run what is thorough, and record each unit as it finishes."""
+    """Run the thorough units, and record each one when it finishes."""
     if unit is not None:
         click.echo(orjson.dumps(run(unit, RESULTS.parent)))
         return

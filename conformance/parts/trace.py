@@ -34,13 +34,13 @@ class Watched:
     findings: tuple[Finding, ...] = ()
 
     def bound(self) -> str:
-        """How far an acceptance reaches."""
+        """The bound of an acceptance."""
         seen = sum(1 for name in SITUATIONS if self.situations[name])
         accepted = f"{self.events:,} events accepted, {self.cuts:,} cuts compared"
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
 
     def add(self, log: Path, parts: int = 1, side_by_side: Map | None = None) -> str:
-        """Validate one log more, in at most so many parts; answers what came of it in one line.
+        """Validate one more log, in at most so many parts. Returns the result in one line.
 
         `side_by_side` as in `conformance.observe.cuts.validate_in_parts`.
         """
@@ -63,7 +63,7 @@ class Watched:
         return f"{log}: {result.describe()}"
 
     def join(self, other: "Watched") -> None:
-        """Add what came of other logs."""
+        """Add the results of other logs."""
         self.runs += other.runs
         self.events += other.events
         self.cuts += other.cuts
@@ -125,6 +125,6 @@ def _refused(log: Path, rejection: Rejection) -> Finding:
 
 
 def _story(rejection: Rejection) -> str:
-    """The event, and what else was possible there."""
+    """The event, and the other possible events at that point."""
     why = explanation.of_rejection(rejection.refused, rejection.waiting)
     return "\n".join([shorten(rejection.event, 300), *why])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOGS_A_TASK = 8
-"""At most: what a task does before its progress shows, and what is done again if its executor is lost."""
+"""The greatest unit of work: a task reports progress after it, and repeats it if its executor is lost."""
 
 
 def logs_under(folders: Sequence[Path]) -> list[Path]:

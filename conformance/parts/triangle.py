@@ -1,4 +1,4 @@
-"""The triangle over every model of the manifest that is compared."""
+"""The triangle of every compared model of the manifest: TLA+, Python and z3."""
 
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
@@ -8,11 +8,11 @@ from conformance.parts.result import DUMPS, Context, Finding, PartResult, verdic
 from spec.manifest import Model, load_manifest
 
 UNRULED = "none"
-"""Charged where only the specification has an edge and the model fires nothing at all."""
+"""Charged instead of a rule for an edge that only the specification has, because the model fires no rule."""
 
 
 def run(context: Context) -> PartResult:
-    """Compare the three readings of each model; with `thorough` of those with large graphs, too."""
+    """Compare TLA+, Python and z3 for each model; with `thorough`, also for models with large graphs."""
     models = [model for model in load_manifest().values() if model.is_compared(thorough=context.thorough)]
     models.sort(key=lambda model: model.states, reverse=True)  # so that no process waits for the last one
     context.say(f"triangle: {len(models)} models in TLA+, Python and z3")

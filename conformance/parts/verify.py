@@ -1,8 +1,9 @@
-"""The whole verification: its parts, timed and held to account, and one verdict.
+"""The whole verification: runs its parts, measures their time, and gives one verdict.
 
-They run one after the other; a paced one, which mostly waits for its source, runs beside all that come
-before it. A part that cannot be loaded or that raises is UNDETERMINED with the reason; the others still run.
-What a part leaves for a later one (the pipeline's event logs for the trace) lies in the build folder.
+The parts run one after the other. A paced part, which mostly waits for its source, runs in parallel to all
+parts before it. A part that cannot be loaded, or that raises an error, is UNDETERMINED with the reason; the
+others still run. Files for a later part, such as the pipeline's event logs for the trace, are in the build
+folder.
 """
 
 import time
@@ -35,13 +36,13 @@ SEED = 20261121
 
 
 class Part(NamedTuple):
-    """Where a part is found: a module with `run(context) -> PartResult`."""
+    """The module of a part; it has `run(context) -> PartResult`."""
 
     module: str
     engine: str
-    """What does the work, as the report names it."""
+    """The tool that does the work, as the report names it."""
     paced: bool = False
-    """It mostly waits, so it runs in a process of its own beside the parts before it."""
+    """Whether the part mostly waits. It then runs in its own process, parallel to the parts before it."""
     extra: str = ""
     """The extra of the distribution that it needs, if any."""
 
@@ -88,7 +89,7 @@ class Verification:
     started: str
     """When it began, in UTC, as ISO 8601 writes it."""
     seconds: float = 0.0
-    """How long all of it took; parts that ran beside each other took longer together."""
+    """The wall-clock seconds of the verification. Parts that ran at the same time add up to more."""
     thorough: bool = False
 
     @property
@@ -174,7 +175,7 @@ def _beside(
 
 
 _queues: list["Queue[str | None]"] = []
-"""In the process of a paced part: where its messages go."""
+"""The queue for the messages of a part that runs in its own process."""
 
 
 def _send_to(messages: "Queue[str | None]") -> None:
@@ -192,7 +193,7 @@ def _pass_on(messages: "Queue[str | None]", watch: Watch) -> None:
 
 
 def _answer(name: str, paced: Future[PartResult], context: Context) -> PartResult:
-    """What a part in its own process has answered; a process that died is a finding."""
+    """The result of a part that ran in its own process. A process that died is a finding."""
     try:
         return paced.result()
     except BrokenProcessPool as died:

@@ -21,7 +21,7 @@ HEAD = """\
 
 
 class NotInstalledError(RuntimeError):
-    """There is no Graphviz; the message says how to install it."""
+    """Graphviz is not installed; the message says how to install it."""
 
 
 def svg(title: str, graph: Drawn) -> str:

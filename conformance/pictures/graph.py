@@ -20,7 +20,7 @@ class TooLargeError(ValueError):
 
 
 class Subject(NamedTuple):
-    """What one picture shows of a component of the wire."""
+    """The content of a picture of one component of the adapter protocol."""
 
     name: str
     """The name of the file."""
@@ -29,7 +29,7 @@ class Subject(NamedTuple):
     opening: Sequence[Wire]
     events: Sequence[Wire]
     show: Callable[[dict[str, Any]], tuple[str, ...]]
-    """The lines inside a state, from what is observable of it."""
+    """The lines inside a state, made from its observable fields."""
     label_of: Callable[[Wire], str]
     """An event as the label of an arrow."""
     may: Callable[[dict[str, Any], Wire], bool] = lambda seen, event: True
@@ -37,7 +37,7 @@ class Subject(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """What one picture shows of a closed model; the fields as in `Subject`."""
+    """The content of a picture of a closed model; fields as in `Subject`."""
 
     name: str
     closed_model: ClosedModel
@@ -137,7 +137,7 @@ SHORT = {
 }
 """Effects that an arrow shows after a slash, with the letter of each; all others are omitted."""
 ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
-"""Those that need no number."""
+"""Effects that need no number, with their labels."""
 
 
 def _label(subject: Subject, event: Wire, effects: Sequence[Wire]) -> str:

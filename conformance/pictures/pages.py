@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
+from conformance.pictures.composed import JOINED
+from conformance.pictures.coordinator_parts import PARTS_OF_COORDINATOR
 from conformance.pictures.draw import svg
 from conformance.pictures.graph import walk, walk_closed
-from conformance.pictures.joined import JOINED
 from conformance.pictures.subjects import LISTED, SUBJECTS
 
 PAGE = "README.md"

@@ -1,4 +1,4 @@
-"""What is drawn of each component: its configuration and events from `pictures.toml`, and words for both."""
+"""What a picture of each component shows: configuration and events (`pictures.toml`), and their labels."""
 
 import tomllib
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The files of the playground: data, program and style, which the site adds beside docs/playground.md.
+"""The files of the playground: data, program and style, which the site adds to docs/playground.md.
 
 The data are state graphs of small closed models, which a page plays without the model: every state that the
 model reaches, and every event that may come there, with the effects and the rules of its step. Nothing is
@@ -64,7 +64,7 @@ class Edge(NamedTuple):
 
     label: str
     group: str
-    """What the event happens to, such as `channel 0`."""
+    """The target of the event, such as `channel 0`."""
     effects: tuple[str, ...]
     rules: tuple[str, ...]
     target: int

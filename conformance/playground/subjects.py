@@ -1,4 +1,4 @@
-"""What can be played: a gate in each mode, the coordinator, and the small dataflow.
+"""The models of the playground: a gate in each mode, the coordinator, and the small dataflow.
 
 Each subject is a closed model of the reference model, with a view of its state as a reader sees it: lanes for
 channels, and named fields for the rest.
@@ -32,7 +32,7 @@ class Lane(NamedTuple):
     status: str
     """`open`, `blocked`, `counted` (its barrier has come, records pass) or `ended`."""
     items: tuple[str, ...]
-    """What waits on it, oldest first."""
+    """The items that wait on it, oldest first."""
 
 
 class View(NamedTuple):
@@ -53,7 +53,7 @@ class Subject(NamedTuple):
     label: Callable[[str, Event], str]
     """An action and its event as the text of a button."""
     group: Callable[[Event], str]
-    """What an event happens to: the heading above its button."""
+    """The target of an event: the heading above its button."""
     effect: Callable[[Any, Effect], str]
     """An effect as text, given the state after the step."""
 

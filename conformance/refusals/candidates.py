@@ -18,7 +18,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 from model.components import COMPONENTS, PARTS, Component, WireError
 
 MOST = 150
-"""Maximum number of paths beside the one that happens; sorting symbols has too many to read."""
+"""Maximum number of paths in addition to the one that the model takes. Sorting symbols has too many paths."""
 
 FIXED = frozenset(
     {
@@ -86,7 +86,7 @@ class Candidates(NamedTuple):
 
 
 def candidates(refused: RefusedAnswer) -> Candidates:
-    """Every path for the event: the one that happens first, then by the number of guards that fail."""
+    """Every path for the event: first the one that the model takes, then by the number of failing guards."""
     component = {**COMPONENTS, **PARTS}[refused.component]
     kept: set[str] = set()
     is_read = True

@@ -68,7 +68,7 @@ def answers(way: Candidate, found: Candidates) -> Iterator[z3.BoolRef]:
 
 
 def same_as(mine: Any, came: Any) -> z3.BoolRef | None:  # noqa: ANN401 - any JSON value, with symbols
-    """When a value with symbols equals the one that came; None: never."""
+    """The condition under which a symbolic value equals the received one; None if it never does."""
     if isinstance(mine, SymbolicBool):
         return bool_term(mine) == came if type(came) is bool else None
     if isinstance(mine, SymbolicInt):

@@ -1,1 +1,1 @@
-"""Released Flinks driven beside the model, component by component."""
+"""Compares released Flinks with the model, component by component."""

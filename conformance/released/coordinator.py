@@ -1,6 +1,6 @@
-"""The coordinator of a release, and its store alone: histories of a job and its checkpoints.
+"""Tests the coordinator of a release, and its store alone, with histories of a job and its checkpoints.
 
-Random histories leave out events that no release can receive; each place states the reason.
+Random histories leave out events that no release can receive. A comment at each such place states the reason.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,15 +30,16 @@ BATCHES_OF_50 = (*BATCHES[:-1], BATCHES[-1] + LENGTH - sum(BATCHES))
 IDS = 3
 """Maximum number of checkpoints in the toured models."""
 CONFIGS = 24
-"""The number of configurations of random histories.
+"""The number of configurations of random histories, without these variants:
 
-From 1.12 on a third of them comes also with slow deletions, in all releases a third with `io_fails`, and from
-1.13 on a third with a restored savepoint.
+- from 1.12 on, a third of them is repeated with slow deletions;
+- in all releases, a third is repeated with `io_fails`;
+- from 1.13 on, a third is repeated with a restored savepoint.
 """
 
 
 @dataclass(frozen=True)
-class MasterTarget(Target):
+class CoordinatorTarget(Target):
     """The coordinator or the store of one release."""
 
     def configs(self) -> list[Wire]:
@@ -56,9 +57,9 @@ class MasterTarget(Target):
         return [*configs, *starts]
 
 
-def target(version: str, profile: str, component: str) -> MasterTarget:
+def target(version: str, profile: str, component: str) -> CoordinatorTarget:
     """The target for a release."""
-    return MasterTarget(version, profile, component, "", after_finish=True, component=component)
+    return CoordinatorTarget(version, profile, component, "", after_finish=True, component=component)
 
 
 def is_left_out(event: Wire, known: Collection[str]) -> bool:
@@ -73,14 +74,17 @@ def is_left_out(event: Wire, known: Collection[str]) -> bool:
 
 
 def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
-    """Whether a coordinator adds in this order: ids ascend, and from 1.15 on it stores no savepoints."""
+    """Whether a coordinator would send this event to its store.
+
+    It adds checkpoints with ascending ids, and from 1.15 on it adds no savepoint.
+    """
     if event["kind"] != "add":
         return True
     plain = event["type"] == "checkpoint" or PROFILES.index(config["profile"]) < PROFILES.index("1.15.0")
     return plain and event["checkpoint"] > max(observed["completed"], default=0)
 
 
-class MasterSearch(Search):
+class CoordinatorSearch(Search):
     """Tours of small models, and random histories."""
 
     length = LENGTH
@@ -92,7 +96,7 @@ class MasterSearch(Search):
         return small_configs(self._target)
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """See the function of that name."""
+        """The events of the toured models (the function `alphabet`)."""
         return alphabet(config, observed)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
@@ -166,7 +170,10 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
 
 
 def floods() -> Iterator[tuple[Wire, list[Wire]]]:
-    """Options, and a history whose queue overflows: with manual requests only, and with a periodic one."""
+    """Two histories that overflow the queue of requests, each with its options.
+
+    The first one has manual requests only, the second one also a periodic request.
+    """
     names = [task["id"] for task in _TASKS]
     begins: list[Wire] = [{"kind": "job_status", "status": "RUNNING"}]
     begins += ({"kind": "task_status", "task": name, "status": "RUNNING"} for name in names)

@@ -3,7 +3,7 @@
 Each file of `conformance/known-divergences` has entries with the releases and the mode they hold for, the
 shortest sequence that shows it, what a user would see, and the rule that it breaks. A divergence found
 elsewhere is known if it looks the same at the step that differs: the event, the rules, and the kinds of
-what was expected and of what came. An entry that no longer diverges is a finding of its own.
+the expected and the actual answer. An entry that no longer diverges is a finding of its own.
 """
 
 import tomllib
@@ -34,7 +34,7 @@ class Known(NamedTuple):
     events: tuple[Wire, ...]
     """The shortest sequence; its last event shows the divergence."""
     seen: str
-    """What a user would see."""
+    """The consequence for a user."""
     rule: str
     """The rule that is broken."""
     component: str = "gate"

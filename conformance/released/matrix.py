@@ -33,7 +33,7 @@ class MatrixError(InputError):
 
 
 class Bounds(NamedTuple):
-    """How much each cell is driven."""
+    """The numbers of cases for each cell."""
 
     sequences: int
     """Random sequences of each cell."""
@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
     tour_nodes: int
     """States of each small model that are toured."""
     timed_nodes: int
-    """The same for models with virtual time."""
+    """The limit of states for models with virtual time."""
 
 
 class Cell(NamedTuple):
@@ -119,7 +119,7 @@ class Record:
     def resume(self) -> Mapping[Place, Cell]:
         """The cells of earlier runs with the same bounds; a missing file is begun.
 
-        Raises MatrixError if the file is none of this command, or has other bounds.
+        Raises MatrixError if another command wrote the file, or if it has other bounds.
         """
         if not self.file.exists():
             self.begin()

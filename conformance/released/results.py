@@ -38,7 +38,7 @@ class Target(ABC):
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Its place in the matrix of releases: version, mode or other component, and level."""
+        """The cell of the release matrix: version, mode or other component, and level."""
         return self.version, self.mode, self.level
 
     @property

@@ -282,7 +282,7 @@ class Search(ABC):
         return oracle
 
     def finish(self) -> None:
-        """Collect the rules of the steps that were compared, and what was reached."""
+        """Collect the rules of the compared steps, and the states and paths that were reached."""
         self._done.reached = self._reached.values()
         self._done.rules |= {rule for rule, steps in self._rules.items() if steps > 0}
 

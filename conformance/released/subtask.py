@@ -42,7 +42,7 @@ class SubtaskSearch(Search):
     """Barriers of a gate, tours, and the random events that a release can receive."""
 
     def begin(self) -> bool:
-        """As any search; then each barrier at each state of the closed subtask of two ids."""
+        """Begins as every search, then checks each barrier in each state of a subtask with two ids."""
         return super().begin() and self.at_barriers()
 
     def at_barriers(self) -> bool:

@@ -1,1 +1,1 @@
-"""What people and machines read: pure functions from results to text, Markdown, JSON, JUnit XML and SARIF."""
+"""Reports: pure functions from results to text, Markdown, JSON, JUnit XML and SARIF."""

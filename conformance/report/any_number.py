@@ -13,7 +13,7 @@ class Claim(Protocol):
 
     @property
     def elements(self) -> str:
-        """What there may be any number of."""
+        """The elements that may have any number, such as channels."""
 
     @property
     def method(self) -> str:
@@ -25,7 +25,7 @@ class Claim(Protocol):
 
     @property
     def beyond(self) -> Collection[str]:
-        """Rules that concern only what is left out."""
+        """Rules that concern only events that are left out."""
 
 
 class Refutation(Protocol):
@@ -112,7 +112,7 @@ class Search(NamedTuple):
 
 
 def variant_line(mutant: Mutant, found: Search | None) -> str:
-    """Whether a broken variant is refuted by the rule that it breaks. None: the search ended in a crash."""
+    """The line of a broken variant: refuted by its rule or not, or the crash that ended the search."""
     if found is None:
         return f"{mutant.id}: UNDETERMINED, z3 crashed; try it again, or with another release of z3"
     verdict = "refuted" if found.is_refuted else "NOT refuted"

@@ -22,24 +22,25 @@ SHARES = (
 )
 """Layer, name and judges of each share: at least one of the judges must kill each mutant of the layer."""
 ABOUT = (
-    "Operators edit each protocol module of specification, model and implementation, one place at a time: "
-    "comparisons, boundaries, constants, arguments, conditions, statements, effects, changes of a state. "
-    "No edit is chosen by hand. *Proofs* and *exploration* judge a mutant of the model by the rules "
-    "alone, *triangle* compares it with the specification, *lock-step* with the implementation. *TLC* "
-    "judges a mutant of the specification by its properties, without the pinned numbers of states. In "
-    "each model it searches a mutant up to 4 times the number of states of the model and 2,000 more, and "
-    "up to 3 times its depth and 5 more; a mutant that has more states is *too long*, unless a model "
-    "shows a broken rule. A mutant that no judge complains of is *proved equivalent* if z3 finds the same "
-    "effects and the same state after every event of the cases of the proofs that run the edit; otherwise "
-    "it *survives*. A "
-    "judge's column counts broken rules and differences only. *Crashed* counts the mutants for which "
-    "judges report only that an expression cannot be evaluated, *too long* those that only exceed the "
-    "limit of time or of states. With `--first`, the judges after the first one that finds a broken rule "
-    "are not run, and a judge stops if its first 25 units all crash. An edit of the specification that "
-    "SANY refuses is no mutant. An edit of Python that `mypy --strict` refuses is no mutant either; mypy is "
-    "asked of an edit that crashes, and of swapped arguments that survive."
+    "A mutation operator edits one place of a protocol module of specification, model or implementation: a "
+    "comparison, a boundary, a constant, an argument, a condition, a statement, an effect, or a change of "
+    "the state. The operators edit every place that they match; nobody chooses edits. *Judges* then test "
+    "each edited module, the *mutant*. *Proofs* and *exploration* test a mutant of the model with the rules "
+    "alone, *triangle* compares it with the specification, and *lock-step* with the implementation. *TLC* "
+    "tests a mutant of the specification with its properties; it does not compare the pinned numbers of "
+    "states. TLC stops after 4 times the model's number of states and 2,000 more, or after 3 times its depth "
+    "and 5 more. If it has found no broken rule by then, the mutant is *too long*.\n\n"
+    "If no judge detects a mutant, z3 compares it with the original, in all cases of the proofs that run the "
+    "edit. If effects and states are equal after every event, the mutant is *proved equivalent*; otherwise "
+    "it *survives*. The column of a judge counts the mutants for which it found a broken rule or a "
+    "difference. *Crashed* counts the mutants for which judges report only that an expression cannot be "
+    "evaluated, *too long* those that only exceed the limit of time or of states. With `--first`, no judge "
+    "runs after the first one that finds a broken rule, and a judge stops if its first 25 units all crash. "
+    "An edit of the specification that SANY rejects does not count as a mutant. Neither does an edit of "
+    "Python that `mypy --strict` rejects; mypy checks an edit that crashes, and swapped arguments that "
+    "survive."
 )
-"""The first paragraph of the page."""
+"""The first two paragraphs of the page."""
 
 
 def row(judged: "Judged") -> str:
@@ -48,7 +49,7 @@ def row(judged: "Judged") -> str:
 
 
 def score(found: Sequence["Judged"]) -> Iterator[str]:
-    """A line for each folder: mutants, and how many of them each judge complains of."""
+    """A line for each folder: the number of mutants, and how many of them each judge kills."""
     for one in _scores(found):
         counts = ", ".join(f"{judge} {number}" for judge, number in one.by_judge.items())
         apart = f"; {one.same} proved equivalent" if one.same else ""
@@ -59,12 +60,12 @@ def score(found: Sequence["Judged"]) -> Iterator[str]:
 
 
 def survivors(found: Sequence["Judged"]) -> list["Judged"]:
-    """The mutants that no judge complains of, and that are not proved equivalent."""
+    """The mutants that no judge detects and that are not proved equivalent."""
     return sorted((one for one in found if one.survives), key=lambda one: one.edit)
 
 
 def closing(found: Sequence["Judged"], total: int, threshold: float, again: str, drawn: int = 0) -> str:
-    """The verdict with its bound, and the command that repeats it; `drawn`: the edits that were chosen."""
+    """The verdict with its bound, and the command that repeats it. `drawn`: the number of edits drawn."""
     left = survivors(found)
     outcome = f"{len(left)} survived every judge" if left else "no mutant survived every judge"
     permitted = f", {100 - threshold:g} % may" if threshold < 100 else ""
@@ -143,18 +144,18 @@ def page(
     if listed := [f"- `{_edit(one)}`" for one in survivors(found)]:
         lines += [
             "",
-            "Survivors. Each is a gap in the rules, or is equivalent and not proved so:",
+            "The survivors. Each one shows a gap in the rules, or is equivalent although no proof shows it:",
             "",
             *listed,
         ]
     if left_out:
-        lines += ["", "Edits that are left out, as they change no protocol:", ""]
+        lines += ["", "Edits that are left out, because they do not change the protocol:", ""]
         lines += [f"- {number} of {why}." for why, number in left_out.items()]
     return "\n".join([*lines, ""])
 
 
 class _Score(NamedTuple):
-    """What was found in one folder."""
+    """The results for one folder."""
 
     folder: str
     mutants: int

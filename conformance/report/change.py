@@ -1,4 +1,4 @@
-"""What `barrierspec diff` and `gate` print: each way to differ with its shortest run, and what it means."""
+"""The output of `barrierspec diff` and `gate`: each difference, its shortest run, and its meaning."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from conformance.change.declared import Declared
 
 UNDECLARED = "undeclared"
-"""Charged for a change that is not declared: it is no rule of the protocol."""
+"""Charged for a change that is not declared. It is not a rule of the protocol."""
 SHOWN = 12
-"""Ways to differ that are shown."""
+"""Maximum number of ways to differ that are shown."""
 
 
 def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
@@ -62,7 +62,7 @@ def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Fi
 
 
 def _answer(one: Answer, other: Answer) -> str:
-    """The effects; where they are the same on both sides, what of the state is not."""
+    """The effects or, if both sides have the same ones, the fields of the state that differ."""
     if one.refused is not None and one.refused.startswith("unsupported"):
         return one.refused
     if canonical(one.effects) != canonical(other.effects) or one.refused or other.refused:
@@ -72,7 +72,7 @@ def _answer(one: Answer, other: Answer) -> str:
 
 
 def of_rules(declared: "Declared") -> Iterator[str]:
-    """Rules that came, went, or say something else."""
+    """Lines with the rules that were added, removed or reworded."""
     parts = {"added": declared.added, "removed": declared.removed, "reworded": declared.reworded}
     for word, names in parts.items():
         if names:
@@ -80,7 +80,7 @@ def of_rules(declared: "Declared") -> Iterator[str]:
 
 
 def affected(changes: Sequence["Change"], mutated: Collection[str]) -> Iterator[str]:
-    """The rules that fire where the sides differ, the vectors that change, the mutants to be tried again.
+    """The rules that fire where the sides differ, the vectors that change, and the mutants to test again.
 
     `mutated`: the rule of each mutant of the catalogue.
     """
@@ -96,7 +96,7 @@ def affected(changes: Sequence["Change"], mutated: Collection[str]) -> Iterator[
 
 
 def closing(meaning: "Meaning", bound: str) -> str:
-    """The meaning in one word, with what it stands on."""
+    """The meaning in one word, with the runs that it is based on."""
     return _wrapped(f"{meaning.value}   ", bound)
 
 

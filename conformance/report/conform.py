@@ -15,7 +15,7 @@ from spec.vocabulary import vocabulary
 if TYPE_CHECKING:
     from conformance.drive.bounds.failed_check import FailedCheck
     from conformance.drive.examine import Examination
-    from conformance.drive.listed import Known, Listed
+    from conformance.drive.known_divergences import Known, Listed
     from conformance.drive.plan import Plan
 
 THOROUGH = 2

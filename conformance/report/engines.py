@@ -63,7 +63,7 @@ def text(found: Sequence[Summary]) -> str:
 
 
 def bound(found: Sequence[Summary]) -> str:
-    """How much was run, in one phrase."""
+    """The numbers of rounds and faults, in one phrase."""
     faults, judged = sum(one.faults for one in found), sum(len(one.judged) for one in found)
     without = sum(len(one.rounds) for one in found) - judged
     more = f", {without} rounds without a verdict" if without else ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from conformance.observe.flink.validate import FlinkResult
 
 _CUT = 110
-"""Letters of a guard at most."""
+"""Maximum number of letters of a guard."""
 _SHOWN = 20
 """The number of unreadable lines that are listed, each as a finding of its own."""
 _MEND = (
@@ -59,7 +59,7 @@ def _counted(count: int, name: str, meaning: str) -> str:
 
 
 def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
-    """As JSON values."""
+    """The verdict about a log as a part of a result; each unreadable line and the rejection are findings."""
     findings = tuple(
         Finding(None, one.describe(), one.text, log, one.number) for one in result.unreadable[:_SHOWN]
     )
@@ -74,7 +74,7 @@ def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
 
 
 def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
-    """The corruptions of a log; each that is not rejected for its own reason is a finding."""
+    """The corruptions of a log as a part; each one not rejected for its own reason is a finding."""
     missed = [outcome for outcome in outcomes if outcome.observable and not outcome.detected]
     findings = tuple(
         Finding(
@@ -90,9 +90,9 @@ def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
 
 
 def table(outcomes: Sequence["Outcome"], seed: int, never: Mapping[str, str]) -> str:
-    """One row for each corruption: what was done, and the line, the rule and the guard that rejected it.
+    """One row for each corruption: the edit, and the line, the rule and the guard that rejected it.
 
-    `never`: what no log of these loggers can show, with the reason.
+    `never`: the corruptions that no log of these loggers can show, each with the reason.
     """
     widest = max(len(outcome.corruption.name) for outcome in outcomes)
     lines = [f"  corruptions, seed {seed}"]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Points = Iterable[Sequence[float]]
 COLOURS = ("#0072b2", "#e69f00")
-"""Of the attempts of a run, in turn: the colour changes where the job was restored."""
+"""The colours of a run's attempts, in turn: the colour changes at each restore."""
 
 
 def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str:
@@ -34,7 +34,7 @@ def lines(title: str, across: str, up: str, series: Mapping[str, Points]) -> str
 
 
 def checkpoints(measured: Sequence["CheckpointMeasures"], title: str) -> str:
-    """How long each checkpoint of a run took, with its longest alignment dark, and how large it was.
+    """Plots the duration of each checkpoint, with its longest alignment in a dark colour, and its size.
 
     Raises ValueError without a checkpoint, and MissingPartError without matplotlib.
     """
@@ -76,7 +76,7 @@ def _figure(height: float) -> "Figure":
 
 
 def _svg(figure: "Figure") -> str:
-    """The SVG without a date, and with names that depend on nothing but what is drawn."""
+    """The SVG without a date. Its names depend only on the plotted data."""
     from matplotlib import rc_context
 
     text = StringIO()

@@ -74,7 +74,7 @@ NOT_DRIVEN = (
     "No package of PyPI carries a jar of 1.7 and 1.8, so they are not driven; profile flink-1.7 stands on "
     "the rule index and on transcripts"
 )
-"""What the table cannot show."""
+"""A note on the releases that the table cannot show."""
 
 
 def matrix(cells: Iterable["Cell"]) -> str:
@@ -87,7 +87,7 @@ def matrix(cells: Iterable["Cell"]) -> str:
 
 
 def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
-    """How much was driven, and with which bounds."""
+    """The numbers of cases and their bounds."""
     driven = [cell for cell in cells if cell.verdict is not None]
     toured = f"tours of {bounds.tour_nodes:,} states a model, {bounds.timed_nodes} where time passes"
     counts = (

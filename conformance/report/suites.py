@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from conformance.suites.play import Guarantee
 
 LISTED = 8
-"""With more suites than this, those of one mode, level and k have one line."""
+"""If there are more suites, those of one mode, level and k share one line."""
 MEANING = (
     "complete suites: an implementation with at most n+k states that passes them answers like the model, for "
     "every sequence of these letters"
@@ -65,7 +65,7 @@ def _summary(found: Sequence["Guarantee"]) -> str:
 
 
 def _left_out(found: Sequence["Guarantee"]) -> str:
-    """How many sequences were not played, or not to their end."""
+    """The number of sequences that were not played, or not to their end."""
     left, known = sum(one.left_out for one in found), sum(one.known for one in found)
     ended = f", {known:,} of them to a known divergence" if known else ""
     return ended + (f", {left:,} more left out, in which it is known to crash" if left else "")

@@ -26,7 +26,7 @@ class Lemma(Protocol):
 
 
 class InWords(Protocol):
-    """A step, or what is false."""
+    """A step, or the clause that is false after it."""
 
     @property
     def text(self) -> str:
@@ -147,7 +147,7 @@ def clause_lines(clause: tuple[str, str], lemmas: Sequence[Lemma], variants: Seq
 
 
 def relaxed_lines(actions: Sequence[Relaxed]) -> Iterator[str]:
-    """What no clause needs, action by action: conditions that may be relaxed, and effects."""
+    """For each action, the conditions and effects that no clause needs."""
     parts = [part for action in actions for part in action.unnecessary]
     conditions = sum(part.is_condition for part in parts)
     effects = len(parts) - conditions

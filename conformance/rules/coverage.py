@@ -54,7 +54,7 @@ def coverage(
     *,
     injects: bool = False,
 ) -> Coverage:
-    """What a run of a component covered; rules that the `pinned` options rule out do not count.
+    """The coverage of a run of a component, without the rules that the `pinned` options exclude.
 
     `selected`: only these rules count; empty: all. Without `injects` rules that need it do not count.
     """

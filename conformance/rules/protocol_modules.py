@@ -1,7 +1,7 @@
 """The modules of `model/` that hold the protocol itself, by component.
 
-A component is a folder of `model/`. Its protocol stands in the files of that folder; what checks or serves
-the protocol (its companions) stands beside it under the names in `COMPANIONS`.
+A component is a folder of `model/`. The files of the folder are the protocol. Its companions, which check or
+serve the protocol, are in the same folder under the names in `COMPANIONS`.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 COMPANIONS = ("environment", "proofs", "properties", "wire")
-"""What a component has beside its protocol: a closed environment, proofs, properties, its words on the
+"""The companions of a protocol: a closed environment, proofs, properties, and its translation to the
 wire.
 """
 NO_COMPONENTS = ("any_dataflow", "checker", "history", "theorem")

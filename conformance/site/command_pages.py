@@ -15,7 +15,7 @@ MEANING = {
     Exit.UNDETERMINED: "UNDETERMINED: the budget ended, a part crashed or hung, or rules were not "
     "exercised. A skipped part has not passed.",
     Exit.USAGE: "The arguments, a file or the machine are not usable; stderr states what to do.",
-    Exit.OWN_FAULT: "A fault of barrierspec itself, with its traceback. It is no verdict.",
+    Exit.INTERNAL_ERROR: "An internal error of barrierspec, with its traceback. It is no verdict.",
 }
 
 

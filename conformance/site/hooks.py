@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site (`mkdocs.yml`); the only module that knows it.
+"""The functions that mkdocs calls while it builds the site (`mkdocs.yml`). No other module uses mkdocs.
 
 The pages that are made are added to the files; README is the first page and CHANGELOG one of the reference.
 """
@@ -24,7 +24,7 @@ FROM_THE_ROOT = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
 """Pages that stand outside of the folder of the documentation."""
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*>")
-"""What a browser would fetch from elsewhere."""
+"""References that a browser would fetch from another server."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -38,7 +38,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add what is made."""
+    """Add the generated files."""
     root = Path(config.config_file_path or ".").parent
     made = [*command_pages.pages(), *rule_pages.pages(root), *playground.files()]
     made += [(path, (root / name).read_text(encoding="utf-8")) for path, name in FROM_THE_ROOT.items()]
@@ -49,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make links of what is named in words."""
+    """Make links of the names of pages and rules."""
     del config
     return linked(markdown, page.file.src_uri, _titles(files), _rules())
 

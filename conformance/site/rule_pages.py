@@ -51,7 +51,7 @@ def navigation() -> dict[str, list[str]]:
 
 
 def rule_page(rule: Rule, root: Path) -> str:
-    """One rule: its sentence, an example, its TLA+ beside its Python, its mutants, and its generations."""
+    """One rule: its sentence, an example, its TLA+ next to its Python, its mutants, and its generations."""
     scene = scene_of(rule.id, root)
     diagram = scene and of_component(scene.component, scene.config, scene.steps, is_wrong=False)
     compared = [

@@ -1,4 +1,4 @@
-"""What a rule says in TLA+ and in Python, cut out of the sources: definitions, properties and steps."""
+"""The text of a rule in TLA+ and in Python, taken from the sources: definitions, properties and steps."""
 
 import ast
 import inspect
@@ -17,7 +17,7 @@ from spec.modules import definitions, module_files, module_path, module_text
 from spec.rules import Rule
 
 _RULED = re.compile(r"^(?:-{10,}|={10,}|-+ MODULE .*)$", re.MULTILINE)
-"""What parts a module: lines, its head and its end."""
+"""The separators of a module: lines, its head and its end."""
 
 
 class Excerpt(NamedTuple):

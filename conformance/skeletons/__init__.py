@@ -1,6 +1,6 @@
-"""What `barrierspec init` writes: an adapter with an example that conforms, a workflow, hooks, an empty list.
+"""The files that `barrierspec init` writes: an adapter that conforms, a workflow, hooks, an empty list.
 
-`languages.toml` states what differs between the languages; the templates are beside it.
+`languages.toml` states what differs between the languages; the templates are in the same folder.
 """
 
 import re
@@ -31,7 +31,7 @@ class ExistsError(InputError):
 
 
 class Skeleton(NamedTuple):
-    """The files of a folder, and the commands that check what is in it."""
+    """The files of a folder, and the commands that check them."""
 
     files: Mapping[str, str]
     build: str | None
@@ -41,7 +41,7 @@ class Skeleton(NamedTuple):
 
 
 def languages() -> dict[str, dict[str, Any]]:
-    """What `languages.toml` states of each language."""
+    """The entries of `languages.toml`, by language."""
     return tomllib.loads(resources.files(__name__).joinpath("languages.toml").read_text(encoding="utf-8"))
 
 

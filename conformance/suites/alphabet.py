@@ -27,7 +27,7 @@ NOON = 1_000_000_000
 LOWEST_TIME = NOON // 2
 """Numbers from here on are times."""
 PLAYED_START = 20
-"""What START becomes in a sequence that is played: ids stay short in a report."""
+"""The id that replaces START in a played sequence; it is small, so that reports stay readable."""
 STATES_REMEMBERED = 200_000
 """States, and parts of states, whose ids are remembered."""
 REFUSED = '"refused"'
@@ -96,7 +96,7 @@ class Clock(NamedTuple):
     now: Callable[[Any], int]
     """The time in a state of the model, in ms."""
     horizon: int
-    """What happened longer ago than this, in ms, has the same effect as if it had happened so long ago."""
+    """An event that happened longer ago than this, in ms, has the same effect as one that is just so old."""
     opening: Wire
     """The event that brings a fresh component to NOON."""
 
@@ -108,11 +108,11 @@ class Alphabet(NamedTuple):
     config: Wire
     letters: tuple[Letter, ...]
     bound: str = ""
-    """What bounds the letters, as text; empty: nothing."""
+    """The bounds of the letters, as text; empty if there are none."""
     allows: Callable[[Any, Wire], bool] = lambda state, event: True
     """Whether the bound permits an event in a state of the model."""
     subject: str = ""
-    """What distinguishes the alphabet from others of the same configuration, as text."""
+    """The difference from other alphabets of the same configuration, as text."""
     clock: Clock | None = None
     """How times are made relative; None: the component has no clock."""
 
@@ -187,7 +187,7 @@ def _moved(value: object, distance: int) -> object:
 
 
 class Frame(NamedTuple):
-    """What the numbers of a state are relative to."""
+    """The values to which the numbers of a state are relative."""
 
     newest: int
     now: int | None = None

@@ -1,4 +1,4 @@
-"""The alphabets of the components beside the gate: events with ids from 1 to a bound, as they are."""
+"""The alphabets of the components other than the gate: events with ids from 1 to a bound, as they are."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -58,7 +58,7 @@ def suite(machine: Machine, extra: int) -> Suite:
 
 
 def base_size(machine: Machine, extra: int) -> int:
-    """How many words A has that are followed by exactly `extra` + 1 letters: nearly the size of the suite."""
+    """The number of words of A that exactly `extra` + 1 letters follow: nearly the size of the suite."""
     ways = [1] * machine.size
     for _ in range(extra + 1):
         ways = [sum(1 if step.target == END else ways[step.target] for _, step in machine.defined(s))

@@ -30,7 +30,7 @@ Numbers = NDArray[np.int64]
 
 
 class Survivors(NamedTuple):
-    """How many wrong machines pass each means."""
+    """The number of wrong machines that the suite, the tours and the walks fail to detect."""
 
     suite: int
     tours: int
@@ -182,7 +182,7 @@ def random_words(machine: Machine, events: int, rng: Random) -> list[Word]:
 
 
 def measured(machine: Machine, extra: int, machines: int, seed: int) -> Measured:
-    """How many of `machines` wrong machines pass the suite, tours and random walks, for each kind of machine.
+    """The number of wrong machines that pass the suite, tours and random walks, by kind of machine.
 
     They have 1 to `extra` hidden states. The walks have as many events as the suite.
     """

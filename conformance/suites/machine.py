@@ -16,7 +16,7 @@ Word = tuple[int, ...]
 
 
 class Transition(NamedTuple):
-    """What a machine does at one letter."""
+    """The reaction of a machine to one letter."""
 
     output: Hashable
     target: int

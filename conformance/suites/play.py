@@ -1,7 +1,7 @@
-"""Complete suites in `conform`: which are played with how many extra states, and what this guarantees.
+"""Plays complete suites in `conform`: chooses the numbers of extra states, and states the guarantee.
 
-Each suite is played with the extra states of the plan while all sequences of the component stay within
-SEQUENCES_AT_MOST, else with fewer; a suite that does not fit at all is stated, never passed over in silence.
+Each suite is played with the plan's number of extra states, as long as all sequences of the component stay
+within SEQUENCES_AT_MOST, otherwise with fewer. The report names a suite that was not played.
 """
 
 from functools import cache
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Adapter, Wire, canonical
-from conformance.drive.bounds.tried import by_number
+from conformance.drive.bounds.tested_scope import by_number
 from conformance.drive.lockstep import Played
 from conformance.drive.loop import is_over
 from conformance.drive.plan import Plan
@@ -39,7 +39,7 @@ class Guarantee(NamedTuple):
     component: str
     config: Wire
     subject: str
-    """What the letters are about, where a configuration has several alphabets, and what bounds them."""
+    """The subject of the letters, if a configuration has several alphabets, and the bounds of the letters."""
     letters: int
     states: int = 0
     """n, the states of the model's machine; 0: it has too many."""
@@ -74,7 +74,7 @@ class Planned(NamedTuple):
     """A suite that is to be played, if its guarantee has a k."""
 
     alphabet: Alphabet | None
-    """None: there is none for the configuration."""
+    """None if the configuration has no alphabet."""
     guarantee: Guarantee
 
 

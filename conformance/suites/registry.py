@@ -1,11 +1,11 @@
-"""Which alphabets the suite has for a component and a configuration."""
+"""The alphabets of the suite, by component and configuration."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from conformance.adapters.protocol import Wire, canonical
 from conformance.components.registry import COMPONENTS
-from conformance.drive.bounds.tried import by_number
+from conformance.drive.bounds.tested_scope import by_number
 from conformance.drive.plan import Plan
 from conformance.generators import generate
 from conformance.suites.alphabet import Alphabet
@@ -25,7 +25,7 @@ def alphabets(component: str, config: Wire, *, injects: bool, thorough: bool = F
 
 
 def left_out(component: str) -> str:
-    """Which configurations have no alphabet, beside those that `configurations` names; empty: none."""
+    """Configurations without an alphabet that `configurations` does not name, as text; empty if none."""
     return LEFT_OUT if component == "coordinator" else ""
 
 

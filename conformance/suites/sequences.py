@@ -1,8 +1,8 @@
 """The sequences of a suite: as cases that are played step by step, or as frames sent without waiting.
 
-A machine's output is the effects of an event and the state behind it, so the state is compared once behind
-each word of the suite: sequences that begin alike are sent one after the other, and what a sequence shares
-with the one before it is one batch.
+The output of a machine consists of the effects of an event and the state after it. So the state is compared
+once after each word of the suite. Sequences with the same beginning are sent one after the other, and the
+part that a sequence shares with the previous one is one batch.
 """
 
 from collections import deque
@@ -32,14 +32,14 @@ class _Step(NamedTuple):
     before: Node
     """The state of the model before it, with the ids that are sent."""
     edge: Edge
-    """What must be answered."""
+    """The required answers."""
 
 
 class SuitePlay:
-    """One suite that is played: streamed while all answers are as expected, and step by step where not.
+    """Plays one suite: as a stream while all answers are as expected, otherwise step by step.
 
-    A transition of the model's machine at which the implementation has had a known crash is not taken again:
-    the sequences through it are left out.
+    If the implementation has had a known crash at a transition of the model's machine, the further sequences
+    through this transition are left out.
     """
 
     def __init__(self, alphabet: Alphabet, chosen: Suite, plan: Plan, unseen: set[str]) -> None:
@@ -55,10 +55,10 @@ class SuitePlay:
         self._left: Iterator[Word] = chosen.words()
 
     def play(self, adapter: Adapter, streams: ProcessAdapter | None) -> ProcessAdapter | None:
-        """Play the suite; returns what may stream the next one: None behind a difference but a known crash.
+        """Play the suite. Returns `streams`, or None after a difference that is not a known crash.
 
-        What differs is played again step by step, so that an implementation that cannot read ahead is not
-        charged with it.
+        Sequences with a difference are played again step by step: an implementation that cannot read ahead
+        must not be charged for it.
         """
         while streams is None or not self._stream(streams):
             crash = self._crashes.last
@@ -69,7 +69,7 @@ class SuitePlay:
         return streams
 
     def _stream(self, adapter: ProcessAdapter) -> bool:
-        """Play what is left without waiting for each answer; whether all were as expected."""
+        """Play the rest without waiting for each answer. Returns whether all answers were as expected."""
         sent: deque[Word] = deque()
 
         def prepared() -> Iterator[stream.Case]:
@@ -113,7 +113,7 @@ class SuitePlay:
             state = step.target
 
     def paths(self) -> Iterator[tuple[Word, list[_Step], int]]:
-        """Each sequence with the number of events that it shares with the one played before it."""
+        """Each sequence, with the number of events that it shares with the previously played one."""
         alphabet, oracle = self._alphabet, self._oracle
         read = Oracle(alphabet.component, alphabet.config)
         start = alphabet.start(read)
@@ -138,12 +138,12 @@ class SuitePlay:
 
 
 def _shared(before: Word, word: Word) -> int:
-    """The number of letters with which two sequences of a suite begin alike."""
+    """The length of the common beginning of two words."""
     return next((at for at, pair in enumerate(zip(before, word, strict=False)) if pair[0] != pair[1]), 0)
 
 
 def _batches(path: Sequence[_Step], shared: int) -> Iterator[int]:
-    """Sizes: the shared events together, the others and those that are refused alone."""
+    """The sizes of the batches: shared events together, each other and each refused event in its own."""
     size = 0
     for at, step in enumerate(path, 1):
         if step.edge.refused is not None and size:

@@ -17,13 +17,12 @@ from typing import Any, Generic, TypeVar
 
 from conformance.cases.guided import Marks, Reached
 from conformance.observe.guarantees.anomalies import Anomaly
-from conformance.torture.apart import run_apart
 from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
 from conformance.torture.kinds import FOLDERS, GENERATED, KAFKA, STORE, RoundsByKind
-from conformance.torture.local import MASTER, run_local
+from conformance.torture.local_round import MASTER, run_local
 from conformance.torture.rounds import (
     DRIVER,
     EXECUTOR,
@@ -44,6 +43,7 @@ from conformance.torture.rounds import (
     round_named,
     streaming_round,
 )
+from conformance.torture.separate_driver_round import run_with_separate_driver
 from conformance.torture.server import KeptServer
 from conformance.torture.servers.postgres_server import ServerNotFoundError, programs
 from conformance.torture.streaming import run_streaming
@@ -78,7 +78,7 @@ class Campaign:
     kinds: tuple[str, ...] = ()
     """The kinds of the rounds; empty: all, most of them local."""
     storage: str = FOLDERS
-    """Where checkpoints and output are: in folders, or in an object store whose requests go wrong."""
+    """The place of checkpoints and output: folders, or an object store whose requests fail."""
     source: str = GENERATED
     """The origin of the numbers: each source generates them, or a broker in which faults happen has them."""
 
@@ -99,7 +99,7 @@ class Campaign:
 
     @property
     def reached(self) -> Reached:
-        """What the injected faults have reached."""
+        """The points and phases that the injected faults have reached."""
         reached = Reached(FAULTS)
         for one in self.outcomes:
             reached.add(marks_of(one.round, one.injected))
@@ -234,7 +234,7 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
                     lambda planned, folder: run_local(planned, folder, spark, store=store, broker=broker),
                 )
         for kind in (DRIVER, EXECUTOR):
-            run(kind, lambda planned, folder: run_apart(planned, folder, store, broker))
+            run(kind, lambda planned, folder: run_with_separate_driver(planned, folder, store, broker))
 
 
 def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: KeptStore | None) -> Outcome:

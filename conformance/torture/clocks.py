@@ -1,4 +1,4 @@
-"""What a jump of a wall clock may not do to a run: fail an attempt, end a checkpoint, or stop the schedule.
+"""Checks that a jump of a wall clock fails no attempt, ends no checkpoint, and does not stop the schedule.
 
 The output of such a run is exact anyway: a restart repairs what a time-out that came too early has broken,
 and the last checkpoint is taken at the end of the data. So these checks come on top of the judgement of every
@@ -15,14 +15,14 @@ from impl.faults import CLOCK
 from impl.job import JobResult
 
 CHECKPOINTS_AFTER = 3
-"""At least so many checkpoints complete after a jump. Without the schedule at most two would: one that was
+"""The checkpoints that must complete after a jump. Without the schedule at most two would: one that was
 pending, and the last one."""
 PATIENT_MS = 60_000
 """The time-outs of heartbeats and checkpoints."""
 
 
 def clock_findings(result: JobResult, events: Path) -> Iterator[str]:
-    """What a jump has broken in the run of `result`, whose event log is in the folder `events`."""
+    """The violations by a clock jump in the run of `result`, whose event log is in the folder `events`."""
     failures = [one.reason for one in result.attempts if one.reason is not None]
     planned = [one for one in result.faults if one.action not in CLOCK]
     if len(failures) > len(planned):

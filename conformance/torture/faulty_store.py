@@ -22,7 +22,7 @@ from conformance.torture.servers.object_server import ObjectServer
 
 
 class StoreFault(StrEnum):
-    """The ways in which a request goes wrong."""
+    """The ways in which a request fails."""
 
     SLOW = "slow"
     FAILED = "failed"
@@ -34,7 +34,7 @@ class StoreFault(StrEnum):
 
 
 Choose = Callable[[str, str], StoreFault | None]
-"""From the method and the path of a request to its fault; called by one thread at a time."""
+"""Maps the method and the path of a request to its fault. Called by one thread at a time."""
 _STATUS: Final = {StoreFault.FAILED: 500, StoreFault.THROTTLED: 503}
 _RESETS: Final = struct.pack("ii", 1, 0)
 _PASSED_ON: Final = frozenset({"connection", "content-length", "transfer-encoding", "keep-alive"})
@@ -205,4 +205,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def log_message(self, *_: object) -> None:
-        """Nothing is logged."""
+        """Logs nothing."""

@@ -1,4 +1,4 @@
-"""The judgement of a round: whether anything was lost or doubled, and whether its log is a valid run."""
+"""The verdict about a round: whether a record was lost or duplicated, and whether its log is a valid run."""
 
 import shutil
 import time
@@ -42,7 +42,7 @@ class Outcome:
     recoveries: tuple[float, ...] = ()
     """For each failed attempt, the seconds from its failure until all tasks of the next one ran."""
     store: Mapping[str, int] = field(default_factory=dict)
-    """The number of requests to a store that went wrong, by kind."""
+    """The number of failed requests to a store, by kind."""
     seconds: float = 0.0
     classification: Classification | None = None
     findings: list[str] = field(default_factory=list)

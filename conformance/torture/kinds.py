@@ -33,14 +33,14 @@ GENERATED, KAFKA = "generated", "kafka"
 
 
 class Options(Protocol):
-    """What decides about the rounds of a campaign."""
+    """The settings that determine the rounds of a campaign."""
 
     faults: int
     kinds: tuple[str, ...]
     storage: str
     source: str
     skipped: str | None
-    """Set once it is known that the server cannot be started."""
+    """The reason why the server cannot be started; None as long as none is known."""
 
 
 class RoundsByKind:

@@ -100,7 +100,7 @@ def _is_daemon(process: psutil.Process) -> bool:
 
 
 def lasting(look: Callable[[], list[str]], seconds: float = PATIENCE_SECONDS) -> list[str]:
-    """What `look` still finds after `seconds`; returns at once when it finds nothing."""
+    """The findings of `look` that remain after `seconds`. Returns at once when there are none."""
     until = time.monotonic() + seconds
     while (found := look()) and time.monotonic() < until:
         time.sleep(0.05)

@@ -12,7 +12,7 @@ from typing import Any
 from conformance.errors import InputError
 from conformance.observe.guarantees.anomalies import Guarantee, Subject
 from conformance.torture.judge import Outcome
-from conformance.torture.local import MASTER, run_local
+from conformance.torture.local_round import MASTER, run_local
 from conformance.torture.rounds import round_named, streaming_round
 from conformance.torture.streaming import run_streaming
 from conformance.torture.streaming_query import APPENDING, IDEMPOTENT

@@ -1,7 +1,8 @@
 """The rounds of a campaign: each run and its faults, drawn from the seed and the name of the round.
 
-So a round can be run again by itself. By their numbers, rounds have every pair of a point and an action once
-before any comes again; a campaign prefers those rounds that reach what its faults have not reached yet.
+So one round can be repeated alone. In the order of their numbers, the rounds use every pair of a point and an
+action once before they repeat a pair. A campaign prefers rounds that reach points and phases not reached so
+far.
 """
 
 import random
@@ -28,7 +29,7 @@ from impl.faults import (
 from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
-"""The modes of the rounds in turn, if a campaign is not given one."""
+"""The modes of the rounds, in turn, unless the campaign has an option for the mode."""
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
 JUMPING = "clock"
@@ -57,10 +58,13 @@ STREAMING_FAULTS_A_ROUND = 4
 FILES, ROWS_A_FILE = 10, 200
 """The input of a round of Structured Streaming."""
 FAULTS: Mapping[str, float] = {"faults": 4, "modes": 1, "phases": 1}
-"""Marks of a round: pairs of a point and an action, these with the mode, and these with the phase. With the
-weight of each, a pair that was never reached comes before all else."""
+"""The marks of a round, with their weights.
+
+Pairs of a point and an action, these pairs with the mode, and these pairs with the phase. With these weights,
+a campaign first chooses rounds with a pair that was never reached.
+"""
 TURN = 3_000
-"""Rounds of a kind whose numbers differ by it have the same mode and sink, and run on Spark or not."""
+"""Two rounds of a kind whose numbers differ by TURN have the same mode, sink and runtime."""
 _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
@@ -76,7 +80,7 @@ class PlannedRound(Generic[Fault]):
     """A round of any implementation."""
 
     name: str
-    """Its kind and number: the round is run again by its name."""
+    """The kind and the number of the round. The name is enough to repeat the round."""
     mode: str
     """The mode of the gates; of Structured Streaming, how the sink writes."""
     faults: tuple[Fault, ...]
@@ -145,7 +149,7 @@ class Round(PlannedRound[FaultPlan]):
 
 
 def is_number(text: str) -> bool:
-    """Whether it is the number of a round: ASCII digits, at most nine."""
+    """Whether the text is the number of a round: at most nine ASCII digits."""
     return text.isascii() and text.isdigit() and len(text) <= _DIGITS
 
 
@@ -193,7 +197,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
 
 
 def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingFault]) -> Marks:
-    """What some faults reach in a round. A phase: the operator, and its first passage or a later one."""
+    """The points and phases that faults reach in a round. A phase: an operator, first time or later."""
     known = list(faults)
     phases = (
         (one.point, one.action, _stage(one.task), one.occurrence == 1)
@@ -208,7 +212,7 @@ def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingF
 
 
 def all_marks(mode: str | None = None) -> Marks:
-    """All that the rounds of a campaign can reach, in one mode or in MODES."""
+    """Everything that the rounds of a campaign can reach, in one mode or in all MODES."""
     pairs = {
         *pairs_in_process(),
         *((point, kill) for kind, kill in _KILLS.items() for point in _killed_at(kind)),
@@ -224,7 +228,7 @@ def all_marks(mode: str | None = None) -> Marks:
 
 
 def all_streaming_marks(sink: str) -> Marks:
-    """The same of the rounds of Structured Streaming."""
+    """Everything that the rounds of Structured Streaming can reach."""
     return {"faults": set(PAIRS), "modes": {(*pair, sink) for pair in PAIRS}, "phases": set()}
 
 
@@ -244,13 +248,13 @@ def jumps() -> list[tuple[str, str]]:
 
 
 def _with_a_failure(draw: random.Random) -> list[tuple[str, str]]:
-    """Jumps, and an error: an attempt also restores under a clock that has jumped."""
+    """Jumps of clocks and one error, so that an attempt also restores after a jump."""
     failure = (draw.choice(_not_restoring()), Action.ERROR.value)
     return [failure, *draw.sample(jumps(), FAULTS_A_ROUND[JUMPING] - 1)]
 
 
 def _card(seed: int, place: int) -> tuple[str, str]:
-    """The pair at a place of the packs, which are shuffled one after the other."""
+    """The pair of point and action at a position in the sequence of shuffled lists of all pairs."""
     number, within = divmod(place, len(_pack(seed, 0)))
     return _pack(seed, number)[within]
 
@@ -270,7 +274,7 @@ def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
 
 
 def _killed_at(kind: str) -> list[str]:
-    """The points of a kind of kills: only a server is also killed at a restore, which may not occur."""
+    """The points at which a kind of round kills. Only a server is also killed at a restore."""
     points = POINTS if kind == SERVER else _not_restoring()
     return [one for one in points if _KILLS[kind] in actions_at(one)]
 
@@ -280,7 +284,7 @@ def _not_restoring() -> list[str]:
 
 
 def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
-    """Three of four: the driver with all its children; otherwise a sink alone, whose driver is killed."""
+    """A round with a frozen process: in three of four the driver with its children, otherwise only a sink."""
     whole = draw.random() < 0.75
     where = _not_restoring() if whole else list(SINK_POINTS)
     placed = _placed(draw, draw.choice(where), Action.FREEZE if whole else Action.HANG)
@@ -300,13 +304,13 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
-    """The fault, with its task and the number of the passage."""
+    """The fault at a point, with its task and the passage at which it happens."""
     tasks, most = _places(point, action)
     return FaultPlan(point, draw.choice(tasks), draw.randint(1, most) if most > 1 else 1, action)
 
 
 def _places(point: str, action: str) -> tuple[Sequence[str | None], int]:
-    """The tasks to which a fault can happen, and the highest number of the passage."""
+    """The tasks to which a fault can happen, and the last passage at which it may happen."""
     if point in (Point.COMPLETION_DUE, Point.COMPLETION_STORED):
         return (None, *_ids("count"), *_ids("numbers")), 5
     sinks = point in SINK_POINTS or action == Action.KILL_SERVER

@@ -36,7 +36,7 @@ class KeptServer:
         return PostgresOutput(self._server.conninfo, table, UPDATES)
 
     def rows(self, table: str) -> list[Row]:
-        """All that is committed in a table."""
+        """All committed rows of a table."""
         with self._session() as session:
             found = session.execute(f"SELECT key, number, count, total FROM {table}")
             return [Row(*row) for row in found.fetchall()]

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from conformance.observe.guarantees.guarantee import Account, Row, Sent, Totals, classify
 from conformance.own_process import own_process
-from conformance.torture.apart import TOKEN, processes_of
 from conformance.torture.judge import Outcome, timed
 from conformance.torture.rounds import FILES, ROWS_A_FILE, StreamingRound
+from conformance.torture.separate_driver_round import TOKEN, processes_of
 from impl.faults import Action
 from impl.jobs.numbers import KEYS
 

@@ -177,7 +177,7 @@ def state_of(spark: "SparkSession", folder: Path) -> list[list[int]]:
 
 
 def main(path: str) -> None:
-    """Run a specification, and write its result into a file beside it."""
+    """Run a specification, and write its result into a file next to it."""
     file = Path(path)
     spec = orjson.loads(file.read_bytes())
     folder = Path(spec["folder"])

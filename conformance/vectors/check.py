@@ -76,7 +76,7 @@ class Written:
 
 
 def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
-    """None if every answer is as written; `Unsupported` if the implementation does not have this."""
+    """None if every answer equals the vector's; `Unsupported` if the implementation declines the case."""
     played = replay(Written(vector), adapter, vector.events)
     found = played.divergence
     if isinstance(played.stopped, Unsupported):

@@ -39,7 +39,7 @@ def write(folder: Path, by_component: Mapping[str, Iterator[Vector]]) -> Iterato
 
 
 def write_itf(folder: Path, components: Iterable[str]) -> int:
-    """Named scenarios, transcripts and directed cases, a file of `itf/` each; answers how many."""
+    """Write each named scenario, transcript and directed case as a file of `itf/`; return their number."""
     written = 0
     (folder / "itf").mkdir(exist_ok=True)
     for component in components:
@@ -52,12 +52,12 @@ def write_itf(folder: Path, components: Iterable[str]) -> int:
 
 
 def components_in(folder: Path) -> list[str]:
-    """The components that the index names; raises VectorError if it is none."""
+    """The components that the index names. Raises VectorError if the file is not an index."""
     return list(_index(folder)["components"])
 
 
 def read(folder: Path, component: str) -> Iterator[Vector]:
-    """The vectors of a component; raises VectorError before the first if the file was altered."""
+    """The vectors of a component. Raises VectorError before the first one if the file was altered."""
     file = folder / f"{component}.jsonl"
     try:
         data = file.read_bytes()

@@ -15,13 +15,13 @@ VARIABLES = ("event", "effects", "state")
 
 
 def to_itf(vector: Vector) -> dict[str, Any]:
-    """One state for each step: the event, its effects, and what is observable after it."""
+    """One state for each step: the event, its effects, and the observable state after it."""
     states = [_state(number, *step[:4]) for number, step in enumerate(vector.steps)]
     return _trace(f"barrierspec vector {vector.id}", vector.component, vector.config, states)
 
 
 def divergence_to_itf(divergence: Divergence, adapter: str, seed: int | None) -> dict[str, Any]:
-    """The run as the implementation behind `adapter` took it; the last state has what was expected too."""
+    """The run as the implementation behind `adapter` took it; the last state also has the expected answer."""
     edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
     states = [
         _state(number, event, edge.effects, edge.after.observed, edge.rules)
@@ -39,7 +39,7 @@ def divergence_to_itf(divergence: Divergence, adapter: str, seed: int | None) ->
 
 
 def events_of(made: Mapping[str, Any]) -> tuple[Wire, ...]:
-    """The events of a trace; KeyError or TypeError if it is none."""
+    """The events of a trace; KeyError or TypeError if it is not such a trace."""
     return tuple(state["event"] for state in made["states"])
 
 

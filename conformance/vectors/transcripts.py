@@ -25,7 +25,7 @@ class Transcript(NamedTuple):
     events: tuple[Wire, ...]
 
 
-def spoken(line: str) -> tuple[str, dict[str, Any]]:
+def kind_and_fields(line: str) -> tuple[str, dict[str, Any]]:
     """The kind and the fields of a line such as `barrier channel=0 checkpoint=5`; values are JSON.
 
     Raises ValueError if a value is not JSON.
@@ -37,9 +37,9 @@ def spoken(line: str) -> tuple[str, dict[str, Any]]:
 def read(text: str) -> Transcript:
     """The transcript in a text. Raises ValueError for a malformed line, StopIteration without a component."""
     head, *blocks = text.strip().split("\n\n")
-    component, config = spoken(next(line for line in head.splitlines() if not line.startswith("#")))
+    component, config = kind_and_fields(next(line for line in head.splitlines() if not line.startswith("#")))
     lines = [line for block in blocks for line in block.split("\n----")[0].splitlines()]
-    parsed = [spoken(line) for line in lines]
+    parsed = [kind_and_fields(line) for line in lines]
     return Transcript(component, config, tuple({"kind": kind, **fields} for kind, fields in parsed))
 
 

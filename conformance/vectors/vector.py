@@ -1,4 +1,4 @@
-"""One test vector: a configuration, and the steps of a run with all that has to come of them."""
+"""One test vector: a configuration, and the steps of a run with the required effects and states."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ class VectorError(InputError):
 
 
 class Expected(NamedTuple):
-    """One event and what has to come of it."""
+    """One event, with the required effects and state."""
 
     event: Wire
     effects: Effects
@@ -60,7 +60,7 @@ def vector_of(origin: str, component: str, config: Wire, events: Sequence[Wire])
 
 
 def identify(component: str, config: Wire, events: Sequence[Wire]) -> str:
-    """Twelve hexadecimal digits of what is played."""
+    """Twelve hexadecimal digits of the hash of the events and the configuration."""
     return hashlib.sha256(canonical([component, config, list(events)])).hexdigest()[:12]
 
 

@@ -69,12 +69,12 @@ def sum_of(column: str) -> Of:
 
 
 def least(column: str) -> Of:
-    """The least value of a column; nulls do not count, nor does NaN beside a number."""
+    """The least value of a column. Nulls do not count, and NaN does not count if there is a number."""
     return Of(_LEAST, column)
 
 
 def greatest(column: str) -> Of:
-    """The greatest value of a column; nulls do not count, nor does NaN beside a number."""
+    """The greatest value of a column. Nulls do not count, and NaN does not count if there is a number."""
     return Of(_GREATEST, column)
 
 

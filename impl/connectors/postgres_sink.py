@@ -51,7 +51,7 @@ _TAKEN_BY: Final[Mapping[str, tuple[str, ...]]] = {
     "timestamp": ("timestamp without time zone",),
     "timestamptz": ("timestamp with time zone",),
 }
-"""From each type of a sink's column to the other types that hold all its values."""
+"""Maps each type of a sink's column to the other types that hold all its values."""
 
 
 def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:

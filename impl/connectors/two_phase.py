@@ -135,7 +135,7 @@ class SinkState:
     remnant: str | None
     """The name of the open transaction, for an abort after a crash."""
     receipts: Mapping[int, Receipt]
-    """From each pre-committed transaction to its receipt."""
+    """Maps each pre-committed transaction to its receipt."""
 
     @property
     def names(self) -> frozenset[str]:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from impl.connectors.errors import ConnectorError, ValueRefusedError
 
 Check = Callable[[pa.Array], tuple[pa.BooleanArray, str] | None]
-"""From a column to a mask of its refused values, with the reason and what to do; None: no refused value."""
+"""Maps a column to a mask of its refused values, the reason and the remedy; None if no value is refused."""
 _LARGEST_SQLITE_INTEGER: Final = (1 << 63) - 1
 _LARGEST_SQLITE_VALUE: Final = 1_000_000_000 - 1
 """The maximum number of bytes in a row, a limit of SQLite's build."""

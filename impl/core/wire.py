@@ -69,14 +69,14 @@ class Word:
         if len(wire) > len(values) + 1 or not cls._plain:
             unknown = sorted(set(wire) - {"kind", *cls._names})
             if unknown:
-                raise cls._wrong(f"came with unknown fields {unknown}")
+                raise cls._wrong(f"has unknown fields {unknown}")
         return values if cls._plain else cls._convert(values)
 
     @classmethod
     def _default_of(cls, name: str) -> object:
         if name in cls._defaults:
             return cls._defaults[name]
-        raise cls._wrong(f"came without {name}")
+        raise cls._wrong(f"has no field {name}")
 
     @classmethod
     def _flatten(cls, wire: Wire) -> Wire:

@@ -27,7 +27,7 @@ class Role(Enum):
 
 
 class Partitioning(Enum):
-    """How an edge distributes rows."""
+    """The distribution of rows along an edge."""
 
     FORWARD = "forward"
     """Each subtask sends to the one with the same index."""

@@ -96,7 +96,7 @@ def subtasks_answer(one: CheckpointStatistics, stage: Stage) -> Answer:
 
 
 def config_answer(config: JobConfig, place: str) -> Answer:
-    """How the job checkpoints."""
+    """The checkpoint configuration of the job."""
     checkpoints: CheckpointConfig = config.checkpoints
     return {
         "mode": checkpoints.checkpointing_mode.lower(),

@@ -31,7 +31,7 @@ class Acknowledgement:
 
     at_ms: int
     written_bytes: int
-    """What this checkpoint has written."""
+    """The bytes that this checkpoint has written."""
     whole_bytes: int
     """The same, and the files of older checkpoints that it refers to."""
     measures: SnapshotMeasures

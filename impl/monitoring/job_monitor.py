@@ -1,4 +1,4 @@
-"""What the REST interface shows of one job, from its declaration to its end.
+"""The state of one job that the REST interface shows, from its declaration to its end.
 
 The job's thread calls `follow`, `sample` and `ended`; the threads of the interface call `view`. Nobody waits
 for the other longer than a copy takes.

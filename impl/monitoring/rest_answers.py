@@ -32,7 +32,7 @@ _FAILED = re.compile(r"(?P<task>\S+) (?:is gone|sent no heartbeat|failed(?:: (?P
 
 
 class NotFoundError(LookupError):
-    """There is nothing at a path."""
+    """No resource has this path."""
 
 
 class RestAnswers:

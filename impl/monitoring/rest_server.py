@@ -1,8 +1,8 @@
 """The server of the web page and the REST interface of a running job, in the driver's process.
 
-It only reads, and no client can make the job wait: an answer is made from a copy, and one answer
-at a time. Each connection has a thread and a time-out of its own, and there are at most `CONNECTIONS`. A
-further one closes the oldest. Errors of a connection end that connection.
+The server changes nothing, and no client can make the job wait: it makes each answer from a copy, one answer
+at a time. Each connection has its own thread and time-out. There are at most `CONNECTIONS` connections; a
+further one closes the oldest. An error ends only its own connection.
 """
 
 import contextlib
@@ -28,11 +28,11 @@ from impl.monitoring.rest_answers import NotFoundError, RestAnswers
 
 CONNECTIONS: Final = 32
 SECONDS: Final = 10.0
-"""For each read of a request, and for sending a whole answer."""
+"""The time limit for each read of a request, and for sending a whole answer."""
 LARGEST_HEAD: Final = 65_536
 """Bytes of a request with its headers; a client that sends more is dropped."""
 URL_FILE: Final = "rest.url"
-"""In the output folder while the job runs: the address of its page."""
+"""The file in the output folder that holds the address of the page while the job runs."""
 LOCALHOST: Final = "localhost"
 _ACCEPT_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.05
@@ -100,7 +100,7 @@ class RestServer(ThreadingHTTPServer):
         TCPServer.server_bind(self)
 
     def close(self) -> None:
-        """Serve no more; open connections are closed."""
+        """Stop the server and close open connections."""
         self.shutdown()
         self.server_close()
         with self._changing:
@@ -134,7 +134,7 @@ class RestServer(ThreadingHTTPServer):
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Serve a connection, and leave its room."""
+        """Serve a connection, then make room for another one."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -212,7 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
             return _json(HTTPStatus.INTERNAL_SERVER_ERROR, {"errors": [f"{type(failed).__name__}: {failed}"]})
 
     def _is_for_us(self) -> bool:
-        """Whether no other site can have sent this request by a name of its own for the loopback address."""
+        """Whether the request names this host. Rejects requests of other web sites (DNS rebinding)."""
         if not self.server.is_loopback:
             return True
         host = urlsplit(f"//{self.headers.get('Host', LOCALHOST)}").hostname or ""
@@ -266,7 +266,7 @@ def _cut(connection: socket.socket) -> None:
 def served(
     answers: RestAnswers, port: int | None, bind_address: str, output: Path, *, required: bool = True
 ) -> Iterator[None]:
-    """Serve within; `port` None: serve nothing. The address is in `output / URL_FILE` meanwhile.
+    """Serve while the block runs; nothing if `port` is None. `output / URL_FILE` then has the address.
 
     Raises ConfigError if the address cannot be used; if it is not `required`, a warning is logged instead.
     """

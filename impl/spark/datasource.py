@@ -47,7 +47,7 @@ class CommittedFile(InputPartition):  # type: ignore[misc] # the base has no typ
     file: DataFile
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Its rows. Raises `OutputCorruptError` if it was altered."""
+        """The rows of the file. Raises `OutputCorruptError` if the file was altered."""
         yield from pq.read_table(pa.BufferReader(read_verified(self.directory, self.file))).to_batches()
 
 
@@ -71,12 +71,12 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         return from_arrow_schema(schema_of(self._directory))
 
     def reader(self, schema: "StructType") -> "CommittedReader":
-        """A batch."""
+        """The reader of a batch."""
         limit = self.options.get("checkpoint")
         return CommittedReader(self._directory, None if limit is None else int(limit))
 
     def streamReader(self, schema: "StructType") -> "CommittedStream":  # noqa: N802 - Spark's name
-        """A stream."""
+        """The reader of a stream."""
         return CommittedStream(self._directory)
 
 
@@ -88,7 +88,7 @@ class CommittedReader(DataSourceReader):  # type: ignore[misc]
         self._up_to = up_to
 
     def partitions(self) -> Sequence[CommittedFile]:
-        """One for each file."""
+        """One partition for each file."""
         return _files(self._directory, whole_output(self._directory, up_to=self._up_to))
 
     def read(self, partition: CommittedFile) -> Iterator[pa.RecordBatch]:
@@ -107,11 +107,11 @@ class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
         self._directory = directory
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802 - Spark's name
-        """Before every checkpoint."""
+        """The offset before every checkpoint."""
         return {"checkpoint": _BEGINNING, "retracted": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """One checkpoint at a time: a limit here stands for one checkpoint, whatever it counts."""
+        """One checkpoint at a time; any limit but ReadAllAvailable means one checkpoint."""
         return ReadMaxFiles(1)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802

@@ -1,4 +1,4 @@
-"""How a run of a job begins, its progress, and its result."""
+"""The start, the progress and the result of a run of a job."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -113,11 +113,11 @@ class RunSettings:
     """The port of the job's web page and REST interface; 0: a free one, None: there is none."""
     rest_bind_address: str = LOCALHOST
     monitor: JobMonitor | None = None
-    """What these read; None without them."""
+    """The data that the page and the interface show; None without them."""
     requests: SavepointRequests | None = None
     """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None
-    """Is used and left open; None for a session of the run's own."""
+    """The session to use, which stays open; None if the run makes its own session."""
 
 
 def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig) -> Where:

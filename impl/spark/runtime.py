@@ -170,7 +170,7 @@ def _prepare(storage: CheckpointStorage, plan: Plan, paths: JobPaths, settings: 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What the attempts of one run share."""
+    """The data that all attempts of one run share."""
 
     spark: "SparkSession"
     host: str
@@ -250,7 +250,7 @@ class _Job:
         )
 
     def _attempted(self) -> bool:
-        """Run one attempt; whether it finished the job.
+        """Run one attempt. Returns whether it finished the job.
 
         A storage error, such as a full disk, fails the attempt. If the abort of the attempt cannot be stored
         either, it fails the job: raises `JobFailedError`.
@@ -274,7 +274,7 @@ class _Job:
         return False
 
     def _attempt(self) -> bool:
-        """Run one attempt; whether it finished the job."""
+        """Run one attempt. Returns whether it finished the job."""
         run = self._run_context
         number = self._newest = self._storage.new_attempt(self._newest, run.settings.owner)
         workers = run.parts.workers(run.host, Credentials(self._secret, number), self._plan.ids())

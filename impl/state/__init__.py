@@ -43,7 +43,7 @@ from impl.state.errors import (
     UncertainPublicationError,
     UnsupportedKeyError,
 )
-from impl.state.memory import CheckpointsInMemory, checkpoints_at
+from impl.state.memory_storage import CheckpointsInMemory, checkpoints_at
 from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode

@@ -27,7 +27,7 @@ from typing import Final, NamedTuple
 from impl.state.checkpoints import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
 from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
 from impl.state.locations import Where, place_of
-from impl.state.memory import CheckpointsInMemory
+from impl.state.memory_storage import CheckpointsInMemory
 from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
 from impl.state.storage import CompletedCheckpoint, StateHandle, overtaken

@@ -39,7 +39,7 @@ class StateTooLargeError(StateError):
 
 
 class UncertainPublicationError(StorageError):
-    """Whether the checkpoint is complete is not known; a newer driver may find it, so its files must stay."""
+    """It is unknown whether the checkpoint is complete. A newer driver may find it, so the files stay."""
 
 
 @contextmanager

@@ -109,7 +109,7 @@ class Ground:
     ) -> None:
         self.solver = solver
         self.is_lenient = is_lenient
-        """What z3 cannot decide counts as feasible; else it is an error."""
+        """Whether a path that z3 cannot decide counts as feasible; otherwise it is an error."""
         self.solution: z3.ModelRef | None = None
         """A solution of the last query, if z3 gave one."""
         self.start = _Place(frozenset(), dict(known), solution)

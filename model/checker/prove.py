@@ -29,7 +29,7 @@ class Case(NamedTuple):
     event: Event
     step: Callable[[Any, Event], Step[Any]]
     assumptions: tuple[z3.BoolRef, ...]
-    """The guarantees of the environment about this event in this state, beside the invariants."""
+    """The guarantees of the environment about this event in this state, in addition to the invariants."""
 
 
 def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
@@ -77,15 +77,17 @@ class Report(NamedTuple):
     starts: Shapes = frozenset()
     """The shapes that the cases start in."""
     afters: Shapes = frozenset()
-    """The shapes that some step ends in, without larger ones than stated, and without those in which the task
-    has failed: no step follows.
+    """The shapes that some step ends in.
+
+    Left out: shapes beyond the sizes of the proof, and shapes in which the task has failed, because no step
+    follows them.
     """
 
 
 LARGE = frozenset({"coordinator"})
-"""Components whose states have too many parts to try every mistake on every path."""
+"""Components whose states have too many parts to try every wrong result on every path."""
 TRIES = 4
-"""Number of paths of each case on which a property is tried, though no step on them names its rule."""
+"""Number of paths of each case on which a property is tried even if the step does not name its rule."""
 
 
 class Assumed(dict[str, tuple[z3.BoolRef, ...]]):
@@ -94,7 +96,7 @@ class Assumed(dict[str, tuple[z3.BoolRef, ...]]):
     def __init__(self) -> None:
         super().__init__()
         self.reads: dict[str, Reads] = {}
-        """By shape: what its invariants read, where that is known."""
+        """By shape: the fields that its invariants read, where that is known."""
 
 
 Reads = dict[Key, frozenset[str]]
@@ -112,8 +114,8 @@ def prove(
 ) -> Report:
     """Evaluates every property in every case of its component.
 
-    `assumed` keeps the invariants of each shape for a later call with the same properties. `within`: whether
-    a state of a component is within the sizes of its proof; what is larger is left out of `Report.afters`.
+    `assumed` keeps the invariants of each shape for a later call with the same properties. `within`: by
+    component, whether a state is within the sizes of the proof; `Report.afters` leaves out larger states.
     `mattered` keeps the properties that matter for a later call.
     """
     refutations: list[Refutation] = []
@@ -201,8 +203,8 @@ def assume_invariants(
 ) -> tuple[z3.BoolRef, ...]:
     """The state properties of a component as terms over one symbolic state.
 
-    Each assumes those before it, and one of a part assumes none: `assumed` keeps its term for other shapes.
-    `reads` gets the fields that each of the others reads.
+    Each property assumes those before it. A property of a part assumes none, so that `assumed` can keep its
+    term for other shapes. `reads` gets the fields that each of the other properties reads.
     """
     of_parts = assumed if assumed is not None else Assumed()
     solver = solver_with()
@@ -229,7 +231,7 @@ def assume_invariants(
 class Watched:
     """A state that notes which of its fields are read.
 
-    No field of a state begins with an underscore, so its own names hide none.
+    No field of a state begins with an underscore, so the names of this class hide none of them.
     """
 
     def __init__(self, state: Any) -> None:  # noqa: ANN401 - any component's state
@@ -259,7 +261,7 @@ def fields_read(watched: Watched) -> frozenset[str]:
 def is_as_before(before: Any, after: Any, read: frozenset[str] | None) -> bool:  # noqa: ANN401
     """All fields that a state property reads are the same objects: it holds as it did before the step.
 
-    On the same values it takes the paths that it has taken, on which the invariants let it hold.
+    The property is deterministic, and the invariants state that it held before the step.
     """
     return read is not None and all(getattr(before, name) is getattr(after, name) for name in read)
 
@@ -274,7 +276,7 @@ def examine(
 ) -> None:
     """Adds to `mattering` the properties that reject a wrong result of a solution of this path.
 
-    `every`: also those whose rule the step does not name, with fewer mistakes.
+    `every`: also try properties whose rule the step does not name, with fewer wrong results.
     """
     named, solution = path.result.rules, path.solution if path.solution is not None else ground.start.solution
     untried = [found for found in known if (every or found.rule in named) and key_of(found) not in mattering]

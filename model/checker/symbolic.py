@@ -43,7 +43,7 @@ class SymbolicBool:
         if isinstance(self._simple, bool):
             return self._simple
         if not running:
-            raise SymbolicUseError(f"the truth of {self.term} was asked outside of `paths`")
+            raise SymbolicUseError(f"the truth of {self.term} was requested outside of `paths`")
         return running[-1].decide(self._simple)
 
     def __eq__(self, other: object) -> "SymbolicBool":  # type: ignore[override]
@@ -58,7 +58,7 @@ class SymbolicBool:
     __radd__ = __add__
 
     def __hash__(self) -> int:
-        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was requested", self.term)
 
     def __repr__(self) -> str:
         return f"?{self.term}"
@@ -104,18 +104,20 @@ class SymbolicInt:
     def __mod__(self, other: object) -> "SymbolicInt":
         if type(other) is not int or other <= 0:  # for other divisors z3 and Python round differently
             raise SymbolicUseError(
-                f"a remainder of {self.term} by {other!r} was asked; divide by an int above 0"
+                f"a remainder of {self.term} by {other!r} was requested; divide by an int above 0"
             )
         return SymbolicInt(self.term % z3.IntVal(other))
 
     def __hash__(self) -> int:
-        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was requested", self.term)
 
     def __index__(self) -> int:
-        raise SymbolicUseError(f"the value of the symbol {self.term} was asked", self.term)
+        raise SymbolicUseError(f"the value of the symbol {self.term} was requested", self.term)
 
     def __bool__(self) -> bool:
-        raise SymbolicUseError(f"the truth of the int {self.term} was asked; compare it with 0", self.term)
+        raise SymbolicUseError(
+            f"the truth of the int {self.term} was requested; compare it with 0", self.term
+        )
 
     def __repr__(self) -> str:
         return f"?{self.term}"
@@ -141,7 +143,7 @@ class SymbolicWord:
         return _WORDS_DIFFER[1] if number is None else _compared(operator.ne, self.term, number, int_term)
 
     def __hash__(self) -> int:
-        raise SymbolicUseError(f"a hash of the symbol {self.term} was asked", self.term)
+        raise SymbolicUseError(f"a hash of the symbol {self.term} was requested", self.term)
 
     def __repr__(self) -> str:
         return f"?{self.term}"

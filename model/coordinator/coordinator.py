@@ -41,7 +41,10 @@ class CoordinatorSteps(RecoverySteps):
     def on_acknowledge(
         self, coordinator: Coordinator, task: int, checkpoint: int, handle: int, shared: tuple[int, ...] = ()
     ) -> Step[Coordinator]:
-        """Task `task` acknowledges with the state `handle` (0: none). A task beyond the plan is unknown."""
+        """A task acknowledges with the state `handle` (0 if it has no state).
+
+        A number that is not a task of the plan is an unknown task.
+        """
         if not coordinator.open:
             return Step(coordinator, (), ())
         pending = find(coordinator.pending, checkpoint)

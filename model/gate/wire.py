@@ -96,7 +96,7 @@ def _new_unaligned(given: Wire, profile: Profile, after_finish: bool) -> At:
     channels, timeout = given["channels"], given["alignment_timeout_ms"]
     alternating = given["mode"] == "alternating"
     if not profile.has_unaligned:
-        raise WireError(f"profile {profile.name} has no unaligned checkpoints; they came with flink-1.11")
+        raise WireError(f"profile {profile.name} has no unaligned checkpoints; they exist from flink-1.11 on")
     if profile.network_starts and not alternating:
         return two_threads.new_threads(channels, after_finish, profile, timeout)
     return polled_unaligned_gate.new_passage(

@@ -1,6 +1,6 @@
 """The theorem: barrier snapshots give exactly-once for any dataflow, any number of tasks and checkpoints.
 
-Read first `dataflow` (the state), `barriers` (the actions), `invariant` (the reason) and `exactly_once` (the
+Read first `dataflow` (the state), `actions` (the actions), `invariant` (the reason) and `exactly_once` (the
 theorem). Then read `failure_free` (a cut is the end of a run without failures), `rescaling`, `at_least_once`
 and `regional` (proposed: checkpoints that complete although tasks failed). `prove` proves each theory with
 z3, without a bound. `finite` runs it on small dataflows: it searches for steps and runs that break a variant,

@@ -8,7 +8,7 @@ stated channel by channel, and hold along every path of the dataflow.
 
 from collections.abc import Mapping
 
-from model.theorem.barriers import (
+from model.theorem.actions import (
     abort,
     acknowledge,
     begin,
@@ -107,7 +107,7 @@ def aligned_only(s: State, n: Term) -> Formula:
 
 @clause(CHANNEL)
 def read_was_sent(s: State, c: Term) -> Formula:
-    """What is read was sent."""
+    """Every record that was read was sent."""
     return implies(between_tasks(s, c), s.read(c) >= 0, s.read(c) <= s.sent(c))
 
 
@@ -163,7 +163,7 @@ def captured_is_included(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def saved_is_captured(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """What is stored is what was captured."""
+    """The stored state equals the captured state."""
     is_stored = both(s.stored(s.target_of(c), n), either(s.current(n), s.completed(n)))
     return both(
         s.saved_included(c, n, p) >= 0,

@@ -3,7 +3,7 @@
 from functools import partial
 
 from model.theorem import finished
-from model.theorem.barriers import ACTIONS
+from model.theorem.actions import ACTIONS
 from model.theorem.dataflow import (
     AXIOMS,
     CHANNEL,
@@ -42,7 +42,7 @@ def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
 
 @clause(ID)
 def cut_of_the_run(s: State, n: Term) -> Formula:
-    """What a task read before the cut was sent before it: the cut is the end of a run without failures."""
+    """A record read before the cut was sent before it, so the cut is the end of a run without failures."""
     # All that the theory of failure-free runs is given.
     cut = s.after({"length": lambda t: s.cut(t, n)})
     return implies(s.completed(n), *(s.all(*found.of, holds=partial(found.holds, cut)) for found in GIVEN))
@@ -50,7 +50,7 @@ def cut_of_the_run(s: State, n: Term) -> Formula:
 
 @clause()
 def run_until_now(s: State) -> Formula:
-    """What a task has read was sent: the whole run, also at its end, is a run without failures."""
+    """A task reads only records that were sent, so the whole run is a run without failures."""
     return both(*(s.all(*found.of, holds=partial(found.holds, s)) for found in GIVEN))
 
 

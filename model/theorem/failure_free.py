@@ -42,7 +42,7 @@ PLAYED = (
 
 @clause(TASK, POSITION)
 def sent_before_the_cut(s: State, t: Term, k: Term) -> Formula:
-    """What a task reads before the cut its sender sends before the cut."""
+    """If a task reads a record before the cut, its sender sends the record before the cut."""
     c = s.order(t, k)
     is_there = implies(has_sender(s, c), s.read_after(c, k) < s.sent_after(c, s.length(s.source_of(c))))
     return implies(both(k >= 0, k < s.length(t)), has_reader(s, c), s.target_of(c) == t, is_there)

@@ -11,7 +11,7 @@ coordinator takes the actions `snapshot`, `store` and `acknowledge` for it.
 Source: Flink's FLIP-147.
 """
 
-from model.theorem.barriers import added
+from model.theorem.actions import added
 from model.theorem.dataflow import (
     CHANNEL,
     ID,

@@ -317,7 +317,7 @@ def times(s: State, c: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def visible(s: State, c: Term, p: Term) -> Formula:
-    """What is visible is what the run sent."""
+    """Every visible record was sent by the run."""
     is_visible = both(s.is_output(c), p >= 0, s.times(c, p) > 0)
     return implies(is_visible, s.visible(c, p) == s.value(c, p))
 

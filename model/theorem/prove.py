@@ -74,7 +74,7 @@ class Lemma(NamedTuple):
     """The axioms, clauses and guards (`guard: ...`) that its refutation used."""
     seconds: float
     formulas: tuple[Formula, ...] = ()
-    """Those of `uses`, and the negated clause: together they have no model."""
+    """The clauses of `uses`, and the negated clause; together they have no model."""
 
     @property
     def smt_lib(self) -> str:

@@ -10,7 +10,7 @@ Source: the public discussion of FLIP-600, and the pull requests of FLINK-40209 
 
 from collections.abc import Mapping
 
-from model.theorem.barriers import commit, restore
+from model.theorem.actions import commit, restore
 from model.theorem.dataflow import CHANNEL, FIELDS, ID, POSITION, TASK, between_tasks, has_reader, start
 from model.theorem.exactly_once import EXACTLY_ONCE
 from model.theorem.logic import TRUTH, Formula, Function, State, Term, both, chosen, either, implies, no

@@ -9,7 +9,7 @@ ranges assign each key group to exactly one subtask.
 Not covered: operator state that is split in other ways (union and broadcast lists).
 """
 
-from model.theorem.barriers import give_up, overtake, receive, snapshot, store
+from model.theorem.actions import give_up, overtake, receive, snapshot, store
 from model.theorem.dataflow import (
     AXIOMS,
     CHANNEL,

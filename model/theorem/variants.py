@@ -91,7 +91,7 @@ def emptied(s: State) -> Mapping[str, Function]:
 
 
 def left_full(s: State) -> Mapping[str, Function]:
-    """What the channels held at the crash stays there, behind the restored records."""
+    """After a crash the channels keep their records, behind the restored records."""
     n = s.latest()
 
     def is_old(c: Term, p: Term) -> Formula:

@@ -1,9 +1,9 @@
 ------------------------------- MODULE Trigger -------------------------------
 (***************************************************************************)
 (* The master phase of a checkpoint. The coordinator triggers the operator *)
-(* coordinators, after all of their answers the master hooks, and after    *)
-(* all of theirs the sources. One checkpoint at a time is in this phase,   *)
-(* and an abort ends the phase.                                            *)
+(* coordinators. When all of them have answered, it triggers the master    *)
+(* hooks, and when all hooks have answered, the sources. One checkpoint at *)
+(* a time is in this phase, and an abort ends the phase.                   *)
 (*                                                                         *)
 (* The module has functions only. TriggerModel.tla puts them into an       *)
 (* environment, states rules COORD-11, COORD-23, COORD-24, COORD-30 and    *)
@@ -98,7 +98,7 @@ OnGivingUp(m, n) == GivenUp(m, n)
 (* COORD-30: the phase ends with its checkpoint. *)
 AbortStart(m, p, effects) == Turn(Without(m, p.id), effects)
 
-(* COORD-31: the failure of the start counts beside that of its checkpoint. *)
+(* COORD-31: the failed start counts in addition to its checkpoint. *)
 FailedStart(n) == <<<<"counted", n>>>>
 
 (* The time-out of a checkpoint aborts it in any phase and counts as a       *)

@@ -1,14 +1,14 @@
 ---------------------------- MODULE FairDataflow -----------------------------
 (***************************************************************************)
-(* LiveDataflow with weak fairness of each action by itself: the records   *)
-(* are committed as well (LIVE-03), and rule LIVE-04.                      *)
+(* LiveDataflow with weak fairness of each action separately. It states    *)
+(* that the records are committed (LIVE-03), and rule LIVE-04.             *)
 (*                                                                         *)
-(* An action is chosen before its step is taken. So TLC checks without     *)
-(* ENABLED, inside of which it evaluates each LET again and again, that    *)
+(* An action is chosen before its step is taken. TLC reports a chosen      *)
+(* action without a step as a deadlock. It reports a step of an action     *)
+(* that cannot be chosen as unexpected. Together this checks that          *)
 (* Can(a) <=> ENABLED <<Do(a)>>_vars, and therefore that                   *)
-(* HasToDo <=> ENABLED <<System>>_vars: a chosen action without a step is  *)
-(* a deadlock, and a step of an action that cannot be chosen is            *)
-(* unexpected.                                                             *)
+(* HasToDo <=> ENABLED <<System>>_vars. The models do not use ENABLED,     *)
+(* because TLC evaluates each LET inside of it again and again.            *)
 (***************************************************************************)
 EXTENDS LiveDataflow
 
@@ -62,7 +62,8 @@ FairSpec ==
 ------------------------------------------------------------------------------
 StepsAreExpected == chosen # Unexpected
 
-(* What StuckOnlyAtTheEnd calls possible, is so: without a request and time. *)
+(* StuckOnlyAtTheEnd requires a next step in exactly the states that have    *)
+(* one, apart from requests and time-outs.                                   *)
 MovesExactly == (IsMoving \/ ~HasSentAll) <=> \E a \in Actions : a[1] \notin {"Request", "TimeOut"} /\ Can(a)
 
 EveryRecordIsCommitted == LIVE_03

@@ -71,7 +71,7 @@ AbortSubsumed(g) == <<<<"abort", g.current, "SUBSUMED">>>>
 (* ALIGN-03, ALIGN-14: an alignment ends without a snapshot. *)
 GivenUp(g, aborts) == Resumes(g.blocked) \o aborts
 
-Overtaken(g) == GivenUp(g, AbortSubsumed(g))
+Subsumption(g) == GivenUp(g, AbortSubsumed(g))
 
 AbortCancelled(g, n) == <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>
 
@@ -96,7 +96,7 @@ Settle(g, effects) ==
 Arrive(g, c, effects) == Settle(Blocks(g, c), Append(effects, <<"block", c>>))
 
 (* ALIGN-01, and ALIGN-03 if an older checkpoint is pending *)
-Newer(g, c, n) == Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
+Newer(g, c, n) == Arrive(Begin(g, n), c, IF g.pending THEN Subsumption(g) ELSE <<>>)
 
 (* ALIGN-04: the sender has stopped after its barrier, so its channel        *)
 (* resumes. The alignment of a newer checkpoint does not change.             *)
@@ -142,7 +142,7 @@ OnInject(g, n) ==
     THEN [gate |-> g, out |-> Resumes(OpenChannels(g))]
     ELSE LET newer == n > g.current
              begun == IF newer THEN Begin(g, n) ELSE g
-             first == IF newer /\ g.pending THEN Overtaken(g) ELSE <<>>
+             first == IF newer /\ g.pending THEN Subsumption(g) ELSE <<>>
              late  == IF newer THEN {} ELSE BehindAwaited(g)
          IN  [gate |-> Idle(begun), out |-> first \o Completion(begun) \o Resumes(late)]
 ==============================================================================

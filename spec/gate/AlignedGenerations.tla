@@ -31,7 +31,7 @@ AbortsFirst(g, aborts) == aborts \o Resumes(g.blocked)                      \* G
 PassesAlone(g, c, n) ==                                                     \* Newer
     IF N = 1
     THEN [gate |-> [g EXCEPT !.current = n], out |-> Append(Late(g, c).out, <<"trigger", n>>)]
-    ELSE Arrive(Begin(g, n), c, IF g.pending THEN Overtaken(g) ELSE <<>>)
+    ELSE Arrive(Begin(g, n), c, IF g.pending THEN Subsumption(g) ELSE <<>>)
 
 (* Up to 1.10, ALIGN-04: no sender has stopped after a barrier. *)
 SendersContinue(g, c) == [gate |-> g, out |-> <<>>]                         \* Late

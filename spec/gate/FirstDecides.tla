@@ -78,7 +78,7 @@ LetGo(g, n) ==
 Cut(g, reason) == Append(LetGo(g, g.current), <<"abort", g.current, reason>>)
 
 (* A checkpoint begins that has these options. *)
-Overtaken(g, o) == IF g.pending THEN Cut(g, "SUBSUMED") ELSE <<>>
+Subsumption(g, o) == IF g.pending THEN Cut(g, "SUBSUMED") ELSE <<>>
 
 Persists(n, o) == <<<<"start_persisting", n>>, <<"trigger", n, o.alignment = "unaligned">>>>
 
@@ -113,7 +113,7 @@ OnBarrier(g, c, n, o) ==
     IF IsOver(g, n) THEN Late(g, c, o)
     ELSE IF n > g.current
     THEN LET step == Read(Begin(g, n, o), c, o, TRUE)
-         IN  Step(step.gate, Overtaken(g, o) \o step.out)
+         IN  Step(step.gate, Subsumption(g, o) \o step.out)
     ELSE IF Disagrees(g, c, o) THEN Step([g EXCEPT !.failed = TRUE], <<<<"fail">>>>)
     ELSE Read(g, c, o, FALSE)
 
@@ -151,7 +151,7 @@ AbortsFirst(g, reason) ==                                                   \* C
 
 (* A whole checkpoint ends without an effect, and a change of kind resumes   *)
 (* the channels before the abort.                                            *)
-OvertakenUnlessWhole(g, o) ==                                               \* Overtaken
+SubsumptionUnlessWhole(g, o) ==                                               \* Subsumption
     LET changes == Decided(o) # g.overtaking
     IN  IF ~g.pending \/ (Whole(g) /\ ~changes) THEN <<>>
         ELSE IF changes THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>)

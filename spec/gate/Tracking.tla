@@ -112,12 +112,12 @@ TrackBarrier(t, c, n) ==
 Cancelled(n) == <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>>
 
 (* TRACK-08 *)
-Overtaken(t, n) == {i \in DOMAIN t.tracked : t.tracked[i].id < n}
+Older(t, n) == {i \in DOMAIN t.tracked : t.tracked[i].id < n}
 
 (* TRACK-09, TRACK-10, TRACK-11, TRACK-17 *)
 TrackCancel(t, c, n) ==
     IF IsNewer(t, n) /\ IsAlone(t) THEN TrackerStep(t, Cancelled(n))
-    ELSE LET older == Cardinality(Overtaken(t, n))
+    ELSE LET older == Cardinality(Older(t, n))
              effects == Aborts(SubSeq(t.tracked, 1, older), "ON_CANCELLATION_BARRIER")
              rest == Tracks(t, After(t.tracked, older))
          IN  IF Position(rest, n) # {}

@@ -278,7 +278,7 @@ OneIsEnough(entry) == TRUE                                      \* IsComplete
 OlderStay(entries, i) == SubSeq(entries, 1, i - 1) \o SubSeq(entries, i + 1, Len(entries))   \* After
 AllGo(entries, i) == <<>>                                       \* After
 TriggersAborted(entry) == <<<<"trigger", entry.id>>>>           \* Completion
-NothingIsOlder(t, n) == {}                                      \* Overtaken
+NothingIsOlder(t, n) == {}                                      \* Older
 AnyUntracked(t, n) == Position(t, n) = {}                       \* IsNewer
 EndsNothing(t, c, i) == TrackerStep(t, <<>>)                    \* CountsEnd
 Blocks(t, effects) == [tracker |-> t, out |-> <<<<"block", 0>>>> \o effects]     \* TrackerStep

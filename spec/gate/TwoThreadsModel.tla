@@ -17,7 +17,7 @@ VARIABLES
     mail,           \* the effects left for the task thread, oldest first
     unread,         \* by channel: the ids of barriers received and not read
     last,           \* by channel: the highest id delivered, 0 at first
-    out             \* the last event, then the effects at once
+    out             \* the last event, then its immediate effects
 
 vars == <<threads, mail, unread, last, out>>
 Ids == 1 .. M

@@ -164,7 +164,7 @@ Align(g, c, o, stops) ==
 (* The steps of a gate. *)
 
 (* UNAL-04: the pending checkpoint ends, once. *)
-Overtaken(g) == IF g.pending THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>) ELSE <<>>
+Subsumption(g) == IF g.pending THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>) ELSE <<>>
 
 (* UNAL-15 *)
 Begin(g, n, o) ==
@@ -172,7 +172,7 @@ Begin(g, n, o) ==
                     !.timer = IF Alternating /\ IsTimed(o) THEN Due(g, o) ELSE -1]
 
 BeginIfNewer(g, n, o) ==
-    IF IsNewer(n, g.current) THEN Step(Begin(g, n, o), Overtaken(g)) ELSE Step(g, <<>>)
+    IF IsNewer(n, g.current) THEN Step(Begin(g, n, o), Subsumption(g)) ELSE Step(g, <<>>)
 
 (* UNAL-05: a sender that stopped may continue. *)
 Late(g, c, o) == Step(g, IF Stops(o) THEN <<<<"resume", c>>>> ELSE <<>>)

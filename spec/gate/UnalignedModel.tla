@@ -352,7 +352,7 @@ NeverLate(g, o) == FALSE                                                        
 DueFromNow(g, o) == g.now + Timeout                                              \* Due
 EverythingOvertakes(o) == TRUE                                                   \* MayOvertake
 StopsInSilence(g, effects) == Step(Idle(g), effects \o Resumes(g.blocked))             \* Stop
-AbortsNothing(g) == <<>>                                                         \* Overtaken
+AbortsNothing(g) == <<>>                                                         \* Subsumption
 ReleasesFirst(g, effects) ==                                                        \* Complete
     Step(Idle(g), effects \o Resumes(g.blocked) \o <<<<"trigger", g.current>>>>)
 PersistsNothing(g) == {}                                                         \* Persisting

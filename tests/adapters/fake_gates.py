@@ -17,9 +17,9 @@ HOW = sys.argv[1]
 
 class Right(forgetful.Gate):
     def barrier(self, channel, checkpoint):
-        overtaken = self.pending and checkpoint > self.current
+        subsumes = self.pending and checkpoint > self.current
         older, effects = self.current, super().barrier(channel, checkpoint)
-        if not overtaken:
+        if not subsumes:
             return effects
         at = next(place for place, effect in enumerate(effects) if effect["kind"] == "block")
         abort = {"kind": "abort", "checkpoint": older, "reason": "SUBSUMED"}

@@ -10,7 +10,7 @@ from conformance.adapters.choose import ours
 from conformance.adapters.hello_names import unknown_names
 from conformance.adapters.protocol import FAILURES, Hello, Offer
 from conformance.drive.bounds.ids import BOUNDS, INT64, MAPS, highest_id, mapped
-from conformance.drive.bounds.tried import Tried, ranges
+from conformance.drive.bounds.tested_scope import TestedScope, ranges
 from conformance.drive.bounds.wide_gate_cases import SIZES, widened
 from conformance.drive.oracle import Oracle
 from conformance.generators import generate
@@ -175,7 +175,7 @@ def test_a_widened_case_completes_where_the_small_one_does(first):
     ],
 )
 def test_a_profile_that_no_jar_was_compared_with_is_marked(component, config, says):
-    tried = Tried()
+    tried = TestedScope()
     tried.take(component, config, ())
 
     lines = tried.lines()

@@ -98,7 +98,7 @@ def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
     monkeypatch.setattr(CommandModules, "get_command", lambda *_: command)
-    assert cli.run(["schema"]) == Exit.OWN_FAULT
+    assert cli.run(["schema"]) == Exit.INTERNAL_ERROR
     assert "expected a pipe with a reader" in capsys.readouterr().err
 
 
@@ -108,5 +108,5 @@ def test_output_that_is_lost_is_no_verdict(tmp_path):
         done = subprocess.run(
             own_process("conformance.cli", *CONFORMING), stdout=full, stderr=subprocess.PIPE, cwd=tmp_path
         )
-    assert done.returncode == Exit.OWN_FAULT
+    assert done.returncode == Exit.INTERNAL_ERROR
     assert b"No space left on device" in done.stderr

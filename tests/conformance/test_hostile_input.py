@@ -11,7 +11,7 @@ from conformance.adapters.frames import DEEPEST, FrameError, parse_answer
 from conformance.adapters.protocol import canonical
 from conformance.cli import run
 from conformance.command_line.failures import TRACEBACK, ended_by
-from conformance.drive import listed
+from conformance.drive import known_divergences
 from conformance.released.known_divergences import KnownError, read
 from conformance.verdict import Exit
 from impl.state import CheckpointStorage, SnapshotCorruptError, encode
@@ -57,12 +57,12 @@ def test_our_own_fault_is_one_message(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(TRACEBACK, raising=False)
-    assert ended_by(ZeroDivisionError("division")) == Exit.OWN_FAULT
+    assert ended_by(ZeroDivisionError("division")) == Exit.INTERNAL_ERROR
     told = capsys.readouterr().err
     assert "Traceback" not in told
     assert "ZeroDivisionError: 'division'" in told
     monkeypatch.setenv(TRACEBACK, "1")
-    assert ended_by(ZeroDivisionError("division")) == Exit.OWN_FAULT
+    assert ended_by(ZeroDivisionError("division")) == Exit.INTERNAL_ERROR
     assert "ZeroDivisionError: division" in capsys.readouterr().err
 
 
@@ -225,8 +225,8 @@ def test_known_divergences_of_odd_shapes(text: str) -> None:
 @pytest.mark.parametrize("rows", [1, [1], [{"component": 1}], [{"component": "gate", "events": [1]}]])
 def test_a_list_of_odd_shapes(rows: object, tmp_path: Path) -> None:
     (tmp_path / "list.json").write_bytes(orjson.dumps({"format": 1, "divergences": rows}))
-    with pytest.raises(listed.ListError):
-        listed.read(tmp_path / "list.json")
+    with pytest.raises(known_divergences.ListError):
+        known_divergences.read(tmp_path / "list.json")
 
 
 @pytest.mark.parametrize(

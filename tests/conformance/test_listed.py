@@ -12,7 +12,7 @@ from conformance.adapters.choose import ours
 from conformance.adapters.process import ProcessAdapter
 from conformance.cases.hypothesis_machines import Source, run_machine
 from conformance.commands.implementations import conform
-from conformance.drive.listed import Known, Listed, ListError, read, write
+from conformance.drive.known_divergences import Known, Listed, ListError, read, write
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 

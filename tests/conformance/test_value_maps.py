@@ -11,7 +11,7 @@ from conformance.cases.walks import WalkOptions, walks
 from conformance.drive.bounds import ids as of_ids
 from conformance.drive.bounds import times as of_times
 from conformance.drive.bounds.ids import INT64
-from conformance.drive.bounds.play import play_mapped_rules, run_machines
+from conformance.drive.bounds.mapped_cases import play_mapped_rules, run_machines
 from conformance.drive.bounds.values import ALL, ValueMap, combined
 from conformance.drive.bounds.wide_gates import play_wide_gates
 from conformance.drive.lockstep import Played

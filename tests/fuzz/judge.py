@@ -21,7 +21,7 @@ MEMORY = 3 << 30
 """Bytes of address space beside what the fuzzer itself has."""
 OUTPUT = 1 << 20
 DOCUMENTED = frozenset({0, 1, 2, 64})
-"""70 is documented too, but is our own fault: a finding."""
+"""70 is documented too, but it is an internal error: a finding."""
 
 
 @dataclass(frozen=True)

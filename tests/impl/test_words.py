@@ -64,7 +64,7 @@ def test_a_field_with_a_default_is_left_out():
 @pytest.mark.parametrize(
     ("word", "wire", "says"),
     [
-        (Barrier, {"channel": 0}, "came without checkpoint"),
+        (Barrier, {"channel": 0}, "has no field checkpoint"),
         (Barrier, {"channel": 0, "checkpoint": "5"}, "checkpoint must be int, got '5'"),
         (Barrier, {"channel": True, "checkpoint": 5}, "channel must be int, got True"),
         (RestoreSink, {"checkpoint": "x"}, "checkpoint must be NoneType or int, got 'x'"),

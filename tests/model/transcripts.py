@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from conformance.vectors.transcripts import read, spoken
+from conformance.vectors.transcripts import kind_and_fields, read
 from model.components import COMPONENTS
 
 FOLDER = Path(__file__).parent.parent / "transcripts"
@@ -18,7 +18,7 @@ def replayed(text: str) -> str:
     """The transcript as the model tells it now: same comments, same events, fresh answers."""
     head, *blocks = text.strip().split("\n\n")
     comments = [line for line in head.splitlines() if line.startswith("#")]
-    component_name, config = spoken(head.splitlines()[len(comments)])
+    component_name, config = kind_and_fields(head.splitlines()[len(comments)])
     component = COMPONENTS[component_name]
     state = component.new(config)
     told = ["\n".join([*comments, written(component_name, config)])]
@@ -27,7 +27,7 @@ def replayed(text: str) -> str:
         events = block.split("\n----")[0].splitlines()
         effects: list[dict[str, Any]] = []
         for line in events:
-            kind, fields = spoken(line)
+            kind, fields = kind_and_fields(line)
             state, said, _ = component.apply(state, {"kind": kind, **fields})
             lines.append(written(kind, fields))
             effects += said

@@ -14,13 +14,13 @@ SECONDS = 60.0
 """The time limit of one answer; the first ones wait for the JVM."""
 JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
 NAME = "apache-flink"
-"""What a release calls itself."""
+"""The name under which a release reports itself."""
 UNGUARDED = "the classes of a release do not refuse events that the protocol does not allow"
 """Why random events do not test a release; `conformance.released.sequences` sends what its profile allows."""
 
 
 class NoJavaError(FlinkError):
-    """There is no Java to run the release with."""
+    """No Java is installed that could run the release."""
 
 
 def command(release: Release, options: Sequence[str] = ()) -> list[str]:
@@ -48,5 +48,5 @@ def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapt
 
 
 def is_release(hello: Hello) -> bool:
-    """It is a released Flink that answers behind this adapter."""
+    """Whether a released Flink answers behind this adapter."""
     return hello.implementation == NAME

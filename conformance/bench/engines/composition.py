@@ -39,7 +39,7 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Row]:
-    """TLC and the search by read sets in turn; the explorer would take minutes."""
+    """Runs TLC and the search by read sets alternately. The explorer would take minutes."""
     in_turn: dict[str, Search] = {
         TLC: partial(tlc_on, *composition),
         ONE: partial(ours_composed, composition, 1, kernels=kernels),
@@ -51,7 +51,7 @@ def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Ro
 
 
 def _compared(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]:
-    """The search alone, and with the answers of the model that it needs, which it computes anew each time."""
+    """The search without and with the answers of the model that it needs; each run computes these again."""
     beside = found[model, TLC]
     best = better(found[model, ONE], found[model, TWO])
     note = f"{best.who}, {model}, {best.runs[0].states:,} states"

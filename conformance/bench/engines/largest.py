@@ -1,4 +1,4 @@
-"""How far one machine goes: the memory of one very large search."""
+"""Measures the memory of one very large search on one machine."""
 
 from pathlib import Path
 

@@ -1,11 +1,11 @@
-"""One search in a process of its own: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
+"""One search in a separate process: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
 `manifest NAME` for a model of spec/manifests in Python, or `memoised NAME RECORDS CORES` for a composed
 dataflow of it, with a number of records for each source, by what its moves read.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
-It prints one line: the states (with the effects of the step before, but for `unlabelled`), the transitions,
-and the seconds of the search alone. `memoised` prints another before it: how many answers the search got from
-the model, and the seconds that they took.
+It prints one line: the states (with the effects of the last step, except for `unlabelled`), the transitions,
+and the seconds of the search alone. `memoised` prints another line before it: the number of answers from
+the model, and their seconds.
 """
 
 import sys

@@ -23,8 +23,8 @@ import orjson
 import psutil
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.beside.paced import PacedInput
-from conformance.bench.runtime import native, slow, word_counts
+from conformance.bench.flink_comparison.paced_source import PacedInput
+from conformance.bench.runtime import native, slow_jobs, word_counts
 from conformance.bench.runtime.processes import resident, spent, tree
 from conformance.bench.runtime.windows import Window, Windows
 from conformance.own_process import own_process
@@ -36,7 +36,7 @@ _START_SECONDS = 60.0
 
 
 class Launch(NamedTuple):
-    """How the process is started, if it is not this module. `cores`: those that it may use; none: all."""
+    """The command of another process than this module. `cores`: the cores that it may use; empty: all."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = MappingProxyType({})
@@ -85,7 +85,7 @@ class Driver:
         return result
 
     def has_answered(self, seconds: float) -> bool:
-        """Wait up to `seconds` for the answer; whether it is there."""
+        """Wait up to `seconds` for the answer. Returns whether it has arrived."""
         assert self._process.stdout is not None
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
@@ -134,7 +134,7 @@ def driving(kind: str, folder: Path, launch: Launch | None = None) -> Iterator[D
 
 
 def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
-    master = f"local[{slow.SLOTS}]"
+    master = f"local[{slow_jobs.SLOTS}]"
     with spark_session(master, folder / "spark.log", "bench") as spark:
 
         def carry_out(order: dict[str, Any]) -> dict[str, Any]:
@@ -146,9 +146,9 @@ def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
             order |= {one: Path(order[one]) for one in ("source", "counts") if one in order}
             if begun := order.pop("begun", None):
                 order["source"] = PacedInput(order["source"], Path(begun), order.pop("rows_per_second"))
-            job = (word_counts.job if kind == "words" else slow.job)(output=output, **order)
+            job = (word_counts.job if kind == "words" else slow_jobs.job)(output=output, **order)
             job = job.with_restarts(RestartConfig(attempts=kills))
-            hunter = slow.Hunter(kills)
+            hunter = slow_jobs.Hunter(kills)
             began = time.perf_counter()
             running = job.start(master, output, spark=spark, on_progress=hunter.look)
             windows: list[Window] = []

@@ -1,7 +1,7 @@
-"""A source without an end, whose rows can be counted at any moment: a folder of Parquet files, ever again.
+"""A source that reads a folder of Parquet files again and again, and whose rows can be counted at any moment.
 
-Each partition counts the rows that it has read in a file of eight bytes, mapped into memory: another process
-sees the count at once, and writing it costs nothing.
+Each partition stores the number of rows that it has read in a file of eight bytes, mapped into memory.
+Another process sees the number at once, and a write costs nothing.
 """
 
 import mmap
@@ -26,7 +26,7 @@ class EndlessInput:
     rows_per_second: float | None = None
 
     def open(self, partition: int, partitions: int) -> Source:
-        """The partition, at its beginning."""
+        """Open the partition at its beginning."""
         source = EndlessSource(
             self.path, partition=partition, partitions=partitions, dictionaries=self.to_rows is None
         )
@@ -35,7 +35,7 @@ class EndlessInput:
 
 
 class EndlessSource(ParquetFolder):
-    """One partition, in round after round; its offset counts the rows of all of them."""
+    """One partition, read again and again; its offset counts the rows of all repetitions."""
 
     def count_in(self, file: Path) -> None:
         """Count the rows in this file, which is created with its folder."""
@@ -44,7 +44,7 @@ class EndlessSource(ParquetFolder):
         self._count = counter(file)
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
-        """The next rows, at least one; there is no end."""
+        """The next rows, at least one; never None."""
         rows = super().read(max_rows)
         if rows is None:
             self._number = 0
@@ -56,7 +56,7 @@ class EndlessSource(ParquetFolder):
 def counter(file: Path) -> memoryview:
     """The number in a file of eight bytes, to be read and written at 0.
 
-    A view stores it in one piece. `struct` writes zeros first, and who reads then sees a count of none.
+    A write through the view is atomic. `struct` would write zeros first, and a reader could see them.
     """
     with file.open("r+b") as opened:
         return memoryview(mmap.mmap(opened.fileno(), _BYTES)).cast("q")

@@ -1,4 +1,4 @@
-"""Structured Streaming's own aggregation of the words, beside which ours is measured.
+"""Structured Streaming's own aggregation of the words, with which ours is compared.
 
 `groupBy(word).agg(count, sum)` in update mode, its state in RocksDB, `foreachBatch` writing each micro-batch
 as Parquet. A micro-batch has as many files as take about the time of our checkpoint interval.
@@ -67,5 +67,5 @@ def run(spark: "SparkSession", source: Path, output: Path, files_a_batch: int) -
 
 
 def answer(output: Path) -> Totals:
-    """What a run of the query has written."""
+    """The output of a run of the query."""
     return newest(ds.dataset(sorted(map(str, output.glob("batches/*/*.parquet")))).to_table())

@@ -7,7 +7,7 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime import word_counts
 from conformance.bench.runtime.driver import OURS, driving
 from conformance.bench.runtime.scale import Scale
-from conformance.bench.runtime.slow import BETWEEN_KILLS_SECONDS
+from conformance.bench.runtime.slow_jobs import BETWEEN_KILLS_SECONDS
 from conformance.bench.runtime.throughput import INTERVAL_MS
 
 TARGET_SECONDS = 3.0

@@ -28,9 +28,9 @@ class Scale(NamedTuple):
     turns: int = 5
     """Turns of the comparison with Flink."""
     smaller: int = 1
-    """Its numbers of rows are divided by this."""
+    """Divisor of the comparison's numbers of rows."""
     minutes: float = 40.0
-    """Its runs do not begin if they would end after these minutes; latencies come after them."""
+    """The comparison begins no run that would end after these minutes. The latencies are measured later."""
 
 
 FULL = Scale()

@@ -77,7 +77,7 @@ def _rates(runs: list[Result], rows: int) -> list[float]:
 
 
 def _calibrated(driver: Driver, source: Path, folder: Path) -> int:
-    """How many files a micro-batch takes to last about one checkpoint interval; Java gets warm by it."""
+    """The number of files with which a micro-batch lasts about one checkpoint interval, and Java is warm."""
     files = 2
     for _ in range(3):
         result = driver.run(source=str(source), output=str(folder / "out-native"), files_a_batch=files)

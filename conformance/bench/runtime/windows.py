@@ -19,7 +19,7 @@ from conformance.bench.benchmark import MeasurementError
 from conformance.bench.runtime.endless import rows_read
 from conformance.bench.runtime.processes import has_ended, spent, tree
 from impl.connectors.frontier import frontier
-from impl.running import RunningJob
+from impl.running_job import RunningJob
 
 WINDOW_SECONDS = 0.5
 """Minimum length of a window: the interval of the checkpoints."""
@@ -76,7 +76,7 @@ class Windows:
         return Window(checkpoint, cpu_then - cpu, rows_then - rows, ended - began)
 
     def _wait_for_commit(self, checkpoint: int) -> None:
-        """It mostly is there long before."""
+        """Waits until the output of the checkpoint is committed, which is mostly long before."""
         until = time.perf_counter() + _LONGEST_SECONDS
         while (frontier(self._committed) or 0) < checkpoint:
             if time.perf_counter() > until:

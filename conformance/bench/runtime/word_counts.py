@@ -1,7 +1,7 @@
 """The keyed aggregation that is measured: words with values, their number and sum by word.
 
-A folder of Parquet files is what both read, ours and Structured Streaming; `exact` is what both have to
-answer, computed from the files by Arrow. Words are drawn evenly, so that every batch has nearly all of them.
+Our runtime and Structured Streaming both read a folder of Parquet files. `exact` is the result that both must
+have, computed from the files by Arrow. Words are drawn evenly, so every batch has nearly all words.
 """
 
 import operator
@@ -135,5 +135,5 @@ def job(
 
 
 def answer(output: Path) -> Totals:
-    """What a run of the job has committed."""
+    """The committed output of a run of the job."""
     return newest(read_committed(output / "committed"))

@@ -57,7 +57,7 @@ def command(
     """
     from conformance.observe.guarantees.anomalies import Guarantee
     from conformance.observe.guarantees.guarantee import classify
-    from conformance.observe.guarantees.recorded import account_in
+    from conformance.observe.guarantees.recorded_run import account_in
     from conformance.report.formats.columns import deeper, wrapped
     from conformance.verdict import Verdict, together
 

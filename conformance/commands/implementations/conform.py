@@ -99,7 +99,7 @@ def command(  # noqa: PLR0913 - a click command
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.process import ProcessAdapter
     from conformance.drive.conform import Order, again, conform
-    from conformance.drive.listed import Known, read, write
+    from conformance.drive.known_divergences import Known, read, write
     from conformance.drive.plan import Plan
     from conformance.report.conform import THOROUGH
     from conformance.rules.selection import selected_rules

@@ -12,7 +12,7 @@ import click
 def command(names: tuple[str, ...], out: Path) -> int:
     """Write the configuration file `MODEL.cfg` of each MODEL, by default of all models.
 
-    TLC, the TLA+ Toolbox and editors read such a file beside the module of the model.
+    TLC, the TLA+ Toolbox and editors read such a file in the folder of the model's module.
     """
     from conformance.verdict import Exit
     from spec.manifest import load_manifest

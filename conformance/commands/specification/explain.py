@@ -14,7 +14,7 @@ KINDS = {
     "invariant": "invariant: it holds of every state or step, and no step fires it",
     "temporal": "temporal: only TLC checks it, under weak fairness",
 }
-"""From each kind of rule that the command prints to the text that it prints."""
+"""Maps each kind of rule to the text that the command prints."""
 
 
 @click.command()
@@ -42,7 +42,7 @@ def command(rule_id: str, part: str | None) -> int:
     named = {
         "source": rule.source,
         "releases": rule.holds,
-        "decided": _decided(rule),
+        "compared": _compared(rule),
         "operator": rule.operator,
         "property": rule.property,
         "kind": KINDS.get(rule.kind, ""),
@@ -58,15 +58,15 @@ def command(rule_id: str, part: str | None) -> int:
     return 0
 
 
-def _decided(rule: "Rule") -> str:
-    """The released classes that decided a rule, or why none did."""
+def _compared(rule: "Rule") -> str:
+    """The released classes with which the rule was compared, or the reason why there are none."""
     from conformance.released.matrix import PUBLISHED, in_order, read
 
     if rule.undecided:
-        return f"by no released class, taken from sources: {rule.undecided}"
+        return f"with no released class: {rule.undecided}"
     _, cells = read(PUBLISHED)
     seen = [cell.version for cell in in_order(cells.values()) if rule.id in cell.rules]
-    return f"by released classes, the oldest of Flink {seen[0]}, the newest of {seen[-1]}" if seen else ""
+    return f"with released classes, from Flink {seen[0]} to {seen[-1]}" if seen else ""
 
 
 def explain_theorem(part: str | None) -> int:

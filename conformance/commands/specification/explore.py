@@ -198,7 +198,7 @@ def _on_spark(
     reading: "Reading",
     say: Callable[[str], None],
 ) -> "Explored":
-    from conformance.explore.afar import on_spark
+    from conformance.explore.search_on_spark import on_spark
     from impl.spark.session import spark_session
 
     packages = ("impl", "model", "conformance")

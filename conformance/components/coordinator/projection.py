@@ -1,6 +1,6 @@
 """The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedState.tla.
 
-What a configuration puts in the place of an operator makes the Python closed model: the requests, the
+The operators that a configuration replaces determine the closed model in Python: the requests, the
 failures, the generation. The z3 relation is made for the shapes that a model meets
 (`model.coordinator.proofs.reached`) where that takes seconds: 174 shapes and 846 paths for one pending
 checkpoint at a time and requests of one rank. Two at a time are 518 shapes and 3,872 paths, and take five
@@ -13,8 +13,8 @@ from typing import Any
 
 from conformance.adapters.protocol import Wire
 from conformance.compare.projection import Given, Node, Projection, of_step
-from conformance.components.records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
 from conformance.components.store import ENTRIES
+from conformance.components.tla_records import FLAGS, OR_ZERO, Record, Spelling, each, fields, words
 from conformance.vectors.tla.text import Word, plain
 from model.coordinator.environment.failure_count import CheckpointFails, CheckpointSucceeds, closed_failures
 from model.coordinator.environment.relative_time import Request, Scope, closed_relative, handle_of
@@ -93,7 +93,7 @@ def _plan(given: Given) -> Plan:
 
 
 def _scope(given: Given) -> Scope:
-    """What the environment may do."""
+    """The events that the environment may choose."""
     replaced, (tasks, sources) = given.replaced, (given.sets["Tasks"], given.sets["Sources"])
     savepoint: tuple[Request, ...] = ((SAVEPOINT, True, False),) if given.flag("Savepoints") else ()
     others = tuple(task for task in tasks if task not in sources)

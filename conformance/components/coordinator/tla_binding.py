@@ -128,7 +128,7 @@ def _not_described_options(config: Wire) -> Iterator[str]:
 
 
 def _not_described(event: Wire) -> Iterator[str]:
-    """What the module does not describe of an event; nothing if it can be replayed."""
+    """The parts of an event that the module does not describe; empty if TLC can replay the event."""
     kind = event["kind"]
     if kind not in EVENTS:
         yield f"an event {kind}"

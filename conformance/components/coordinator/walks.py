@@ -1,4 +1,4 @@
-"""Events for walks of the coordinator: a job that mostly runs, and all that befalls its checkpoints."""
+"""Events for random walks of the coordinator: a job that mostly runs, its checkpoints, and their failures."""
 
 from collections.abc import Collection
 from itertools import product
@@ -32,7 +32,7 @@ _PLAIN: list[Wire] = [
 
 
 def is_from_1_14(profile: str) -> bool:
-    """It knows checkpoints after tasks finish, and a reason for files that cannot be written."""
+    """Whether checkpoints may continue after tasks finish, and failed files have a reason of their own."""
     return PROFILES.index(profile) >= PROFILES.index("1.14.0")
 
 
@@ -87,7 +87,7 @@ SLOW: Wire = {"cleaning": "slow"}
 
 
 def has_slow_cleaning(profile: str) -> bool:
-    """It counts the deletions that are under way."""
+    """Whether the generation counts the deletions that are under way."""
     return COORDINATOR_PROFILES[profile].limits_deletions
 
 
@@ -112,7 +112,7 @@ CLAIM_MODES = ("CLAIM", "NO_CLAIM", "LEGACY")
 def restored(profile: str, number: int) -> Wire:
     """The options with which a job starts from a savepoint; from 1.15 on in each claim mode, in turn.
 
-    A profile before 1.13 is not specified with one, and has none of them.
+    A profile before 1.13 has no such options, because the model does not describe them.
     """
     generation = COORDINATOR_PROFILES[profile]
     if not generation.restores_savepoints:
@@ -140,7 +140,7 @@ CONFIGS: list[Wire] = [
     *_IO_FAILURES,
     *_RESTORED,
 ]
-"""The configurations that walks go through, in turn: every generation, and often the newest by itself."""
+"""The configurations of walks, in turn: every generation, and after every second one the newest."""
 
 
 def walk_coordinator(config: Wire, rng: Random, injects: bool) -> Chooser:
@@ -149,7 +149,7 @@ def walk_coordinator(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 class _Coordinator:
-    """Remembers which tasks run, which the observable state does not tell."""
+    """Chooses events. Remembers which tasks run, because the observable state does not show it."""
 
     def __init__(self, config: Wire, rng: Random) -> None:
         self._draw = rng.random
@@ -184,11 +184,13 @@ class _Coordinator:
             return {"kind": "io_fails", "what": self._some(["metadata", "location", "id"])}
         pending, completed = observed["pending"], list(observed["completed"])
         if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
-            return self._restart()  # which puts them in order (COORD-22)
+            return self._restart()  # a restart sorts them (COORD-22)
         newest = max(completed, default=0)
         newer = [checkpoint for checkpoint in pending if int(checkpoint) > newest]
         if self._eventful and newer and len(newer) < len(pending) and self._draw() < 0.3:
-            return self._decline(newer, observed["next_id"])  # an older success clears it not (COORD-17)
+            return self._decline(
+                newer, observed["next_id"]
+            )  # a success of an older checkpoint does not clear the failure (COORD-17)
         if self._eventful and self._draw() < 0.05:
             return self._rarity(observed)
         if (self._coordinators or self._hooks) and self._draw() < (0.45 if pending else 0.2):
@@ -263,7 +265,7 @@ class _Coordinator:
         return {"kind": "shutdown", "status": self._some(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"])}
 
     def _master(self, pending: Wire, next_id: int) -> Wire:
-        """An answer about the newest checkpoint, which alone may wait for it, also when it has ended."""
+        """An answer of a master, mostly about the newest checkpoint; only that one may wait for masters."""
         of_hook = bool(self._hooks) and (not self._coordinators or self._draw() < 0.5)
         outcome = "fails" if self._draw() < 0.05 else "done"
         newest = max(map(int, pending), default=max(1, next_id - 1))

@@ -15,7 +15,7 @@ from conformance.compare.projection import (
     plain_event,
     projected,
 )
-from conformance.components.records import FLAGS, Record, each, field, fields
+from conformance.components.tla_records import FLAGS, Record, each, field, fields
 from conformance.divergence import Divergence
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import NotInTlaError, Raw, Word, set_of, steps, value
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from model.checker.prove import Case
 
 TRACKED_AT_MOST = 50
-"""As many checkpoints as a tracker keeps; the wire has no other bound."""
+"""The number of checkpoints that a tracker keeps; the wire has no other bound."""
 
 GATE = Record(*fields("current", "pending", "repeats", "failed"), *fields("blocked", "closed", of=FLAGS))
 
@@ -43,7 +43,7 @@ CALLS = ("inject", "advance")
 """Events that wait for no channel."""
 IS_CALL = f"event[1] \\in {set_of(CALLS)}"
 ALLOWS = f"~gate.failed /\\ ({IS_CALL} \\/ event[2] \\in Channels \\ gate.closed)"
-"""What a gate may be sent."""
+"""The events that the environment may send to a gate."""
 
 Steps = Mapping[str, str]
 """By the event's kind, the step of the gate."""
@@ -248,7 +248,7 @@ def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
 
 
 def _tracked(entries: Sequence[Sequence[object]]) -> str:
-    """What an entry needs is not observed; the module's own count of open channels stands for it."""
+    """The entries as TLA+. An observed entry does not have the number of channels that it needs."""
     return value([Raw(_entry(*entry)) for entry in entries])
 
 

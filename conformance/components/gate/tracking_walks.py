@@ -95,4 +95,4 @@ CONFIGS: list[Wire] = [
         level="handler",
     ),
 ]
-"""What walks go through, in turn."""
+"""The configurations that walks use, in turn."""

@@ -15,7 +15,7 @@ from conformance.compare.projection import (
     projected,
 )
 from conformance.components.gate.aligned import ALLOWS, Steps, gate_constants
-from conformance.components.records import FLAGS, Record, each, field, fields, words
+from conformance.components.tla_records import FLAGS, Record, each, field, fields, words
 from conformance.divergence import Divergence
 from conformance.drive.oracle import Edge
 from conformance.vectors.tla.binding import Binding, rules_of

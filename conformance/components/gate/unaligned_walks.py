@@ -13,14 +13,14 @@ _ALIGNMENTS = ("timeout", "timeout", "timeout", "unaligned", "unaligned", "align
 _DISTANCES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2, -1, -2)
 """How far an id is from the current one: of the pending checkpoint, next, with a gap, late."""
 _AHEAD = (0, 0, 1, 1, 1, 1, 2, 3, -1)
-"""How far ahead of the task a barrier is that the network receives."""
+"""The distance by which a barrier that the network receives may be ahead of the task."""
 _PAUSES = (0, 1, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 """How long ago a checkpoint was triggered when its barrier arrives."""
 
 
 def is_savepoint(checkpoint: int) -> bool:
-    """Where the type decides, walks make every third id that of a savepoint."""
+    """If the type of a checkpoint decides, every third id of a walk is that of a savepoint."""
     return checkpoint % 3 == 2
 
 
@@ -85,7 +85,7 @@ class _Source:
         return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **options}
 
     def _of_the_network(self, observed: Wire, channel: int) -> Wire:
-        """Its thread has received a barrier, mostly ahead of the task; or the task does what that left."""
+        """The network thread receives a barrier, mostly ahead of the task; or the task runs its mail."""
         if self._draw() < 0.4:
             return {"kind": "mail"}
         far = _AHEAD[int(self._draw() * len(_AHEAD))]
@@ -179,4 +179,4 @@ CONFIGS: list[Wire] = [
     ),
     *every(mode=_BOTH, channels=1, profile="flink-1.11", level="handler", alignment_timeout_ms=0, **_OLDER),
 ]
-"""What walks go through, in turn."""
+"""The configurations that walks use, in turn."""

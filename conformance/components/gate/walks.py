@@ -100,4 +100,4 @@ CONFIGS: list[Wire] = [
     *TRACKING_CONFIGS,
     *UNALIGNED_CONFIGS,
 ]
-"""What walks go through, in turn."""
+"""The configurations that walks use, in turn."""

@@ -1,4 +1,4 @@
-"""The bound of a verdict about one component: the one place that a further kind of cases adds its line to."""
+"""The bound of a verdict about one component. A new kind of cases adds its line here."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """How far a verdict reaches."""
+    """The bound of a verdict."""
 
     lines: tuple[str, ...]
-    """For a reader: options, channels, ids, lives, capabilities, what was not tested and why, suites."""
+    """For a reader: options, channels, ids, lives, capabilities, untested features with reasons, suites."""
     values: Mapping[str, object]
     """The bound as JSON values; `tried` of findings.schema.json names the keys."""
 

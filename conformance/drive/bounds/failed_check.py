@@ -1,4 +1,4 @@
-"""What went wrong outside a single case, as values: it is saved, listed as known, and played again.
+"""A failure outside a single case, as values, so that it can be saved, listed as known, and repeated.
 
 A late difference or hang in a long life, a batch after a refused event, an instance after a failed one, and
 an instance that is not made have no sequence of events with an answer that differs. Their checks are played
@@ -41,7 +41,7 @@ class FailedCheck(NamedTuple):
 
 
 def failed_check_of(read: Mapping[str, Any]) -> FailedCheck:
-    """The evidence of such values. Raises KeyError, TypeError or ValueError for what is none."""
+    """The evidence of such values. Raises KeyError, TypeError or ValueError for any other value."""
     events, before = tuple(read["events"]), tuple(read.get("before", ()))
     checkpoints = read.get("checkpoints", 0)
     if read["check"] not in CHECKS:

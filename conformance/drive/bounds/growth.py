@@ -1,6 +1,6 @@
-"""Whether a measure grows over a life: its last tenth beside its first, by medians.
+"""Whether a measure grows over a life: compares the medians of the first and the last tenth.
 
-A runtime that warms up grows at first and then stays; so growth counts only if it goes on in the second half.
+A runtime grows while it warms up, and then stays. So growth counts only if it continues in the second half.
 """
 
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from statistics import median
 
 TENTHS = 10
 SLOWER = 2.0
-"""If the answer time grows by this factor, that is a finding."""
+"""An answer time that grows by this factor is a finding."""
 LARGER = 1.1
-"""If memory grows by this factor,"""
+"""Memory that grows by this factor, and by LARGER_BYTES, is a finding."""
 LARGER_BYTES = 2**20
-"""and by this number of bytes, that is a finding."""
+"""See LARGER."""
 STEADY = 0.25
-"""The second half has at least this share of the growth; where growth is steady it has 4 parts of 9."""
+"""The least share of the growth that lies in the second half; with steady growth the share is 4 / 9."""
 
 
 def slower(seconds: Sequence[float]) -> str | None:
-    """What grows, of the seconds that each event took; None: nothing does."""
+    """A sentence if the time per event grows, else None. `seconds`: the time that each event took."""
     first, last = _grown(seconds, SLOWER, 0.0)
     if not last:
         return None
@@ -29,7 +29,7 @@ def slower(seconds: Sequence[float]) -> str | None:
 
 
 def larger(sizes: Sequence[float]) -> str | None:
-    """What grows, of the bytes that the processes occupied; None: nothing does."""
+    """A sentence if the memory grows, else None. `sizes`: the bytes of memory that the processes used."""
     first, last = _grown(sizes, LARGER, LARGER_BYTES)
     if not last:
         return None

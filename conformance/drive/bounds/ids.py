@@ -1,14 +1,14 @@
 """Checkpoint ids near the bounds of machine numbers: order-preserving maps of the ids of a case.
 
-The protocol compares ids and never counts with them, but for the few places where a distance matters; so a
-case means the same with other ids in the same order. An implementation that holds an id in 32 bits, or in a
-floating-point number, answers wrongly from some bound on. The model's numbers have no bound: it gets the
-mapped events, so that its answers are right also where a distance matters.
+The protocol only compares ids, apart from a few places where their distance matters. So a case has the same
+meaning with other ids in the same order. An implementation that stores an id in 32 bits, or in a
+floating-point number, gives wrong answers from some bound on. The model's numbers have no bound. It gets the
+mapped events, too, so its answers are right also where a distance matters.
 
 The coordinator draws its ids itself. With the capability `first_id`, maps that keep every distance set its
-first id, so that it draws the mapped ids. With the other maps, and without the capability, its cases get
-messages about ids that were never drawn: in front of each message the same one about a far id, which 32 bits
-would take for the right one.
+first id, so that it draws the mapped ids. With the other maps, and without the capability, each message of a
+case is preceded by the same message about a large id that was never drawn. An implementation with ids of 32
+bits would confuse this id with the right one.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,28 +21,28 @@ from spec.vocabulary import limited, vocabulary
 
 INT32, UINT32, DOUBLE, INT64 = 2**31, 2**32, 2**53, 2**63 - 1
 BOUNDS = {INT32: "2^31", UINT32: "2^32", DOUBLE: "2^53", INT64: "2^63 - 1"}
-"""The bounds around which ids are tried, and how they are written."""
+"""The bounds near which ids are tested, with their notation."""
 COUNTED = frozenset({"coordinator"})
 """Components that draw their ids themselves."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
 ROOM = 256
-"""The highest id of a run whose end is not known is at most so far above the lowest."""
+"""The assumed distance of the highest id from the lowest one in a run whose end is not known."""
 
 
 class IdMap(NamedTuple):
     """One map of ids."""
 
     bound: int
-    """The bound that it leads to, one of BOUNDS or the greatest id of `hello`; 0: it leads to none."""
+    """The bound near the mapped ids: one of BOUNDS, or the greatest id of `hello`; 0 for none."""
     name: str
     of: Callable[[int, int], int]
     """The mapped id, given the id and the highest one of the case; grows with the id."""
     can_be_drawn: bool = False
-    """Every distance stays, so that a coordinator with another first id draws the mapped ids."""
+    """Whether distances stay, so that a coordinator with another first id draws the mapped ids."""
 
     @property
     def declined(self) -> str:
-        """What an implementation declines that answers `unsupported` to these ids."""
+        """The name of the bound that an implementation does not support if it answers `unsupported`."""
         bound = BOUNDS.get(self.bound)
         return self.name if bound is None else f"ids around {bound} and beyond"
 
@@ -81,11 +81,11 @@ MAPS: tuple[IdMap, ...] = (
         lambda checkpoint, highest: INT64 - highest + checkpoint if checkpoint > 1 else checkpoint,
     ),
 )
-"""All maps, by their bounds, which ascend: who declines one declines all that follow with a greater bound."""
+"""All maps, by ascending bounds. If an implementation declines one, it declines all later ones."""
 
 
 def maps_within(greatest: int | None, *, first_id: bool = False) -> tuple[IdMap, ...]:
-    """The maps whose ids an implementation takes that declares `greatest` as its greatest id.
+    """The maps for an implementation that declares `greatest` as its greatest id.
 
     `first_id`: a coordinator takes its first id.
     """
@@ -122,7 +122,7 @@ def highest_id(component: str, events: Sequence[Wire], config: Wire = MappingPro
 
 
 def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[Wire]:
-    """The event with its ids mapped; at a component that draws its ids the far one comes before it.
+    """The event with its ids mapped. If the component draws its ids, the message with a large id precedes it.
 
     An id above `highest` counts as `highest`: no mapped id is beyond the bound.
     """
@@ -143,8 +143,8 @@ def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[
 def fields_of(component: str, limit: str = "ids") -> tuple[str, ...]:
     """The fields of its events whose types `limits` of `hello` bounds: with ids, or with `milliseconds`.
 
-    Positions in what is read are as far-reaching as ids, and count as such. A part of the model that is no
-    component of the protocol has none.
+    Offsets may be as large as ids, and count as ids. A part of the model that is not a
+    component of the protocol has no such fields.
     """
     events = vocabulary()[component].events if component in vocabulary() else ()
     named = (field.name for event in events for field in event.fields if limited().get(field.type) == limit)
@@ -152,5 +152,5 @@ def fields_of(component: str, limit: str = "ids") -> tuple[str, ...]:
 
 
 def is_id(value: object) -> bool:
-    """An id; -1 stands for none, and is never mapped."""
+    """Whether a value is an id. The value -1 means "no id" and is never mapped."""
     return type(value) is int and value >= 0

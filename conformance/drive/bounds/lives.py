@@ -34,7 +34,7 @@ from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
 from conformance.generators import generate
-from conformance.vectors.transcripts import spoken
+from conformance.vectors.transcripts import kind_and_fields
 from conformance.verdict import Verdict
 from model.components import COMPONENTS
 
@@ -110,7 +110,10 @@ def rounds() -> Mapping[str, Round]:
 
 def _read(component: str, text: str) -> Round:
     opening, events = (
-        [{"kind": kind, **fields} for kind, fields in map(spoken, filter(None, part.strip().split("; ")))]
+        [
+            {"kind": kind, **fields}
+            for kind, fields in map(kind_and_fields, filter(None, part.strip().split("; ")))
+        ]
         for part in text.split("|")
     )
     numbers = (event[name] for event in events for name in fields_of(component) if name in event)
@@ -165,7 +168,7 @@ def _batches(life: _Life) -> Iterator[list[Wire]]:
 
 
 def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
-    """How the life of an evidence differs or hangs now, late or at its beginning; None: it does not."""
+    """The failure of a saved life if it is played again, or None if it does not fail any more."""
     component, config = evidence.component, evidence.config
     life = _Life(component, config, _for(config, rounds()[component]), evidence.checkpoints)
     total = Played()
@@ -266,7 +269,7 @@ class _Watch:
 def _difference(
     batch: Sequence[Wire], answer: Applied | Failure, expected: Sequence[Effects], observed: Wire
 ) -> str | None:
-    """How an answer differs; None: it is as expected."""
+    """The difference of an answer from the expected one, or None."""
     if not isinstance(answer, Applied):
         return answer.describe()
     for event, came, effects in zip(batch, answer.effects, expected, strict=True):

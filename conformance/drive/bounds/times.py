@@ -29,7 +29,7 @@ class TimeMap(NamedTuple):
 
     @property
     def declined(self) -> str:
-        """What an implementation declines that answers `unsupported` to these times."""
+        """The name of the bound that an implementation does not support if it answers `unsupported`."""
         return f"{self.name} and beyond"
 
     @property
@@ -45,7 +45,7 @@ MAPS: tuple[TimeMap, ...] = (
     TimeMap("times around 2^53", 2**53 - 11),
     TimeMap("times around 2^62", 2**62),
 )
-"""All maps, by the times that they lead to, which ascend."""
+"""All maps, by ascending times."""
 
 
 def maps_within(greatest: int | None) -> tuple[TimeMap, ...]:
@@ -83,7 +83,7 @@ def mapped_config(component: str, config: Wire, times: TimeMap) -> Wire:
 
 
 def opening(times: TimeMap) -> Iterator[Wire]:
-    """What happens before the first event of a case."""
+    """The events before the first event of a case."""
     if times.begin:
         yield {"kind": "advance", "ms": times.begin}
 

@@ -19,7 +19,7 @@ class ValueMap(NamedTuple):
 
     @property
     def declined(self) -> str:
-        """What an implementation declines that answers `unsupported` to these values."""
+        """The name of the bound that an implementation does not support if it answers `unsupported`."""
         return "; ".join(one.declined for one in self if one is not None)
 
     def config(self, component: str, config: Wire) -> Wire:
@@ -29,7 +29,7 @@ class ValueMap(NamedTuple):
         return config if times is None else of_times.mapped_config(component, config, times)
 
     def opening(self, component: str, config: Wire) -> list[Wire]:
-        """What happens before the first event."""
+        """The events before the first event of a case."""
         times = self._times(component, config)
         return [] if times is None else list(of_times.opening(times))
 
@@ -63,6 +63,6 @@ def _combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> Iterator[ValueM
 
 
 UNMAPPED = ValueMap(None, None)
-"""Every value stays."""
+"""The map that changes no value."""
 ALL = combined(of_ids.MAPS, of_times.MAPS)
 """The maps for an implementation without limits."""

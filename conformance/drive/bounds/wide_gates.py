@@ -10,8 +10,8 @@ from random import Random
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.cases.walks import LENGTH
 from conformance.divergence import Divergence
-from conformance.drive.bounds.conduct import one_of_each
-from conformance.drive.bounds.play import rule_cases
+from conformance.drive.bounds.errors_and_failures import one_of_each
+from conformance.drive.bounds.mapped_cases import rule_cases
 from conformance.drive.bounds.wide_gate_cases import (
     LARGE,
     SIZES,

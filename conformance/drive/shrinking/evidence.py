@@ -57,7 +57,7 @@ def repeated(divergence: Divergence, adapter: Adapter) -> Divergence:
 
 
 def budget_of(divergence: Divergence) -> str:
-    """Within which budget it was shrunk, in a few words; none for a divergence that comes again."""
+    """The budget within which it was shrunk, in a few words; empty for a divergence that occurs again."""
     if divergence.repeats is not None:
         return f"shrunk in at most {PLAYS} plays"
     return f"shrunk with at most {HANGS} hangs" if divergence.lost == "hung" else "no event can be left out"

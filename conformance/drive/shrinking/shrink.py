@@ -1,10 +1,10 @@
-"""Shrinking: from a case that diverges to one from which no event can be left out.
+"""Shrinking: turns a case that diverges into one from which no event can be left out.
 
-Deterministic: first larger runs of events are left out, then single ones, over and over until every
-single removal makes the divergence vanish or changes what is charged (the primary rule, a crash); in
-between, checkpoint ids and channels are made small. At the end options of barriers are left out. Only
-candidates that still charge the same are kept, so that what is shown at the end is the divergence that was
-found. `conformance.drive.shrinking.simplest` goes on with the configuration.
+The algorithm is deterministic. It leaves out first longer sequences of events, then single ones, and repeats
+this until every single removal makes the divergence vanish or changes its charge (the primary rule, or a
+crash). In between, it makes checkpoint ids and channels small. At the end it leaves out options of barriers.
+It keeps only candidates with the same charge, so that the last one shows the divergence that was found.
+`conformance.drive.shrinking.simplest` then simplifies the configuration.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ _TRIED_FIRST = 3
 Trial = Callable[[Sequence[Wire]], Divergence | None]
 """Plays these events from the beginning; returns the divergence."""
 Play = Callable[[Wire, Sequence[Wire]], Divergence | None]
-"""Like `Again`, with a configuration; None also if the configuration does not exist."""
+"""Like `Trial`, with a configuration; None also if the configuration does not exist."""
 
 
 def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
@@ -36,7 +36,7 @@ def shrink(divergence: Divergence, adapter: Adapter) -> Divergence:
 
 
 def player(component: str, adapter: Adapter) -> Play:
-    """Plays events beside the model; what it returns is a divergence or a hang."""
+    """A function that plays events in lock-step with the model, and returns a divergence or a hang."""
     oracles = Oracles(component)
 
     def play(config: Wire, events: Sequence[Wire]) -> Divergence | None:
@@ -66,7 +66,7 @@ def _charged(divergence: Divergence) -> tuple[str | None, bool]:
 
 
 def fewest_events(divergence: Divergence, trial: Trial, options: Collection[str] = OPTIONS) -> Divergence:
-    """Leave out events, then `options` of events, and make ids small, until nothing more can go."""
+    """Leave out events, make ids small, then leave out `options`, while the divergence stays the same."""
     changed = True
     while changed:
         shorter = _leave_out(divergence, trial)
@@ -77,7 +77,7 @@ def fewest_events(divergence: Divergence, trial: Trial, options: Collection[str]
 
 
 def fewer_channels(divergence: Divergence, play: Play) -> Divergence | None:
-    """The case with fewer channels; channels of events that are then too high get lower numbers."""
+    """The case with fewer channels. Events with a channel that no longer exists get lower channels."""
     channels = divergence.config.get("channels")
     if type(channels) is not int:
         return None
@@ -99,7 +99,7 @@ def fewer_channels(divergence: Divergence, play: Play) -> Divergence | None:
 
 
 def lowest(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The lowest number from `low` on for which it holds, found by bisection; for `high` it does."""
+    """The lowest number from `low` on that `holds`, found by bisection; `high` must hold."""
     if low < high and holds(low):
         return low
     while low < high:
@@ -112,13 +112,13 @@ def lowest(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def replaced(event: Wire, field: str, values: Mapping[int, int]) -> Wire:
-    """The event with the number of a field replaced, where there is another one for it."""
+    """The event; `values` replaces the number of its field if it has a new one for it."""
     value = event.get(field)
     return {**event, field: values[value]} if type(value) is int and value in values else event
 
 
 def numbered(component: str) -> Iterator[tuple[str, ...]]:
-    """The fields of events that hold numbers of one kind; ids that a coordinator draws are not free."""
+    """The fields of events that hold numbers of one kind; not the ids that a coordinator chooses itself."""
     fields = () if component == "coordinator" else fields_of(component)
     yield from ((field,) for field in fields) if component == "offsets" else (fields,)
 
@@ -129,7 +129,7 @@ def numbers(events: Sequence[Wire], fields: Sequence[str]) -> list[int]:
 
 
 def _plainer(divergence: Divergence, trial: Trial, options: Collection[str]) -> Divergence:
-    """Leave out the options of events that are of no matter."""
+    """Leave out the options of events that the divergence does not need."""
     position = 0
     while position < len(divergence.events):
         for option in options:
@@ -161,14 +161,14 @@ def _leave_out(divergence: Divergence, trial: Trial) -> Divergence:
 
 
 def _kept(events: Sequence[Wire], divergence: Divergence, trial: Trial) -> Divergence | None:
-    """The divergence of these events, if they are others and it is the same one."""
+    """The divergence of these events, if the events differ and the charge is the same."""
     if not events or tuple(events) == divergence.events:
         return None
     return kept(trial(events), divergence)
 
 
 def _dense_ids(divergence: Divergence) -> list[Wire]:
-    """The same order of checkpoint ids, without gaps, from 1 on."""
+    """The events with checkpoint ids 1, 2, … in the same order, without gaps."""
     events = list(divergence.events)
     for fields in numbered(divergence.component):
         dense = {value: place for place, value in enumerate(numbers(events, fields), start=1)}

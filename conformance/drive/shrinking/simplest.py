@@ -42,7 +42,7 @@ def simplest(divergence: Divergence, play: Play, fixed: Mapping[str, object]) ->
 
 
 def _simpler(divergence: Divergence, field: Field, play: Play, fixed: Mapping[str, object]) -> Divergence:
-    """The first simpler value of one option with which it diverges still."""
+    """The divergence with the first simpler value of one option that keeps it."""
     if field.name not in divergence.config:
         return divergence
     pinned = {name: value for name, value in fixed.items() if name == field.name}
@@ -57,7 +57,7 @@ def _simpler(divergence: Divergence, field: Field, play: Play, fixed: Mapping[st
 def _simpler_values(field: Field, value: object) -> Iterator[object]:
     """Simpler values than this one, the simplest first: a default, a smaller number, a shorter list.
 
-    Of levels `handler` is the simplest. Modes differ in what is charged, so none is simpler than another.
+    Level `handler` is the simplest level. Modes have different rules, so no mode is simpler than another.
     """
     if field.type == "level":
         yield from () if value == "handler" else ("handler",)
@@ -72,7 +72,7 @@ def _simpler_values(field: Field, value: object) -> Iterator[object]:
 
 
 def _lower_numbers(divergence: Divergence, trial: Trial) -> Divergence:
-    """Each id, and each channel, as low as it can be in the same order; two may become one."""
+    """Lowers each id and each channel while the divergence stays. The order stays; two may become equal."""
     for fields, least in [*((fields, 1) for fields in numbered(divergence.component)), (("channel",), 0)]:
         position = 0
         while position < len(known := numbers(divergence.events, fields)):
@@ -86,7 +86,7 @@ def _lower_numbers(divergence: Divergence, trial: Trial) -> Divergence:
 def _lower(
     divergence: Divergence, trial: Trial, fields: tuple[str, ...], span: tuple[int, int]
 ) -> Divergence:
-    """One number as low as it can be, but not below the first of the span, whose last it is now."""
+    """Lowers one number, from the end of `span` to the lowest value in `span` that keeps the divergence."""
     found: dict[int, Divergence] = {}
 
     def holds(number: int) -> bool:

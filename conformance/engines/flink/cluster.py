@@ -172,7 +172,7 @@ class FlinkCluster(Engine):
         return self.place.folder / "declined"
 
     def close(self) -> None:
-        """End the polls and the database, if there is one; record what they have shown."""
+        """End the polls and the database, if there is one; record their findings."""
         if self._poll is not None:
             self.recorded.append(self._poll.end())
         if self._table is not None:

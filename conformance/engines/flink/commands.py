@@ -1,4 +1,4 @@
-"""What the processes of a cluster are started with: Java, its options, and the settings of Flink."""
+"""The command lines of a cluster's processes: Java, its options, and the settings of Flink."""
 
 import shutil
 import tomllib

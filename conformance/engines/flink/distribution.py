@@ -14,7 +14,7 @@ _ZOOKEEPER = "org/apache/zookeeper/server/quorum/QuorumPeerMain.class"
 
 
 class Distribution(NamedTuple):
-    """What the processes of a cluster are started from."""
+    """The files from which the processes of a cluster start."""
 
     version: str
     class_path: str

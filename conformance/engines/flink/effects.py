@@ -17,9 +17,9 @@ from conformance.engines.schedule import Kind
 HEALTHY_SECONDS: Final = 30.0
 """How long a fault waits for the next completed checkpoint: a job that restarts fails checkpoints anyway."""
 LONGER_SECONDS: Final = 2.0
-"""How much longer a fault may last if no checkpoint has failed yet."""
+"""The further seconds that a fault may last if no checkpoint has failed yet."""
 _SHOWN_SECONDS: Final = 3.0
-"""How long the effect may take to be shown."""
+"""The seconds within which the effect must be visible."""
 _ANSWERED_SECONDS: Final = 20.0
 """How long the job manager may take to answer."""
 _WAIT: Final = 0.05
@@ -37,7 +37,7 @@ def present(file: Path) -> Iterator[None]:
 
 
 class Effect:
-    """What the cluster shows of a fault of this kind, from the next completed checkpoint on."""
+    """The visible effect of a fault of this kind, from the next completed checkpoint on."""
 
     def __init__(self, kind: Kind, port: int, processes: Processes) -> None:
         self._kind, self._port, self._processes = kind, port, processes
@@ -95,7 +95,7 @@ class Effect:
         return counts
 
     def _messages(self) -> dict[str, int]:
-        """How often REST reports each reason, among the newest checkpoints."""
+        """The number of newest checkpoints that REST reports with each reason."""
         return dict(
             Counter(
                 str(one.get("failure_message"))[:_MESSAGE]

@@ -65,7 +65,7 @@ class MountedFolder:
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """The file system has no space within the block; what Flink deletes meanwhile is filled again."""
+        """Keep the file system full within the block; space that Flink frees is filled again."""
         filler = self._seen / "filler"
         ends = threading.Event()
         with filler.open("wb", buffering=0) as file:

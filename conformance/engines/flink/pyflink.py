@@ -29,7 +29,7 @@ def _package(python: str) -> Path:
 
 @dataclass
 class PyFlinkCluster(FlinkCluster):
-    """The functions of the job run in Python; `execution`: in a `thread` of Java or a `process` beside it."""
+    """The job's functions run in Python. `execution`: in a `thread` of Java, or in a separate `process`."""
 
     python: str = field(kw_only=True)
 
@@ -41,11 +41,11 @@ class PyFlinkCluster(FlinkCluster):
         return [*words, str(self.place.lanes), str(LANES), str(self.place.output), str(self.place.progress)]
 
     def state(self) -> None:
-        """Its state is pickled values of Python, which no job of ours reads."""
+        """PyFlink's state consists of pickled Python values, which our jobs cannot read."""
         return
 
     def environment(self) -> dict[str, str]:
-        """Flink finds the jar for Python in a folder that its start scripts would name."""
+        """The folder in which Flink finds the jar for Python; otherwise its start scripts name it."""
         return {"FLINK_OPT_DIR": str(_package(self.python) / "opt")}
 
     def more_settings(self) -> dict[str, str]:

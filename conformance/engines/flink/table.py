@@ -34,7 +34,7 @@ class CommittedTable:
         except (ImportError, ServerNotFoundError, ServerFailedError) as cannot:
             raise EngineSetUpError(f"expected a PostgreSQL server, got: {cannot}") from cannot
         self.url: Final = f"jdbc:postgresql://127.0.0.1:{port}/postgres?user=postgres"
-        """What the job connects to."""
+        """The address to which the job connects."""
         try:
             self._session = psycopg.connect(self._server.conninfo, autocommit=True)
             self._session.execute("CREATE TABLE committed (line text NOT NULL)")

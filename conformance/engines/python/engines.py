@@ -39,7 +39,7 @@ class Spark(OneProcess):
     )
 
     def command(self) -> Sequence[str]:
-        """Its specification comes in a file."""
+        """The command of the job; its specification is in a file."""
         file = self.place.folder / "spec.json"
         folders = {
             name: str(getattr(self.place, name))
@@ -59,7 +59,7 @@ class Spark(OneProcess):
         return [self.python, str(JOBS / "spark_job.py"), str(file)]
 
     def environment(self) -> dict[str, str]:
-        """Its addresses, and the archive of its classes if there is one: Java starts in half the time."""
+        """The addresses, and the archive of classes if there is one: it halves the start of Java."""
         found = {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": self.python,

@@ -16,7 +16,7 @@ from conformance.engines.schedule import Fault, Kind
 
 STOPS_SECONDS = 20.0
 _RESTART_SECONDS = 0.5
-"""How long a supervisor waits before it starts a process again."""
+"""The seconds that a supervisor waits before it starts a process again."""
 
 
 @dataclass

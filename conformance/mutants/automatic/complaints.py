@@ -1,4 +1,4 @@
-"""What a judge complains of: a rule or a difference, a crash, or too much time; the outcome of a mutant."""
+"""The findings of a judge (a rule or difference, a crash, a time limit), and the outcome of a mutant."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Which statements of protocol modules a piece of work runs: only work that runs an edit can judge it.
+"""The statements of protocol modules that a piece of work runs. Only work that runs an edit can detect it.
 
 Work that was made with an edit is the same as without it if all its data and code are the same.
 """
@@ -28,7 +28,7 @@ class Marks:
             install_text(module, marked(module, source, places))
 
     def taken(self) -> Places:
-        """What has run since the last call."""
+        """The statements that have run since the last call."""
         found = frozenset(self._found)
         self._found.clear()
         return found
@@ -97,7 +97,7 @@ def _is_alike(one: Any, other: Any, compared: dict[tuple[int, int], object]) -> 
 
 
 def _parts(whole: Any) -> tuple[object, ...] | None:  # noqa: ANN401
-    """What a value or function consists of, beside its class and its code; None if that is not known."""
+    """The parts of a value or function, apart from its class and its code; None if they are not known."""
     match whole:
         case tuple() | list():
             return (*whole,)
@@ -111,7 +111,7 @@ def _parts(whole: Any) -> tuple[object, ...] | None:  # noqa: ANN401
             return whole.__func__, whole.__self__
         case CellType():
             return (whole.cell_contents,)
-        case _ if hasattr(whole, "term"):  # a symbol; what it keeps beside its term follows from that
+        case _ if hasattr(whole, "term"):  # a symbol; everything else follows from its term
             return (whole.term,)
         case _ if hasattr(whole, "__dict__") and type(whole).__module__.startswith("model."):
             return (*vars(whole).items(),)

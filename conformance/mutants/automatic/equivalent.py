@@ -137,7 +137,7 @@ class _Code(NamedTuple):
 
 
 def _shape(code: CodeType) -> _Code:
-    """What a function does, without the lines that it stands in."""
+    """The code of a function, without its line numbers."""
     constants = tuple(
         _shape(one) if isinstance(one, CodeType) else (type(one), one) for one in code.co_consts
     )

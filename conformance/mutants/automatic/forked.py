@@ -21,7 +21,7 @@ Sends = Callable[..., None]
 
 
 def answers(function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10) -> Iterator[Any]:
-    """What a function sends from a forked process until it ends.
+    """The values that a function sends from a forked process until it ends.
 
     It is killed if nothing comes for `patience` seconds, or if the caller takes no more answers.
     """
@@ -51,7 +51,7 @@ class TooLongError(Exception):
 
 
 def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noqa: ANN401 - what it returns
-    """What a function returns within the limits of memory and processor time, or a complaint."""
+    """The result of a function within limits of memory and processor time, or a finding if it exceeds one."""
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -70,14 +70,14 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 
 
 def forget() -> None:
-    """Drop what functions of the model and of the implementation have kept of earlier calls."""
+    """Clear the caches of functions of the model and of the implementation."""
     for one in _keeping(len(sys.modules)):
         one.cache_clear()
 
 
 @lru_cache(maxsize=1)
 def _keeping(_modules: int) -> tuple["_lru_cache_wrapper[Any]", ...]:
-    """The functions that keep what they returned, among all modules that are loaded by now."""
+    """The functions with a cache, in all modules that are loaded now."""
     return tuple(
         one
         for name, module in list(sys.modules.items())

@@ -24,11 +24,11 @@ _COMPANIONS = {
     "properties",
     "wire",
 }
-"""Modules that declare records, parse, or judge. What an event is made of changes no rule."""
+"""Modules that declare records, parse, or judge. The fields of an event change no rule."""
 _RULES = re.compile(r"Model$|^Live")
 """Modules of the specification with rules; what extends or instantiates one of them states more of them."""
 _ABSTRACT = "ConsistentCut"
-"""What the dataflow has to refine is a rule too."""
+"""The module that the dataflow refines. It counts as a rule, so it is not mutated."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Edits of Python that mypy refuses. Like edits that are no TLA+, they are no mutants."""
+"""Finds edits that mypy rejects. They do not count as mutants, like edits that are not valid TLA+."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ _REFUSED = 1
 
 
 def is_refused(edit: Edit, text: str) -> bool:
-    """Whether mypy refuses the edited module with this text. False if mypy is not installed.
+    """Whether mypy rejects the edited module, whose text is `text`. False if mypy is not installed.
 
     `make lint` runs mypy on every module, so such an edit cannot be committed. Raises ScoreError if mypy
     cannot judge.

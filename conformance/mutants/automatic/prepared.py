@@ -1,9 +1,9 @@
-"""Judging the mutants of one folder in processes that are forked from one that has loaded and run everything.
+"""Judges the mutants of one folder in forks of a process in which everything is loaded and has run once.
 
-What a mutant cannot change is made once: the cases, their invariants, closed models, graphs, the answers of
-the model. Each unit of a judge runs once without an edit, which shows the statements that it runs and the
-time that it takes. A mutant is a change of code in a forked process, judged by the units that run its edit.
-Units are prepared in groups, each when the first mutant reaches it: most mutants are killed by the first.
+That process computes what no mutant changes: the cases, their invariants, closed models, graphs, and the
+answers of the model. It runs each unit of a judge once without an edit, and notes which statements the unit
+runs and how long it takes. A fork applies the edit of one mutant and runs the units that reach this edit.
+Units are prepared in groups, a group when the first mutant needs it: the first group kills most mutants.
 """
 
 import gc
@@ -26,8 +26,9 @@ from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
 
 SLOWER = 10
-"""A mutant may take this number of times as long as the original, plus the seconds that follow."""
+"""A mutant may take this many times as long as the original, plus LEAST."""
 LEAST = 5.0
+"""Seconds."""
 NO_ANSWER = crash("no answer")
 """The complaint of a judge that ran out of memory, crashed with z3, or hangs."""
 PATIENCE = 3600
@@ -35,16 +36,16 @@ PATIENCE = 3600
 CRASHES = 25
 """With `first`, a judge whose first units all crash tries no more of them."""
 _PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
-"""With the model, what units would load at last: what modules make of protocol code stays as it is."""
+"""Modules that units of work import. They are loaded with the model, so that mutants do not change them."""
 _NOT_PRELOADED = ("checker", "theorem")
-"""Folders of the model that no component needs, beside what the others load."""
+"""Folders of the model that no component needs, apart from modules that others load."""
 _OURS = ("model.", "impl.", "conformance.", "spec.")
 GROUP = 1.0
-"""Processor seconds after which a group of units is prepared; what follows is prepared if it is needed."""
+"""Processor seconds of the units in a group. The next group is prepared when a mutant needs it."""
 
 
 class Run(NamedTuple):
-    """A unit, as it ran without an edit."""
+    """The run of a unit without an edit."""
 
     unit: Unit
     places: Places
@@ -53,35 +54,35 @@ class Run(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a judge has found of a mutant so far."""
+    """The findings of a judge about a mutant so far."""
 
     complaint: str = ""
-    """The first by a rule, which ends the judge; until then that of the first unit that crashed."""
+    """The first complaint by a rule, which ends the judge; before it, the complaint of the first crash."""
     units: int = 0
     """Number of units that have run."""
     goes_on: bool = False
-    """Some unit has run to its end without a complaint."""
+    """A unit has run to its end without a complaint."""
     is_over: bool = False
     """No further unit is to run."""
     is_typed: bool = False
-    """A unit has crashed, of this judge or of one before, and mypy has accepted the edit."""
+    """A unit of this or an earlier judge has crashed, and mypy has accepted the edit."""
 
 
 class Found(NamedTuple):
-    """What a judge has found of a mutant."""
+    """The findings of a judge about a mutant."""
 
     complaint: str
     runs: list[Run] | None
-    """The units that run the edit, as far as they were needed; None if all were made and run with it."""
+    """The units that run the edit, up to the last needed one; None if the edit changed how units are made."""
     is_typed: bool
-    """As of Tally."""
+    """See `Tally.is_typed`."""
 
 
 class Prepared:
-    """The judges of a folder, and what each of their units runs."""
+    """The judges of a folder, and the places in the code that each of their units runs."""
 
     def __init__(self, layer: str, folder: str, judges: Judges, edits: Iterable[Edit]) -> None:
-        """`edits`: those that will be judged; only their statements report that they run."""
+        """`edits`: the edits to judge; only their statements are traced."""
         self._files = machine.HOME / LAYERS[layer] / folder
         self._judges = judges
         sources = {name: text for name, text in modules(layer) if name.split(".")[-2] == folder}
@@ -93,7 +94,7 @@ class Prepared:
         self._loaded = 0
         """Number of our modules that are loaded."""
         self._settled: set[tuple[str, int]] = set()
-        """The places that ran while modules were loaded, or for the invariants: what they did there stays."""
+        """The places that ran while modules were loaded, or for the invariants: no fork repeats this."""
         self._taken()
         self.complaint = ""
         """The complaint about the folder without an edit; empty: none so far."""
@@ -102,12 +103,13 @@ class Prepared:
         self._groups: dict[str, list[list[Run]]] = {}
         """By judge: the groups that have been prepared."""
         self._waiting: dict[str, Iterator[list[Run]]] = {}
-        """By judge: the groups that have not."""
+        """By judge: the groups that have not been prepared."""
 
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
-        """The mutant with this text; None if it must be judged where nothing is prepared.
+        """Judge the mutant with this text. Returns None if a new process must judge it.
 
-        That is what changes more than functions, or ran while modules were loaded or for the invariants.
+        That is the case if the edit changes more than functions, or if its place ran while modules were
+        loaded or for the invariants.
         """
         place = self._place_of(edit)
         if place in self._settled or not next(answers(_changes_functions, (edit, text)), False):
@@ -133,7 +135,7 @@ class Prepared:
         return _examined(judged, text, cases, self._judges.assumed)
 
     def _found_by(self, judge: str, edit: Edit, text: str, tally: Tally, *, first: bool) -> Found:
-        """What a judge finds of a mutant; nothing further if it must be judged where nothing is prepared."""
+        """The findings of a judge about a mutant, up to the point at which a new process must judge it."""
         units, making = self._units_of(judge)
         place, no_answer = self._place_of(edit), tally._replace(complaint=NO_ANSWER, is_over=True)
         if place in making and not next(answers(_remakes, (edit, text, units, self._judges, judge)), False):
@@ -161,7 +163,7 @@ class Prepared:
         return self._units[judge]
 
     def _groups_of(self, judge: str) -> Iterator[list[Run]]:
-        """The units of a judge in groups, each of which runs when the first mutant reaches it."""
+        """The units of a judge in groups, each of which is prepared when the first mutant needs it."""
         groups = self._groups.setdefault(judge, [])
         waiting = self._waiting.setdefault(judge, self._prepared(judge))
         yield from groups
@@ -170,7 +172,7 @@ class Prepared:
             yield group
 
     def _prepared(self, judge: str) -> Iterator[list[Run]]:
-        """The groups of a judge, each with what its units run without an edit."""
+        """The groups of a judge; prepares each of them, by a run of its units without an edit."""
         group: list[Run] = []
         for unit in self._units_of(judge)[0]:
             self._assume(unit)
@@ -182,7 +184,7 @@ class Prepared:
         yield _for_forks(group)
 
     def _taken(self) -> Places:
-        """The places that ran since the last call; what ran while a module was loaded is settled."""
+        """The places that ran since the last call; settles them if a module was loaded meanwhile."""
         found = self._marks.taken()
         if (loaded := sum(name.startswith(_OURS) for name in sys.modules)) != self._loaded:
             self._loaded = loaded
@@ -193,7 +195,7 @@ class Prepared:
         return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
 
     def _assume(self, unit: Unit) -> None:
-        """Keep the invariants of the shape of a case, and what they read."""
+        """Keep the invariants of the shape of a case, and the names that they read."""
         if (case := unit.case) is None:
             return
         from model.checker.prove import assume_invariants
@@ -213,7 +215,7 @@ class Prepared:
 
 
 def modules_of_the_model() -> Iterator[str]:
-    """The names of all modules of the model but those that only check or prove."""
+    """The names of all modules of the model except those that only check or prove."""
     home = machine.HOME
     for file in sorted((home / "model").rglob("*.py")):
         name, *rest = file.relative_to(home).with_suffix("").parts
@@ -222,14 +224,14 @@ def modules_of_the_model() -> Iterator[str]:
 
 
 def _for_forks(group: list[Run]) -> list[Run]:
-    """The group, whose objects no later collection of garbage scans, and no forked process copies."""
+    """Return the group. From now on no garbage collection scans its objects, and so no fork copies them."""
     gc.collect()
     gc.freeze()
     return group
 
 
 def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send each edit with its outcome or None; at a complaint about the folder without an edit, this one."""
+    """Send each edit with its outcome or None; send a complaint about the folder without an edit instead."""
     texts = dict(modules(layer))
     judges = Judges(layer, folder, dumps)
     left = [*edits]
@@ -301,7 +303,7 @@ def _pairs(edit: Edit, text: str) -> Pairs:
 
 
 def _judge(edit: Edit, text: str, runs: list[Run], before: Tally, first: bool, found: Any) -> None:  # noqa: ANN401
-    """Send what is found of the mutant after these units."""
+    """Send the findings about the mutant after these units."""
     _change(edit, text)
     units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
     found.send(_tallied(edit, text, units, before, first=first))
@@ -348,7 +350,7 @@ def _judge_anew(
 
 
 def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tally, *, first: bool) -> Tally:
-    """What is found by all units of a judge, which may crash before there is one."""
+    """The findings of all units of a judge, which may crash before its first unit."""
 
     def tallied() -> Tally:
         return _tallied(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), before, first=first)
@@ -363,7 +365,7 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
 def _tallied(
     edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
 ) -> Tally:
-    """What is found by these units after others. `units`: each with its limit of processor seconds, or 0.
+    """The findings of these units after `before`. `units`: each with its limit of processor seconds, or 0.
 
     The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
     """

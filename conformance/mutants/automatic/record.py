@@ -1,6 +1,6 @@
-"""What a campaign of automatic mutants has found, a line of JSON each, so that an interrupted one goes on.
+"""Stores the outcome of each automatic mutant as a line of JSON, so that an interrupted campaign continues.
 
-The first line has all that decides the outcome; with other sources a campaign starts anew.
+The first line identifies the sources and options. If they change, a campaign starts again from the beginning.
 """
 
 import dataclasses
@@ -57,7 +57,7 @@ class Record:
         self.file.write_bytes(orjson.dumps(self.head) + b"\n")
 
     def end(self, again: str) -> None:
-        """Append the command whose mutants have all been judged."""
+        """Append a command after all of its mutants were judged."""
         if again not in self.runs():
             with self.file.open("ab") as file:
                 file.write(orjson.dumps({"again": again}) + b"\n")

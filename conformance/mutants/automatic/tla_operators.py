@@ -104,7 +104,7 @@ def _all(shown: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """As long as before: a comment as spaces, anything else as characters that no operator looks for."""
+    """Text of the same length: spaces for a comment, characters that match no operator for other text."""
     return re.sub(r"[^\n]", " " if found[0].startswith(("\\*", "(*")) else "\0", found[0])
 
 

@@ -205,7 +205,7 @@ class _Schema:
 
 
 def _run(folder: Path, *, is_quick: bool) -> tuple[str, int | None]:
-    """What TLC prints of the schema, and its exit code; None if it takes too long."""
+    """The output of TLC for the schema, and its exit code; None if TLC takes too long."""
     java, jar = find_java(), find_jar()
     quick = ("-XX:TieredStopAtLevel=1",) if is_quick else ()
     command = [

@@ -1,8 +1,8 @@
 """The state of a replay at a cut, as far as the lines of one checkpoint before it show it.
 
-A replay begins after the checkpoint before, with nothing under way, and takes the lines until the cut. What
-these do not show, such as aborts that a task remembers, is assumed to be absent. This state counts
-only if it equals the one that the replay of the lines before the cut has reached.
+The replay begins after the previous checkpoint, with nothing under way, and replays the lines up to the cut.
+Facts that these lines do not show, such as aborts that a task remembers, are assumed to be absent. The
+assumed state is used only if it equals the state that the replay of the earlier part reaches at the cut.
 """
 
 import re
@@ -15,9 +15,9 @@ from conformance.observe.run_state import NotQuietError, Run, Settings
 from conformance.observe.task import TaskReader
 
 _MOST_STATUSES = 10_000
-"""Lines after the start of an attempt among which its tasks run."""
+"""The maximum number of lines from the start of an attempt until its tasks run."""
 _MOST_FIRST = 16
-"""Lines of the runtime with which a task's file begins."""
+"""The maximum number of lines of the runtime at the beginning of a task's file."""
 _PRE_COMMIT = "pre_commit"
 
 
@@ -71,7 +71,7 @@ def assumed(log: EventLog, settings: Settings, cut: Cut) -> Parts:
 
 
 def _first(file: LogFile, span: Span, most: int, until: str | None) -> list[Line]:
-    """The first lines, at most to one of that kind; without a kind, those before the first of a component."""
+    """The first lines, up to a line of kind `until`; if `until` is None, the lines before the first event."""
     found: list[Line] = []
     for line in file.lines(span=span):
         if len(found) == most or (until is None and line.component in {"gate", "subtask"}):

@@ -28,7 +28,7 @@ class PartRange(NamedTuple):
 
 @dataclass
 class Validated:
-    """What the validation of a part has found; a part that is not whole stands for nothing."""
+    """The result of validating a part. If the part was not validated to its end, the result is not used."""
 
     is_whole: bool = False
     """Every line was accepted, and nothing was under way at the cuts."""
@@ -45,14 +45,14 @@ class Validated:
     attempts_with_completion: set[int] = field(default_factory=set)
     taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
     sends_one_per_record: dict[str, bool] = field(default_factory=dict)
-    """As in `Run`, by the lines of this part; two parts that differ do not stand for one log."""
+    """As in `Run`, by the lines of this part. If two parts differ, the log is validated sequentially."""
     sinks: set[str] = field(default_factory=set)
     undelivered: dict[tuple[int, str], int] = field(default_factory=dict)
     """By attempt and task: the number of completed checkpoints of which the task was never notified."""
 
 
 def state_at(parts: Parts, cut: Cut) -> object:
-    """Everything that decides about the lines after the cut; equal values stand for equal replays.
+    """Everything that influences the replay after the cut. Equal values give equal replays.
 
     Raises NotQuietError if something is under way.
     """

@@ -1,7 +1,7 @@
-"""Where a log can be cut: after a completed checkpoint that every task knows to be complete.
+"""The places where a log can be cut: after a completed checkpoint of which every task was notified.
 
-The coordinator's file is cut after the line in which the checkpoint becomes complete; a task's file after the
-line in which the task receives that, and the lines of its sink and its offsets which obey it.
+The coordinator's file is cut after the line in which the checkpoint becomes complete. A task's file is cut
+after the line in which the task is notified, and the lines in which its sink and its offsets carry this out.
 """
 
 import mmap
@@ -16,9 +16,9 @@ import orjson
 from conformance.observe.eventlog import EventLog, LogFile, Span
 
 MOST_TRIED = 64
-"""Completed checkpoints that are tried for one cut; a log in which none fits is not cut there."""
+"""Maximum number of completed checkpoints that are tried for one cut. If none fits, there is no cut."""
 _SEARCHED = 0.8
-"""A checkpoint is first searched from this part of its expected place in a file on."""
+"""The search for a checkpoint in a file begins at this share of its expected place."""
 _COMPLETE = re.compile(rb'\{"kind": ?"complete", ?"checkpoint": ?(\d+)\}')
 _OBEYS = re.compile(rb'"component": ?"(?:sink|offsets)"')
 _ATTEMPT = re.compile(rb'\{"attempt": ?(\d+),')
@@ -31,7 +31,7 @@ class Completion(NamedTuple):
 
     checkpoint: int
     places: dict[str, Span]
-    """By name of the file: what follows it."""
+    """By name of the file: the rest of the file after the checkpoint."""
 
 
 class Cut(NamedTuple):
@@ -41,7 +41,7 @@ class Cut(NamedTuple):
     started: Span
     """The line of the coordinator's file in which the attempt starts, and the lines after it."""
     restores: int
-    """How often the coordinator has restored until the attempt started."""
+    """The number of restores until the attempt started."""
     completed: tuple[int, ...]
     """The checkpoints that are complete before the last one, as many as the coordinator retains."""
     before: Completion
@@ -69,7 +69,7 @@ class _Content:
         return len(self.bytes) if end < 0 else end + 1
 
     def span(self, place: int) -> Span:
-        """What follows that beginning of a line."""
+        """The rest of the file from `place` on, the beginning of a line."""
         lines, step = 0, 1 << 24
         for begin in range(0, place, step):
             lines += self.bytes[begin : min(begin + step, place)].count(b"\n")
@@ -143,7 +143,7 @@ def _completions(
 
 
 def _after_notification(checkpoint: int, task: _Content, share: float) -> Span | None:
-    """What follows the notification, and the lines that obey it; None if there is none."""
+    """The rest of the file after the notification and the lines that carry it out; None if there is none."""
     received = re.compile(rb'"complete_notification", ?"checkpoint": ?%d[,}]' % checkpoint)
     found = received.search(task.bytes, int(len(task.bytes) * share * _SEARCHED))
     found = found or received.search(task.bytes)
@@ -156,7 +156,7 @@ def _after_notification(checkpoint: int, task: _Content, share: float) -> Span |
 
 
 def _obeys(line: bytes, checkpoint: int) -> bool:
-    """Whether a sink or the offsets obey the notification in this line."""
+    """Whether a sink or the offsets carry out the notification in this line."""
     if _OBEYS.search(line) is None:
         return False
     try:

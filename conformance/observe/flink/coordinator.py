@@ -87,7 +87,10 @@ class CoordinatorReplay:
         return (execution, checkpoint) in self._acknowledged
 
     def wait_for_completion(self, checkpoint: int, task: str) -> Wait | None:
-        """None if the log has reported the completion. Raises Rejected if the checkpoint was aborted."""
+        """None if the log has reported the completion, else the line waits for it.
+
+        Raises Rejected if the checkpoint was aborted.
+        """
         if checkpoint in self._run.completion_logged:
             return None
         rules = ("COORD-08", "ONCE-05")
@@ -97,7 +100,10 @@ class CoordinatorReplay:
         return Wait(("completion logged", checkpoint), rules, why, "notification before its completion")
 
     def wait_for_abort(self, checkpoint: int, task: str) -> Wait | None:
-        """None if the coordinator has notified the task of the abort. Raises Rejected after a completion."""
+        """None if the coordinator has notified the task of the abort, else the line waits for it.
+
+        Raises Rejected after a completion.
+        """
         if (task, checkpoint) not in self._notified_of_abort:
             self._leave()
         if (task, checkpoint) in self._notified_of_abort:
@@ -111,7 +117,7 @@ class CoordinatorReplay:
         return Wait(("aborted",), rules, why, "notification before the abort")
 
     def take_subsumed(self, task: str, checkpoint: int) -> Wait | None:
-        """None if the coordinator has notified the task that `checkpoint` (-1: none) was subsumed, once."""
+        """Uses up a notification that `checkpoint` (-1: none) was subsumed, or lets the line wait for one."""
         checkpoint = max(checkpoint, -1)
         if self._subsumed[task, checkpoint]:
             self._subsumed[task, checkpoint] -= 1

@@ -1,4 +1,4 @@
-"""Edits of an accepted log: lines are removed, doubled, moved or changed. Corruptions are made of them."""
+"""Edits of an accepted log: lines are removed, doubled, moved or changed. Corruptions consist of edits."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -81,7 +81,7 @@ def change(line: LogLine, text: str, what: str) -> Edit:
 
 
 def removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
-    """A line of the kind is removed whose checkpoint has a line of the kind `beside` too."""
+    """Removes a line of the kind whose checkpoint also has a line of the kind `beside`."""
 
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         known = {line.checkpoint for line in log.of(beside)}

@@ -1,4 +1,4 @@
-"""The errors of a log that cannot be read or judged: what was expected, what came, and what to do."""
+"""The errors of a log that cannot be read or judged: what was expected, what was found, and what to do."""
 
 
 class FlinkLogError(ValueError):

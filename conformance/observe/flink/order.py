@@ -1,4 +1,4 @@
-"""The order in which the lines of a log are replayed: as written within a thread, by causes between threads.
+"""The order in which the lines of a log are replayed: within a thread as written, between threads by causes.
 
 A line whose cause has not occurred waits, and the rest of its thread waits with it. If another thread
 provides the cause later, the file had the two lines in the other order: a tolerated reordering, which is
@@ -20,7 +20,7 @@ from conformance.observe.flink.grammar import (
 from conformance.observe.replay import Rejected
 
 LONG = 4
-"""A line has waited long after the LONGth part of its patience: a reordered line waits for a few lines."""
+"""A line has waited long after 1/LONG of `patience`; a reordered line waits only for a few lines."""
 
 
 class Wait(NamedTuple):
@@ -32,7 +32,7 @@ class Wait(NamedTuple):
     why: str
     """The guard, in plain words."""
     reordering: str
-    """The name of the reordering if it does happen: one of `REORDERINGS`."""
+    """The name of the reordering if it happens: one of `REORDERINGS`."""
 
 
 class Overdue(Rejected):
@@ -55,7 +55,7 @@ class Order:
     """Replays lines with `handle`, which returns a Wait if the cause of the line has not occurred."""
 
     def __init__(self, handle: Callable[[LogLine], Wait | None], patience: int = 1 << 60) -> None:
-        """`patience`: the lines of the job manager for which one of them may wait for another."""
+        """`patience`: for so many lines of the job manager, one of them may wait for another one."""
         self.tolerated: Counter[str] = Counter()
         self.line: LogLine | None = None
         """The line that is being replayed."""
@@ -67,7 +67,7 @@ class Order:
         self._ready: deque[str] = deque()
         self._patience = patience
         self._of_manager = 0
-        """Lines of the job manager so far."""
+        """Number of lines of the job manager so far."""
         self._due: dict[str, int] = {}
         """By thread of the job manager that waits for its log: the count of lines at which it is overdue."""
 
@@ -90,7 +90,7 @@ class Order:
         return self.stuck(())
 
     def feed(self, line: LogLine) -> None:
-        """Replay one line more, and the lines that waited for it. Raises Rejected."""
+        """Replay the next line, and the lines that waited for it. Raises Rejected."""
         thread = logical_thread(line)
         if is_of_manager(line):
             self._of_manager += 1
@@ -122,7 +122,7 @@ class Order:
             self._due.setdefault(thread, self._of_manager + self._patience)
 
     def _earlier(self) -> None:
-        """Raises Overdue if a line of the job manager has waited long: it is why this one is rejected."""
+        """Raises Overdue if a line of the job manager has waited long, because it causes this rejection."""
         soon = self._of_manager + self._patience - self._patience // LONG
         if self._due and min(self._due.values()) < soon:
             self._overdue()

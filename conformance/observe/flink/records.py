@@ -72,7 +72,7 @@ def _layout_of(pattern: re.Pattern[str]) -> Layout:
 
 
 def json_record(line: str) -> dict[str, object] | None:
-    """The object of a line in a JSON layout, with nested names joined by dots; None if it is none."""
+    """The object of a line in a JSON layout, with nested names joined by dots; None for another text."""
     if not line.startswith("{"):
         return None
     try:

@@ -41,7 +41,7 @@ class Settings(NamedTuple):
 
 
 class Run:
-    """What the parts of a replay have in common."""
+    """The state that the parts of a replay share."""
 
     def __init__(self, survey: Survey, settings: Settings, order: Order, *, remember: bool = True) -> None:
         """`remember`: steps that were taken before are remembered."""

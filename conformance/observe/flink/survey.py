@@ -1,4 +1,4 @@
-"""The first look over a log: the job's tasks, its gates, its executions, and the release that wrote it.
+"""The survey of a log before its replay: the job's tasks, gates and executions, and the release.
 
 A log that cannot be judged is refused here: a logger was not at its level, the beginning is missing, the
 release is too old, or the log is of several jobs.
@@ -25,7 +25,7 @@ _REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
 
 
 class Release(NamedTuple):
-    """How the release that wrote the log behaves, and what it logs, where releases differ."""
+    """The behaviour of the release that wrote the log, and the lines that it logs, where releases differ."""
 
     name: str
     all_tasks_must_run: bool
@@ -80,7 +80,7 @@ class Survey(NamedTuple):
     failed: AbstractSet[int]
     """The checkpoints that the log reports as failed."""
     unfinalized: AbstractSet[int]
-    """Those of them whose reason is not one that the model gives itself."""
+    """The aborts whose reason the model itself never gives."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
         """By other vertex: its executions of this attempt that finished without starting `checkpoint`.
@@ -107,7 +107,7 @@ def vertex_of(task: str) -> str:
 
 
 def survey(lines: Sequence[LogLine]) -> Survey:
-    """Survey the lines of a log. Raises FlinkLogError, and UnjudgedError for what has no rule."""
+    """Survey the lines of a log. Raises FlinkLogError, and UnjudgedError for a line without a rule."""
     of: dict[str, list[LogLine]] = defaultdict(list)
     for line in lines:
         of[line.kind].append(line)

@@ -1,4 +1,4 @@
-"""Validation of a Flink log: whether it is a run of the protocol, and what the run has witnessed."""
+"""Validates a Flink log: whether it is a run of the protocol, and which situations the run shows."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,15 +24,15 @@ class FlinkRejection:
     """The line that no rule allows."""
 
     line: int
-    """From 1."""
+    """The number of the line, from 1."""
     rules: tuple[str, ...]
-    """The rules charged, the first one above all."""
+    """The charged rules; the first one is the main one."""
     guard: str
-    """The guard that refused the line, with the state that it met."""
+    """The guard that refused the line, and the state at that point."""
     text: str
     """The line itself."""
     refused: RefusedAnswer | None = None
-    """The answer, where the model itself refused it."""
+    """The refused answer, if the model itself refused it."""
     waiting: tuple[str, ...] = ()
     """The other lines that wait for a cause at that point, one for each thread."""
 
@@ -165,7 +165,7 @@ def replayed(
 def _verdict(
     unreadable: Sequence[Unreadable], rejection: FlinkRejection | None, missing: Sequence[str]
 ) -> Verdict:
-    """Only the lines before the first unreadable one can be judged."""
+    """The verdict. Only the lines before the first unreadable line can be judged."""
     if unreadable and (rejection is None or rejection.line > unreadable[0].number):
         return Verdict.UNDETERMINED
     if rejection is not None:

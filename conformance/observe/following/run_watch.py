@@ -20,9 +20,9 @@ from conformance.observe.lines.line import Line
 from conformance.observe.monitor.reports import Alarm, Ended, Place
 from conformance.observe.replay import Rejected
 from conformance.observe.run_state import Run, Settings
-from conformance.observe.stuck import root
 from conformance.observe.task import TaskReader
 from conformance.observe.validate import MALFORMED_LINE, malformed_line, rejection_of
+from conformance.observe.waiting_events import root
 from model.components import WireError
 
 PATIENCE = 10.0
@@ -102,7 +102,7 @@ class RunWatch:
     # ------------------------------------------------------------ reading
 
     def read(self, now: float | None = None) -> bool:
-        """Replay what was written since. Returns whether that was anything.
+        """Replay the lines that were written since. Returns whether that was anything.
 
         `now`: seconds of a clock that never goes back, for PATIENCE.
         """
@@ -206,7 +206,7 @@ class RunWatch:
                 self._over[key] = file, file.size()
 
     def _forget(self) -> None:
-        """Drop what no line can need any more, so that memory is bounded over weeks."""
+        """Drop data that no later line can need, so that memory is bounded over weeks."""
         if self._newest - KEPT < self._forgotten + FORGET_EVERY:
             return
         self._forgotten = self._newest - KEPT

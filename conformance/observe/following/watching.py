@@ -18,7 +18,7 @@ class RunWatching(Watch):
         self._exposes(self.watch)
 
     def read(self) -> bool:
-        """Read what was written."""
+        """Read the new lines."""
         more = self.watch.read()
         self._is_stopped = self._is_stopped or bool(self.watch.alarms)
         return more

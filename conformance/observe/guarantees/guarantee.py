@@ -24,7 +24,7 @@ class Sent(NamedTuple):
     lane: Hashable
     position: int
     weight: int = 1
-    """Its contribution to the total of its key."""
+    """The contribution of the record to the total of its key."""
 
 
 class Row(NamedTuple):

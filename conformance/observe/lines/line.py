@@ -17,7 +17,7 @@ NO_CHECKPOINT = -1
 
 @dataclass(frozen=True, slots=True, eq=False)  # a named tuple's fields are read more slowly, by every line
 class Shape:
-    """What the lines with one text have in common; their ids may be greater by one number."""
+    """The common part of lines that have the same text, apart from ids that are greater by one number."""
 
     number: int
     """Distinguishes shapes."""
@@ -93,7 +93,7 @@ class Line:
 
     @property
     def further(self) -> Mapping[str, Any]:
-        """The recorded fields beside those that every line has."""
+        """The recorded fields, without those that every line has."""
         return self.fields
 
     @property

@@ -1,8 +1,8 @@
-"""Shapes of lines: a text in which ids are relative to the first one, so that many lines have it in common.
+"""The shape of a line: its text with ids relative to the first one, so that many lines have the same shape.
 
-A line whose shape is known is not parsed again. The first line of a shape is: only if component, event and
-effects are as the log's format requires, the shape is kept. Every byte of a line is part of its shape, one of
-its ids, the JSON of its `state`, or a field after the effects, which is parsed in each line.
+Only the first line of a shape is parsed. Its shape is kept only if component, event and effects have the
+format of the log. Every byte of a line is part of its shape, of an id, of the JSON of its `state`, or of a
+field after the effects; these fields are parsed in each line.
 """
 
 import re
@@ -16,50 +16,51 @@ import orjson
 from conformance.observe.lines.line import NO_CHECKPOINT, KnownEffect, Shape, ShapedLine
 
 COMPONENTS = frozenset({"gate", "subtask", "sink", "coordinator"})
-"""Those whose lines have shapes."""
+"""Components whose lines have shapes."""
 MOST_SHAPES = 50_000
-"""Shapes that are kept; the lines of further ones are parsed each time."""
+"""Maximum number of kept shapes; lines with a further shape are parsed each time."""
 _LONGEST = 1 << 14
 """Maximum length of a shape in bytes."""
 _HEAD = re.compile(rb'\{"attempt": ?\d+, ?"task": ?"[^"\\]*", ?"seq": ?')
 _ID = re.compile(rb'"(?:checkpoint|completed|transaction)": ?(0|[1-9]\d{0,14})(?=[,}])')
-"""An id. No string has such a text in it, as the quotes in a string are escaped."""
+"""An id. No string contains such a text, because quotes in a string are escaped."""
 _STATE = re.compile(rb'"state": ?("[^"\\]*"|\{[^{}]*\})')
 MARK = b"\0"
-"""Encloses what stands for a relative id or a state. No valid line has this byte."""
+"""Encloses the mark of a relative id or of a state. No valid line has this byte."""
 _STATE_MARK = b"\0s\0"
 _MARK = re.compile(rb"\0(-?\d+|s)\0")
 _PARSED_MARK = "\0"
-"""The only field of the object that a mark becomes when a shape is parsed."""
+"""A mark is parsed as an object with only this field."""
 _RESERVED = frozenset({"attempt", "task", "seq", "component", "event", "effects", "kind"})
 _NOTHING: Mapping[str, Any] = {}
 
 
 class Shapes:
-    """Reads the lines of one file whose shape is known, or can be.
+    """Reads those lines of one file that have a shape.
 
-    Lines follow each other in a few orders only: the shapes that have followed the last one are tried first.
+    Lines have only a few orders: the shapes that have followed the last line's shape are tried first.
     """
 
     __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")
 
     def __init__(self, *, has_states: bool) -> None:
-        """`has_states`: an event may have a state, as those of a coordinator."""
+        """`has_states`: an event may have a state, like the events of a coordinator."""
         self._has_states = has_states
         self._head = MARK
-        """The text of a line up to its number in the file; no line begins like it if there was none."""
+        """The text of a line up to its number in the file. No line begins with MARK, the initial value."""
         self._attempt = 0
         self._followers: dict[int, list[_Expected]] = {}
-        """By number of a shape: the shapes of lines after it, the one that came last first."""
+        """By number of a shape: the shapes of the lines after it, the most recent one first."""
         self._last = _NO_SHAPE
         """The number of the last line's shape."""
         self._expected: list[_Expected] = []
-        """The shapes of lines after that one."""
+        """The shapes that lines with the last line's shape had after them."""
 
     def follow(self, text: bytes, attempt: int, task: str) -> None:
-        """Expect the lines after this valid one, of that attempt and task, to begin like it, but for numbers.
+        """Expect the later lines of this attempt and task to begin like this valid line, apart from numbers.
 
-        A line that names its attempt or task twice may begin with others.
+        If the line names its attempt or task twice, its first ones may be different; then nothing is
+        expected.
         """
         found = _HEAD.match(text)
         is_right = found is not None and orjson.loads(found[0] + b"0}") == {
@@ -89,7 +90,7 @@ class Shapes:
                 base, transaction = expected.base_in(found), expected.transaction_in(found)
                 handle = found[expected.state] if expected.state else b""
             end = found.end()
-            if expected is not likely[0]:  # the one that came last is tried first
+            if expected is not likely[0]:  # the most recent one is tried first
                 likely.remove(expected)
                 likely.insert(0, expected)
             break
@@ -158,7 +159,7 @@ class _Expected:
     def __init__(self, shape: Shape, core: bytes) -> None:
         self.shape = shape
         groups: dict[tuple[str, bytes], int] = {}
-        """By what a mark stands for, and the mark: the number of the group with that number or state."""
+        """By meaning and mark: the number of the group that matches this id or state."""
         pattern, before = b"", b""
         for place, part in enumerate(_MARK.split(core)):
             if place % 2 == 0:
@@ -200,22 +201,22 @@ class _Expected:
 
 
 _MOST_FOLLOWERS = 16
-"""Shapes that are tried before a line is searched for its ids, which takes as long as some ten of them."""
+"""Number of shapes that are tried before a line is searched for its ids; a search costs about ten tries."""
 _STATE_VALUE = rb'("[^"\\]*"|\{[^{}]*\})'
 _ID_VALUE = rb"(0|[1-9]\d{0,14})"
 _new = ShapedLine.__new__
 _numbers = count()
-"""Each number is given once: remembered steps are found again by it."""
+"""No number is used twice, because it is the key of cached steps."""
 _shapes: dict[bytes, Shape] = {}
 _expected: dict[int, _Expected] = {}
 """By number of a shape: its pattern."""
 _NO_SHAPE = -1
 _followers: dict[int, list[_Expected]] = {}
-"""By number of a shape: what has followed it in any file. Each file begins with these, in its own order."""
+"""By number of a shape: the shapes after it in any file. Each file starts with a copy."""
 
 
 def _fields_after(text: bytes, end: int) -> Mapping[str, Any] | None:
-    """The fields after the effects; None if they are no valid fields beside those of every line."""
+    """The fields after the effects; None if they are not valid, or if a field of every line is repeated."""
     if not text.startswith(b",", end):
         return None
     try:

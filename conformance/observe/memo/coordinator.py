@@ -1,4 +1,4 @@
-"""A coordinator, with its steps remembered. The base is the next id; times are relative to the clock.
+"""Caches the steps of a coordinator. The base is the next id; times are relative to the clock.
 
 A relative state has neither the names of states nor the deadlines of checkpoints, which hardly two
 checkpoints share: they are registers, and a remembered step says where each register comes from. The model
@@ -41,7 +41,7 @@ _NEW = -1
 
 
 class _Fact(NamedTuple):
-    """What is known of a relative state. A checkpoint is pending, or a failure has outlived it."""
+    """Facts about a relative state in which a checkpoint is pending or a failure has outlived it."""
 
     timeout: int
     """After how many ms a new checkpoint expires."""
@@ -52,7 +52,7 @@ class _Fact(NamedTuple):
 
 
 class _Registers(NamedTuple):
-    """What a state has beside its relative state and its bases."""
+    """The part of a state that is neither in its relative state nor in its bases."""
 
     deadlines: tuple[int, ...]
     """By place in the fact's `checkpoints`: when it expires, in ms."""

@@ -1,4 +1,7 @@
-"""Caches the steps of an aligned gate at handler level. States are relative to its newest id (`shifted`)."""
+"""Caches the steps of an aligned gate at handler level.
+
+Ids in cached states are relative to the gate's newest id (`conformance.observe.memo.shifted`).
+"""
 
 from conformance.observe.memo.shifted import Shifted, Table, less, more
 from model.gate.polled_gate import Inbox
@@ -9,7 +12,7 @@ Relative = tuple[int | None, GateSession]
 
 
 class ShiftedGate(Shifted):
-    """A gate. The table stores the blocked channels of each relative state as its fact."""
+    """A gate with cached steps. For each relative state the table also stores the blocked channels."""
 
     __slots__ = ()
 

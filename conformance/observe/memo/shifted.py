@@ -1,9 +1,9 @@
-"""Replaying a component, with the steps that were taken before remembered.
+"""Replays a component and caches its steps, so that an equal step is not computed again.
 
-A state is kept relative to one of its ids, the base. A step is found again by that state, the event's id
-relative to the base, and the text of event and effects with this id left out. Where another number is in the
-text, the step is found again only under the same ids. The remembered steps agree with the log, because the
-first one did.
+The cache stores a state relative to one of its ids, the base. The key of a step is this state, the event's id
+relative to the base, and the text of event and effects without this id. If the text has another number,
+the key has the absolute ids. A cached step agrees with the log, because its first occurrence did, and
+an equal key has an equal text.
 """
 
 import re
@@ -19,7 +19,7 @@ from model.components import Wire
 from model.events import NONE
 
 MOST_STEPS = 200_000
-"""Steps that are remembered of one component; further ones are taken by the model each time."""
+"""The maximum number of cached steps of one component. The model takes further steps each time."""
 LARGEST_ID = 1 << 53
 NO_NODE = -1
 """The number of a state that is not made relative: the model takes each step from and to it."""
@@ -31,17 +31,17 @@ _IDS = frozenset({"checkpoint", "channel"})
 
 
 class Edge(NamedTuple):
-    """What a remembered step does."""
+    """The result of a cached step."""
 
     after: int
     """The number of the relative state."""
     shift: int
-    """By how much the base is greater."""
+    """The number that the step adds to the base."""
     further: int
-    """By how much the other base is."""
+    """The number that the step adds to the other base."""
     rules: tuple[str, ...]
     moves: Any
-    """How the registers change; None if they stay as they are."""
+    """The change of the registers; None if they stay as they are."""
 
 
 class _Answer(NamedTuple):
@@ -60,7 +60,7 @@ class Bookmark(NamedTuple):
 
 
 class UnderivableError(Exception):
-    """What a subclass keeps beside the relative state does not follow from what it was before the step."""
+    """The data that a subclass keeps besides the relative state does not follow from that before the step."""
 
 
 class Table:
@@ -209,11 +209,11 @@ class Shifted(Replayed):
             return None
 
     def _registers(self) -> Any:  # noqa: ANN401 - as the subclass made them
-        """What a subclass keeps of the state beside the relative state and the bases. It is immutable."""
+        """The data that a subclass keeps of the state besides the relative state and the bases; immutable."""
         return None
 
     def _set_registers(self, registers: Any) -> None:  # noqa: ANN401 - as `_registers` made them
-        """Set what `_registers` has returned."""
+        """Set the registers, as `_registers` returns them."""
 
     def _moves(self, before: Bookmark, handle: object) -> Any:  # noqa: ANN401 - as the subclass made them
         """As in `Edge`. Raises UnderivableError if the registers do not follow from those before."""
@@ -258,7 +258,7 @@ class Shifted(Replayed):
         return self._node, shape.number, relative
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
-        """By what a step is found again: equal keys have equal steps, but for the shift. None: by nothing."""
+        """The key of a cached step: equal keys have equal steps, apart from the shift. None: not cached."""
         base = self._base
         checkpoint = event.get("checkpoint")
         text = as_text(event, effects)

@@ -1,4 +1,4 @@
-"""A sink, with its steps remembered. The bases are the newest snapshot's id and the next transaction.
+"""Caches the steps of a sink. The bases are the newest snapshot's id and the next transaction.
 
 The steps that are remembered write the durable snapshots and the committed transactions, and never read them.
 So a relative state has only the newest snapshot, and no committed transaction. Whoever needs the others keeps

@@ -1,4 +1,4 @@
-"""A subtask, with its steps remembered. The base is the newest id.
+"""Caches the steps of a subtask. The base is the newest id.
 
 A subtask asks for its highest aborted id only about checkpoints above the last one. So a highest aborted id
 that is not above the last checkpoint is left out, as if there were none.

@@ -125,7 +125,7 @@ class TaskState(RememberingReader):
     # ------------------------------------------------------------ checks
 
     def _was_sent(self, line: Line, channel: int) -> Need | None:
-        """None if the marker is the next one that the channel's sender has broadcast in this attempt.
+        """None if the marker is the next one that the channel's sender has broadcast, else the missing cause.
 
         Then it counts as read, with the records before it.
         """

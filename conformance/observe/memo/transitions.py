@@ -1,8 +1,8 @@
-"""Whole transitions of a task's reader that were taken before, under a shift of checkpoint ids.
+"""Caches whole transitions of a task's reader, with checkpoint ids relative to a base.
 
 What a line does has two parts. One depends only on the line and on the reader's own state: the steps of gate,
-subtask and sink, what is due next, the rules and the situations. This part is the same whenever line and
-state are the same, but for a shift of ids, so it is remembered. The other part depends on other files:
+subtask and sink, the next due event, the rules and the situations. This part is the same whenever line and
+state are the same, apart from a shift of ids, so it is cached. The other part depends on other files:
 whether a message was sent, whether numbers of records agree. It is done for every line, by the functions that
 the transition names.
 """
@@ -16,18 +16,18 @@ from conformance.observe.eventlog import LogFile
 from conformance.observe.lines.line import Line
 
 MOST_TRANSITIONS = 100_000
-"""States and transitions that are kept, about 35 MB of them. Further lines are taken anew each time."""
+"""The maximum number of cached states and transitions, about 35 MB. Further lines are replayed each time."""
 Check = Callable[[Any, Line, Any], Need | None]
 """Whether the cause of a line has happened. Arguments: the reader, the line, and a value of its shape."""
 Act = Callable[[Any, Line, Any], None]
-"""What a line does beyond the reader's own state. Arguments: the reader, the line, and a checkpoint or value.
+"""The part of a line that goes beyond the reader's state. Arguments: reader, line, and a checkpoint or value.
 
 Raises Rejected.
 """
 
 
 class Notes:
-    """What a line does, noted while it is taken anew."""
+    """Records what a line does while the line is replayed for the first time."""
 
     __slots__ = ("acts", "check", "is_repeatable", "rules", "situations")
 
@@ -68,14 +68,14 @@ class Outcome:
 
 
 class Transition(NamedTuple):
-    """What the lines of one shape do in one state."""
+    """The transition that lines of one shape take in one state."""
 
     outcome: Outcome
     after: ReaderState
     shift: int
-    """By how much the base is greater afterwards."""
+    """The number that the transition adds to the base."""
     further: int
-    """By how much the other base is."""
+    """The number that the transition adds to the other base."""
 
 
 Moved = tuple[ReaderState, int, int]
@@ -91,18 +91,18 @@ class Located(NamedTuple):
 
 
 class Taken:
-    """How often the readers of one run have taken remembered transitions, to be added up in the end."""
+    """Counts the cached transitions that the readers of one run take; they are added up at the end."""
 
     __slots__ = ("counts", "rules")
 
     def __init__(self) -> None:
         self.counts: dict[Outcome, int] = {}
         self.rules: set[str] = set()
-        """Those of a line that was rejected."""
+        """The rules of a rejected line."""
 
 
 class Memory:
-    """All states that are kept, of all readers of this process."""
+    """All cached states, of all readers of this process."""
 
     def __init__(self) -> None:
         self.states: dict[Hashable, ReaderState] = {}
@@ -153,7 +153,7 @@ class RememberingReader(FileReader):
 
     @abstractmethod
     def take(self, line: Line) -> Need | None:
-        """Replay one line with the parts, and note what it does. Raises Rejected and EventLogError."""
+        """Replay one line with the parts, and record its transition. Raises Rejected and EventLogError."""
 
     @abstractmethod
     def located(self) -> Located | None:

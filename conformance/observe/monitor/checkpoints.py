@@ -59,9 +59,9 @@ class CheckpointWatch:
         self._ended: dict[int, str] = {}
         self._from_start = False
         self._must_restore = False
-        """The job runs again, and no line shows yet what it has restored."""
+        """Whether the job runs again and no line has shown yet which checkpoint it has restored."""
         self._restored = False
-        """A line shows what was restored since the job left RUNNING."""
+        """Whether a line has shown the restored checkpoint since the job left RUNNING."""
         self._old_wording = False
         self._handlers: dict[str, Callable[[LogLine, Place], None]] = {
             grammar.TRIGGER: self._triggered,

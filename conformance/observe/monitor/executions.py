@@ -18,7 +18,7 @@ class Executions:
         self.current: dict[str, str] = {}
         """By task: its newest execution."""
         self.states: dict[str, str] = {}
-        """By execution, in the log of the job manager."""
+        """By execution: its state in the log of the job manager."""
         self._job = job
         self._raise = raise_alarm
         self._names: dict[str, str] = {}
@@ -29,10 +29,10 @@ class Executions:
         self._left: set[str] = set()
         """The executions that have left RUNNING since the newest trigger."""
         self._complete = False
-        """The start of the job was seen: no execution is unknown."""
+        """Whether the log has shown the start of the job, so that every execution is known."""
 
     def begin(self) -> None:
-        """The job starts: its executions begin with CREATED from now on."""
+        """Record the start of the job. From now on every execution begins with CREATED."""
         self.current.clear()
         self.states.clear()
         self._names.clear()
@@ -52,7 +52,7 @@ class Executions:
                 yield task
 
     def triggered(self) -> frozenset[str]:
-        """A checkpoint is triggered. Returns the executions that have left RUNNING since the one before."""
+        """Record a trigger. Returns the executions that have left RUNNING since the previous trigger."""
         left = frozenset(self._left)
         self._left.clear()
         return left
@@ -62,7 +62,7 @@ class Executions:
         return execution in self._names
 
     def switched(self, line: LogLine, place: Place) -> None:
-        """A line about a change of state, of the job manager or of a task manager."""
+        """Check a line about a change of state, of the job manager or of a task manager."""
         before, _, after = line.detail.partition(">")
         task, execution = line.task.rpartition("#")[0] or line.task, line.execution
         name = self._names.get(execution)
@@ -91,7 +91,7 @@ class Executions:
             self._forget()
 
     def _on_worker(self, execution: str, task: str, change: tuple[str, str], place: Place) -> None:
-        """A change that a task manager logs, of which two threads may have swapped two."""
+        """Check a change in the log of a task manager, whose two threads may swap two changes."""
         is_new = self._complete and execution in self._names  # else it may be of the former job manager
         begins = "CREATED" if is_new else None
         known, early = self._on_workers.get(execution, begins), self._early[execution]

@@ -31,7 +31,7 @@ class Text(NamedTuple):
 
 
 class GrowingFile:
-    """Reads one path, whatever file has that name at the moment."""
+    """Reads the file that has this path at the moment, also after a rotation."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -67,7 +67,7 @@ class GrowingFile:
             yield from self.lines()
 
     def _rotated_since(self, before: os.stat_result) -> Iterator[Text]:
-        """The lines of the files beside this one that took its name in turn after that one, and lost it."""
+        """The lines of files that had this file's name after `before`, and were renamed by rotation."""
         path = Path(self.path)
         found = []
         for sibling in path.parent.glob(f"{glob.escape(path.name)}?*"):

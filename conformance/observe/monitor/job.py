@@ -13,7 +13,7 @@ from conformance.observe.monitor.reports import Alarm, Ended, Place
 
 
 class JobWatch(CheckpointWatch):
-    """Everything that is watched of one job."""
+    """Everything that the monitor observes of one job."""
 
     def __init__(
         self, job: str, max_concurrent: int, alarms: Callable[[Alarm], None], ended: Callable[[Ended], None]
@@ -23,7 +23,7 @@ class JobWatch(CheckpointWatch):
         self._start_from: tuple[int, Place | None] | None = None
         """The checkpoint that was restored before the job began, and its line if it is not judged yet."""
         self._is_given = False
-        """A user names what is restored."""
+        """Record that a user has named the checkpoint to restore."""
         self._handlers |= {
             grammar.RESTORED: self._restores,
             grammar.ID_RESET: self._id_reset,

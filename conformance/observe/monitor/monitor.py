@@ -16,7 +16,7 @@ from conformance.observe.flink.run_state import Settings
 from conformance.observe.flink.unreadable import Unreadable, broken, unreadable
 from conformance.observe.monitor.growing import Text
 from conformance.observe.monitor.job import JobWatch
-from conformance.observe.monitor.replaying import LiveReplay
+from conformance.observe.monitor.live_replay import LiveReplay
 from conformance.observe.monitor.reports import Alarm, Ended, Place
 from conformance.observe.monitor.stamps import Clock
 
@@ -66,18 +66,18 @@ class Monitor:
         self.jobs: dict[str, JobWatch] = {}
         self.replays: dict[str, LiveReplay] = {}
         self.lines = 0
-        """All lines."""
+        """The number of all lines."""
         self.about = 0
-        """Lines about the protocol."""
+        """The number of lines about the protocol."""
         self.kinds: Counter[str] = Counter()
         """Lines about the protocol, by kind."""
         self.alarms: Counter[str] = Counter()
-        """By rule; those without a rule under an empty name."""
+        """The number of alarms by rule; an empty name for alarms without a rule."""
         self.ended: Counter[str] = Counter()
         """Checkpoints, by the state in which they ended."""
         self.newest_time: float | None = None
         self.judged: set[str] = set()
-        """Rules of which a line of a dropped job was judged."""
+        """Rules that were checked on lines of jobs that are no longer watched."""
         self._on_alarm, self._on_ended = on_alarm, on_ended
         self._settings = settings or Settings()
         self._files: dict[str, _File] = {}
@@ -210,14 +210,14 @@ class Monitor:
         self._on_ended(ended)
 
     def time_is(self, now: float) -> None:
-        """The time has passed on: alarms that were deferred for too long are raised."""
+        """Advance the time, and raise the alarms that were deferred for too long."""
         for file in self._files.values():
             self._release(file)
         for watch in self.jobs.values():
             watch.deferred.time_is(now)
 
     def finish(self) -> None:
-        """No further line is read."""
+        """End the watch: release the waiting lines, and close all replays."""
         for file in self._files.values():
             self._release(file)
         for replay in self.replays.values():
@@ -231,7 +231,7 @@ class Monitor:
         return sum(replay.replayed for replay in self.replays.values())
 
     def rules(self) -> set[str]:
-        """The rules of which a line was judged."""
+        """The rules that were checked on some line."""
         found = set(self.judged)
         for watch in self.jobs.values():
             found |= watch.judged

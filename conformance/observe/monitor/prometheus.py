@@ -8,12 +8,12 @@ from conformance.observe.monitor.reports import Counts, Ended
 
 
 class Exposition:
-    """Collects what the file shows, and writes it."""
+    """Collects the samples, and writes the file."""
 
     def __init__(self, monitor: Counts) -> None:
         self._monitor = monitor
         self._last: dict[str, Ended] = {}
-        """By job: the last completed checkpoint."""
+        """By job: the end of the last completed checkpoint."""
         self._counts: dict[tuple[str, str], int] = {}
 
     def ended(self, ended: Ended) -> None:
@@ -25,9 +25,9 @@ class Exposition:
 
     def write(self, file: Path) -> None:
         """Replace the file as a whole: no reader sees half of it. Raises OSError."""
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_text(self.text(), encoding="utf-8")
-        beside.replace(file)
+        temporary = file.with_name(f".{file.name}.{os.getpid()}")
+        temporary.write_text(self.text(), encoding="utf-8")
+        temporary.replace(file)
 
     def text(self) -> str:
         """The file's content."""
@@ -47,7 +47,7 @@ class Exposition:
             "unreadable_total", "counter", "Lines that cannot be read, or are missing.", unreadable
         )
         alarms = {f'{{rule="{rule}"}}': count for rule, count in sorted(monitor.alarms.items()) if rule}
-        yield from _family("alarms_total", "counter", "Lines that no rule allows.", alarms)
+        yield from _family("alarms_total", "counter", "Lines that break a rule.", alarms)
         ended = {f'{{job="{job}",state="{state}"}}': n for (job, state), n in sorted(self._counts.items())}
         yield from _family("checkpoints_total", "counter", "Checkpoints that have ended.", ended)
         jobs = {job: f'{{job="{job}"}}' for job in monitor.jobs}
@@ -57,13 +57,19 @@ class Exposition:
         yield from _family("restarts_total", "counter", "Restarts of the job.", restarts)
         last = {job: one for job, one in self._last.items() if job in jobs}
         ids = {jobs[job]: one.checkpoint for job, one in last.items()}
-        yield from _family("last_completed_id", "gauge", "The last completed checkpoint.", ids)
+        yield from _family("last_completed_id", "gauge", "Id of the last completed checkpoint.", ids)
         took = {jobs[job]: one.duration_ms / 1000 for job, one in last.items() if one.duration_ms is not None}
-        yield from _family("last_completed_duration_seconds", "gauge", "Its duration.", took)
+        yield from _family(
+            "last_completed_duration_seconds", "gauge", "Duration of the last completed checkpoint.", took
+        )
         sizes = {jobs[job]: one.size for job, one in last.items() if one.size is not None}
-        yield from _family("last_completed_size_bytes", "gauge", "Its size.", sizes)
+        yield from _family(
+            "last_completed_size_bytes", "gauge", "Size of the last completed checkpoint.", sizes
+        )
         times = {jobs[job]: one.place.time for job, one in last.items() if one.place.time is not None}
-        yield from _family("last_completed_log_seconds", "gauge", "The time of its line.", times)
+        yield from _family(
+            "last_completed_log_seconds", "gauge", "Time of the log line with the last completion.", times
+        )
 
 
 def _family(name: str, kind: str, meaning: str, samples: dict[str, int] | dict[str, float]) -> Iterator[str]:

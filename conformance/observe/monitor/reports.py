@@ -58,11 +58,11 @@ class JobCounts(Protocol):
 
     @property
     def restarts(self) -> int:
-        """How often it was restarted."""
+        """The number of restarts."""
 
 
 class Counts(Protocol):
-    """What a monitor counts."""
+    """The counts of a monitor."""
 
     @property
     def lines(self) -> int:

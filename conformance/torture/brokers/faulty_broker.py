@@ -15,7 +15,7 @@ from impl.connectors.kafka.declaration import KafkaInput, KafkaStart
 from impl.jobs.numbers import SOURCES, row_of
 
 _PAUSE_SECONDS: Final = (0.2, 1.5)
-"""From the end of a fault to the next one, at least and at most."""
+"""The least and the greatest number of seconds from the end of a fault to the next one."""
 _FAULT_SECONDS: Final = (0.05, 0.8)
 _RECONNECT_MS: Final = 100
 GROUP: Final = "torture"

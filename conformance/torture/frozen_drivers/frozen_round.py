@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 import psutil
 
 from conformance.observe.guarantees.guarantee import Row
-from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
-from conformance.torture.local import MASTER, checkpoints_in, job_into, job_of
+from conformance.torture.local_round import MASTER, checkpoints_in, job_into, job_of
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
+from conformance.torture.separate_driver_round import LOCAL_MASTER, TOKEN, alive, kill_alive
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.errors import DatabaseLockedError
@@ -219,7 +219,7 @@ def _job(planned: Round, folder: Path, server: KeptServer | None, place: str | N
 
 
 def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[Row] | None:
-    """What a table holds; None for Parquet, whose files are in the folder."""
+    """The rows of the output table; None for Parquet output, which is in the folder."""
     if planned.sink == PARQUET:
         return None
     if planned.sink == SQLITE:
@@ -276,7 +276,7 @@ class ProcessFamily:
 
 
 def _status(process: psutil.Process) -> str | None:
-    """Its status; None if it has ended."""
+    """The status of the process; None if it has ended."""
     try:
         return str(process.status())
     except psutil.NoSuchProcess:

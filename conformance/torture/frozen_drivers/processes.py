@@ -78,7 +78,7 @@ class _Partitions:
 
 
 class ProcessSession:
-    """As much of a session as `impl.spark.runtime` uses."""
+    """The part of a Spark session that `impl.spark.runtime` uses."""
 
     conf = _Settings()
 

@@ -2,5 +2,5 @@
 
 object_server     an object store that speaks S3
 postgres_server   PostgreSQL
-loopback          a free port, and the wait for a server that starts
+loopback          finds a free port, and waits until a server listens
 """

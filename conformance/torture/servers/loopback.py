@@ -1,4 +1,4 @@
-"""Starts servers on loopback, each as a process of its own."""
+"""Finds a free port of loopback for a server, and waits until the server listens on it."""
 
 import socket
 import subprocess

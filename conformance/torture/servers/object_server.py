@@ -47,7 +47,7 @@ class ObjectServer:
 
     @property
     def pid(self) -> int:
-        """Its process."""
+        """The id of the server's process."""
         return self._process.pid
 
     @property
@@ -57,7 +57,7 @@ class ObjectServer:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables by which a process finds it."""
+        """The environment variables with which a process finds the server."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ALLOW_HTTP": "true",
@@ -71,7 +71,7 @@ class ObjectServer:
         return f"s3://{BUCKET}/{prefix}"
 
     def stop(self) -> None:
-        """End it."""
+        """Kill the server."""
         self._process.kill()
         self._process.wait()
 

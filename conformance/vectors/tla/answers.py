@@ -16,11 +16,11 @@ from conformance.vectors.tla.binding import Binding
 from conformance.vectors.tla.text import RECORD, Raw, Word, is_int_of_tla, value
 
 NO_EFFECT = "is_no_effect"
-"""In the place of the kind, where an answer holds what is no effect of its component."""
+"""Replaces the kind of an element in an answer that is not an effect of the component."""
 SHOWS = "shows"
 """A field of the state that the module has not, that is not of its type, or that it cannot tell apart."""
 ANSWERS = "answers"
-"""All effects as they came, where the module has the same words for those that are expected."""
+"""The name for all received effects unchanged, if the module has the same words for the expected ones."""
 
 
 class Came(NamedTuple):
@@ -33,7 +33,7 @@ class Came(NamedTuple):
 
 
 def came(binding: Binding, divergence: Divergence, edge: Edge) -> Came:
-    """The answer that came instead of the one that `edge` expects."""
+    """The received answer, which differs from the one that `edge` expects."""
     got = divergence.got
     if not isinstance(got, Answer):
         return Came(value([(type(got).__name__.lower(),)]), binding.state)

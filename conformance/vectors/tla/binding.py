@@ -13,7 +13,7 @@ from conformance.vectors.tla.text import Word, plain
 from spec.manifest import load_manifest
 
 Shown = Callable[..., Mapping[str, str]]
-"""From an observed value to fields of the TLA+ record; the key `` stands for the whole record."""
+"""From an observed value to fields of the TLA+ record; the key "" is the whole record."""
 
 
 class Binding(NamedTuple):
@@ -28,7 +28,7 @@ class Binding(NamedTuple):
     steps: Mapping[str, str]
     """By the kind of `event`: the expression of the step that the specification takes."""
     fields: Mapping[str, Shown]
-    """By observed field: its translation. A difference in another field is written beside the effects."""
+    """By observed field: its translation. A difference in another field is written next to the effects."""
     rules: tuple[str, ...] = ()
     """The invariants and properties of the module that TLC checks on the replay."""
     guard: str = "TRUE"
@@ -62,7 +62,7 @@ class Binding(NamedTuple):
 
 
 def rules_of(model: str, *but: str) -> tuple[str, ...]:
-    """What a model of the manifest checks, without `but` and all that holds in its environment only."""
+    """The statements that a model of the manifest checks, without `but` and those of the environment."""
     checked = load_manifest()[model].configuration.checked
     return tuple(name for name in checked if name not in ("TypeOK", "AllEffects", "Frame", *but))
 

@@ -76,7 +76,7 @@ def binding_of(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 
 def _without_refused(divergence: Divergence) -> tuple[Divergence, list[Edge]]:
-    """Without the events that were refused on the way, which change nothing, and what is expected of each."""
+    """The events that were not refused, each with its expected answer. A refused event changes nothing."""
     edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
     last = len(edges) - 1
     kept = [number for number, edge in enumerate(edges) if edge.refused is None or number == last]
@@ -190,7 +190,7 @@ def _constant(chosen: object) -> str:
 
 
 class Replay(NamedTuple):
-    """What TLC found in a module."""
+    """The result of TLC for one module."""
 
     outcome: Outcome
     violated: str | None

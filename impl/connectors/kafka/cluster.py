@@ -13,7 +13,7 @@ from impl.connectors.kafka.declaration import KafkaInput, Partition
 from impl.connectors.retries import Answer
 
 ANSWER_SECONDS: Final = 10.0
-"""How long one request may take."""
+"""The time limit of one request, in seconds."""
 
 
 class Topic(NamedTuple):

@@ -55,7 +55,7 @@ class Source(ABC):
 
     @abstractmethod
     def snapshot(self) -> object:
-        """Its position: an object with `partition` and `partitions`."""
+        """The source's position: an object with `partition` and `partitions`."""
 
     @abstractmethod
     def _next_rows(self, max_rows: int) -> pa.RecordBatch | None:

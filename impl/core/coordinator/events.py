@@ -25,7 +25,7 @@ class StoreFailure(StrEnum):
 
 
 class IoStep(StrEnum):
-    """What the coordinator does by input and output."""
+    """Operations of the coordinator that do input or output."""
 
     METADATA = "metadata"
     """It writes the metadata of a complete checkpoint."""

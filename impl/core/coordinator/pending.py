@@ -16,7 +16,7 @@ from impl.core.events import CheckpointType
 
 
 class PendingPhase(Enum):
-    """How far the checkpoint has come."""
+    """The phase of the checkpoint."""
 
     COORDINATORS = "operator coordinators take their part"
     HOOKS = "master hooks take their part"
@@ -76,7 +76,7 @@ class PendingCheckpoint:
 
     @property
     def phase(self) -> PendingPhase:
-        """How far the checkpoint has come."""
+        """The phase of the checkpoint."""
         return self._phase
 
     @property

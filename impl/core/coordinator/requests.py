@@ -35,7 +35,7 @@ class Request(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The request that is served; or one that is removed because it came within the minimum pause."""
+    """The request that starts, or a request that is dropped because the minimum pause has not passed."""
 
     served: Request | None = None
     too_early: Request | None = None

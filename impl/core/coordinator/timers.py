@@ -1,4 +1,4 @@
-"""What happens in a coordinator because time passes: expiries, and the requests of its scheduler.
+"""The steps of a coordinator when time passes: checkpoints expire, and the scheduler makes requests.
 
 Also the events that start and stop the scheduler. Rules: COORD-10, COORD-12, COORD-26. Time is virtual.
 """

@@ -118,7 +118,7 @@ class Prioritise(Effect):
 
 UnalignedEvent: TypeAlias = BarrierWithOptions | Announcement | Injection | Cancel | EndOfPartition | Advance
 NetworkEvent: TypeAlias = ReceivedBarrier | MailRun
-"""What the thread of the network adds in Flink 1.11."""
+"""The further events and effects of Flink 1.11, whose network thread may start a checkpoint."""
 GateEffect: TypeAlias = (
     Process
     | Block

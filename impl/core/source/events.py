@@ -13,7 +13,7 @@ TASK_FAILURE: Final = "TASK_FAILURE"
 
 
 class Addressee(StrEnum):
-    """Whether a trigger has reached its task, or a place where the task is not."""
+    """The place that a trigger has reached: the task, or a place without the task."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"

@@ -1,4 +1,4 @@
-"""What a source's task does when the coordinator triggers it: rules TASK-21 to TASK-24.
+"""The steps of a source's task when the coordinator triggers it. Rules TASK-21 to TASK-24.
 
 A plain source begins the checkpoint. An externally induced source reads from a system that decides where the
 checkpoint is: its task answers the trigger and begins nothing, and the source's own hook begins the

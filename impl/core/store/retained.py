@@ -1,4 +1,4 @@
-"""What survives a coordinator: the completed checkpoints, their durable copies and their shared state.
+"""The data that outlives a coordinator: completed checkpoints, their durable copies and their shared state.
 
 An addition may fail before it is written, after it was written, or in a way that leaves this unknown. A new
 coordinator finds what was written. Rules: SUB-06 to SUB-09, COORD-20 to COORD-22.

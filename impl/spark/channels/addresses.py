@@ -1,7 +1,7 @@
-"""The addresses of processes: loopback while all run on one host, else the address of the route.
+"""The addresses of processes: loopback if all run on one host, otherwise that of the route to the master.
 
-A master is `local[N]`, `local-cluster[...]`, `spark://host:port` or another of Spark's, or for Spark Connect
-`sc://host:port`, a server that runs, and `sc:local[N]`, one of the session's own.
+A master is a master URL of Spark, such as `local[N]`, `local-cluster[...]` or `spark://host:port`. For Spark
+Connect it is `sc://host:port`, a running server, or `sc:local[N]`, a server that the session starts.
 """
 
 import socket
@@ -12,7 +12,7 @@ _CONNECT = "sc:"
 
 
 def is_connect(master: str) -> bool:
-    """Whether `master` is reached by Spark Connect."""
+    """Whether the session connects to `master` by Spark Connect."""
     return master.startswith(_CONNECT)
 
 
@@ -27,7 +27,7 @@ def connect_remote(master: str) -> str:
 
 
 def own_address(master: str) -> str | None:
-    """The address by which the workers of `master` reach this process; None if it is not known."""
+    """The address at which the workers of `master` can connect to this process; None if it is not known."""
     if is_local(master):
         return LOOPBACK
     parts = urlsplit(master.split(",")[0])

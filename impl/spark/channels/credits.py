@@ -30,7 +30,7 @@ def _ignore(checkpoint: int) -> None:
 
 
 class ChannelListener(NamedTuple):
-    """What a channel calls from its own threads."""
+    """The callbacks that a channel calls from its own threads."""
 
     has_room: Callable[[], None]
     """An item has left, so the channel may have room for another frame of records."""
@@ -187,7 +187,7 @@ class CreditedChannel:
             while True:
                 kind, payload = self._connection.receive()
                 if kind is not Kind.CREDIT or len(payload) != _CREDITS.size:
-                    raise FrameError(f"expected credits, {len(payload)} bytes of {kind.name} came")
+                    raise FrameError(f"expected credits, got {len(payload)} bytes of {kind.name}")
                 with self._changed:
                     self._credits += _CREDITS.unpack(payload)[0]
                     self._changed.notify_all()

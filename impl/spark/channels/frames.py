@@ -83,8 +83,8 @@ class Connection:
         """
         if len(payload) > MAX_PAYLOAD:
             raise FrameError(
-                f"expected a payload of at most {MAX_PAYLOAD} bytes, {len(payload)} bytes of {kind.name} "
-                "came; cut it into several"
+                f"expected a payload of at most {MAX_PAYLOAD} bytes, got {len(payload)} of {kind.name}; "
+                "divide it into several frames"
             )
         with self._sending:
             self._send(kind, payload)
@@ -108,9 +108,11 @@ class Connection:
         """
         length, kind, attempt = _HEADER.unpack(self._exactly(_HEADER.size))
         if length > limit:
-            raise FrameError(f"expected a frame of at most {limit} bytes, {length} were announced")
+            raise FrameError(f"expected a frame of at most {limit} bytes, got a header for {length} bytes")
         if attempt != self.attempt:
-            raise StaleAttemptError(f"expected a frame of attempt {self.attempt}, it carries {attempt}")
+            raise StaleAttemptError(
+                f"expected a frame of attempt {self.attempt}, got one of attempt {attempt}"
+            )
         try:
             known = Kind(kind)
         except ValueError as unknown:
@@ -159,7 +161,7 @@ class Connection:
             parts.append(payload)
             kind, payload = self.receive()
         if kind is not Kind.CONTROL:
-            raise FrameError(f"expected a control message, a frame of kind {kind.name} came")
+            raise FrameError(f"expected a control message, got a frame of kind {kind.name}")
         return b"".join([*parts, payload])
 
     def local_host(self) -> str:
@@ -172,9 +174,9 @@ class Connection:
         self._socket.settimeout(seconds)
 
     def complete_by(self, deadline: Deadline | None) -> None:
-        """All sends and receives from now on share `deadline`; None: they have none.
+        """Let all later sends and receives share `deadline`; None removes it.
 
-        For a handshake: no byte that follows one is read into the buffer before its deadline is lifted.
+        Used for a handshake. While there is a deadline, the connection reads no byte beyond the handshake.
         """
         self._deadline = deadline
         if deadline is None:
@@ -198,7 +200,7 @@ class Connection:
 
 
 _ARROW = 0xFF
-"""The first byte of every stream of Arrow, and of no pickle."""
+"""The first byte of every Arrow stream. No pickle begins with it."""
 
 
 def pack_rows(rows: Rows) -> bytes:
@@ -236,21 +238,21 @@ class OvertakingBarrier(NamedTuple):
 
     checkpoint: int
     alignment: str
-    """Its alignment."""
+    """The alignment of the checkpoint, as the barrier states it."""
     timestamp: int
-    """When it was triggered, in ms since the attempt began."""
+    """The time of the checkpoint's trigger, in ms since the attempt began."""
     order: bytes = b""
-    """A savepoint's, which does not overtake."""
+    """The options of a savepoint, packed; empty for a checkpoint. A savepoint's barrier does not overtake."""
 
 
 def pack_barrier(barrier: OvertakingBarrier) -> bytes:
-    """The payload of its frame."""
+    """The barrier as the payload of a frame."""
     head = _BARRIER.pack(barrier.checkpoint, barrier.timestamp, barrier.alignment.encode())
     return head + barrier.order
 
 
 def unpack_barrier(payload: bytes) -> OvertakingBarrier:
-    """The barrier back."""
+    """The barrier in the payload of a frame."""
     checkpoint, timestamp, alignment = _BARRIER.unpack_from(payload)
     word = alignment.rstrip(b"\0").decode()
     return OvertakingBarrier(checkpoint, word, timestamp, payload[_BARRIER.size :])

@@ -27,7 +27,7 @@ def new_secret() -> bytes:
 
 
 class Credentials(NamedTuple):
-    """What two processes of one attempt prove to each other."""
+    """The identity that two processes of one attempt prove to each other."""
 
     secret: bytes
     attempt: int
@@ -135,13 +135,13 @@ def _send(connection: Connection, message: dict[str, Any]) -> None:
 def _receive(connection: Connection) -> dict[str, Any]:
     kind, payload = connection.receive(MAX_HANDSHAKE)
     if kind is not Kind.HANDSHAKE:
-        raise FrameError(f"expected a handshake, a frame of kind {kind.name} came")
+        raise FrameError(f"expected a handshake, got a frame of kind {kind.name}")
     try:
         message = orjson.loads(payload)
     except orjson.JSONDecodeError as broken:
-        raise FrameError("expected a handshake in JSON, other bytes came") from broken
+        raise FrameError("expected a handshake in JSON, got other bytes") from broken
     if not isinstance(message, dict):
-        raise FrameError("expected a handshake object in JSON, another value came")
+        raise FrameError("expected a handshake object in JSON, got another value")
     if not all(isinstance(value, str | int) for value in message.values()):
-        raise FrameError("expected texts and numbers in a handshake, other values came")
+        raise FrameError("expected texts and numbers in a handshake, got other values")
     return message

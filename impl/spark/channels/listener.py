@@ -140,7 +140,7 @@ class Listener:
         self._accepted(connection, hello)
 
     def _proved(self, caller: socket.socket) -> None:
-        """It holds the secret: no later connection closes it from now on."""
+        """Mark a connection as authenticated. Raises ConnectionLostError if the listener has closed it."""
         if self._remove(caller):
             raise ConnectionLostError("closed before its handshake was complete: too many others were open")
 

@@ -32,7 +32,7 @@ def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
         yield packed
     else:
         raise RecordTooLargeError(
-            f"expected records of at most {limit:,} bytes, one came that takes {len(packed):,}; cut it into "
+            f"expected records of at most {limit:,} bytes, got one of {len(packed):,} bytes; divide it into "
             "several records, or store the bytes in a file that the record names"
         )
 

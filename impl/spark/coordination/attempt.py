@@ -34,7 +34,7 @@ _GRACE_SECONDS = 30.0
 
 @dataclass(slots=True)
 class AttemptReport:
-    """What happened in one attempt. Times are in seconds from the start of the job; None: not reached.
+    """The result of one attempt. Times are in seconds from the start of the job; None if it was not reached.
 
     `restored`: the checkpoint it started from, None for the beginning. `records`: source records read in
     this attempt, `first_offset`: those before the restored checkpoint. `failed` and `reason`: when and why
@@ -55,7 +55,7 @@ class AttemptReport:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """What an attempt has of its job."""
+    """The parts of its job that an attempt needs."""
 
     spark: "SparkSession"
     plan: Plan

@@ -15,15 +15,15 @@ class FinalCheckpoint:
         self._ended: set[str] = set()
         self._from: int | None = None
         self.due = False
-        """It is to be triggered now."""
+        """Whether the final checkpoint has to be triggered now."""
 
     def ended(self, task: str, tasks: int) -> bool:
-        """The end of data has passed through `task`; whether through all `tasks`."""
+        """Record that the data of `task` has ended. Returns whether the data of all `tasks` has."""
         self._ended.add(task)
         return len(self._ended) == tasks
 
     def begin_with(self, checkpoint: int) -> None:
-        """It is `checkpoint`, or a later one if that is aborted."""
+        """The final checkpoint is `checkpoint`, or a later one if `checkpoint` is aborted."""
         self._from = checkpoint
         self.due = True
 
@@ -36,6 +36,6 @@ class FinalCheckpoint:
         return self._from is not None and checkpoint >= self._from
 
     def cancel(self) -> None:
-        """There is none: the attempt has failed, or a savepoint takes its place."""
+        """No final checkpoint will follow: the attempt has failed, or a savepoint takes its place."""
         self._from = None
         self.due = False

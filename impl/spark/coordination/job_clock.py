@@ -1,10 +1,10 @@
-"""The clock of a job on the driver. It depends on no wall clock, which an operator or a daemon may set."""
+"""The clock of a job on the driver. It does not depend on the wall clock, which somebody may set."""
 
 from collections.abc import Callable
 
 
 class JobClock:
-    """Milliseconds of `seconds`, a clock that only measures (`time.monotonic`)."""
+    """Counts milliseconds by `seconds`, a monotonic clock (`time.monotonic`)."""
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
@@ -12,7 +12,7 @@ class JobClock:
         self._attempt_began = 0
 
     def now(self) -> int:
-        """Milliseconds since the coordinator was made."""
+        """Milliseconds since the clock was created."""
         return int((self._seconds() - self._started) * 1_000)
 
     def begin_attempt(self) -> None:

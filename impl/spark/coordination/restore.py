@@ -1,4 +1,4 @@
-"""What the coordinator of a job begins with: its bounds, and the newest checkpoint that can be read."""
+"""The initial state of a job's coordinator: its options, and the newest readable checkpoint."""
 
 from collections.abc import Mapping
 from typing import Any

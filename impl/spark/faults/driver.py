@@ -1,8 +1,8 @@
-"""A driver with planned faults: the parts of a job, wrapped where the points of faults are.
+"""A driver with planned faults. Subclasses of a job's parts add the points at which faults happen.
 
-The driver consents to the faults of workers, reaches points of its own, and may be their victim. At its
-points it sends a command to the tasks, before whatever it would have sent them next. Between two attempts it
-can damage the newest checkpoint, as a bad disk would. The runtime without planned faults uses none of this.
+The driver permits the faults of workers. It also has points of its own, and faults may concern the driver. At
+its points it sends a command to the tasks, before its next regular message. Between two attempts it can
+damage the newest checkpoint, as a bad disk would. The runtime without planned faults uses none of this.
 """
 
 import os
@@ -65,7 +65,7 @@ class DriverInjector:
         return True
 
     def reach(self, point: str) -> bool:
-        """Reach a point; a fault that is due happens. Whether the disk is to be full for what follows."""
+        """Reach a point; a fault that is due happens. Returns whether the disk must be full afterwards."""
         plan = self._due(point)
         if plan is None:
             return False
@@ -81,7 +81,7 @@ class DriverInjector:
         return False
 
     def restart(self, checkpoints: Where) -> None:
-        """An attempt has failed, and the next one has not chosen its checkpoint."""
+        """Damage the newest checkpoint, if a fault is due, before the next attempt chooses one."""
         storage = CheckpointStorage(checkpoints)
         completed = storage.completed_ids()
         if not completed:
@@ -119,13 +119,13 @@ class FaultyParts(JobParts):
         self._attempts = 0
 
     def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
-        """As of any job, with a point before each publication."""
+        """The locations of a job's files, with a fault point before each publication."""
         self._injector = DriverInjector(self._ledger, context.plan, context.line)
         self._savepoints = savepoints
         return FaultyLocations(context, savepoints, self._injector)
 
     def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
-        """As of any job, with a point before each restart."""
+        """The connections to the workers of the next attempt, with a fault point before each restart."""
         self._attempts += 1
         if self._attempts > 1:
             self._injector.restart(self._checkpoints)
@@ -136,7 +136,7 @@ class FaultyParts(JobParts):
         return FaultySparkTask(launch, self._ledger.left())
 
     def close(self) -> None:
-        """The clock of the driver is right again."""
+        """Correct the clock of the driver."""
         wall_clock.settle()
 
 
@@ -148,7 +148,7 @@ class FaultyLocations(SnapshotLocations):
         self._injector = injector
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """As of any job; the disk may be full."""
+        """Publish a checkpoint; a fault may fill the disk."""
         with full_disk() if self._injector.reach(faults.Point.COMPLETION_DUE) else nullcontext():
             super().publish(checkpoint, attempt, handles)
 
@@ -173,7 +173,7 @@ class FaultyWorkers(Workers):
         injector.send = super().send
 
     def receive(self, seconds: float) -> tuple[str, messages.Report] | None:
-        """As of any attempt; faults that tasks have reached are answered, until a task has failed."""
+        """Receive a report. Answers tasks that have reached a fault, until a task has failed."""
         received = super().receive(seconds)
         while received is not None and isinstance(received[1], messages.FaultReached):
             task, number = received[0], received[1].number
@@ -192,7 +192,7 @@ class FaultyWorkers(Workers):
         self._failed = self._failed or lost or isinstance(report, messages.Failed)
 
     def send(self, task: str, command: messages.Command) -> None:
-        """As of any attempt."""
+        """Send a command, with a fault point before the first notification of a completion."""
         if isinstance(command, messages.CheckpointCompleted) and self._is_first(command.checkpoint):
             self._injector.reach(faults.Point.COMPLETION_STORED)
         super().send(task, command)
@@ -218,7 +218,7 @@ def freeze(process: int) -> None:
 
 
 def _settled(process: int) -> bool:
-    """Stop what runs; whether nothing ran, and nothing was started before the last one had stopped."""
+    """Stop every process that runs. Returns whether none ran, and none was started in the meantime."""
     family = _to_stop(process)
     running = [one for one in family if not _is_stopped(one)]
     for one in running:
@@ -233,7 +233,7 @@ def _to_stop(process: int) -> list[int]:
 
 
 def _is_stopped(process: int) -> bool:
-    """Whether it is stopped or has ended."""
+    """Whether the process is stopped or has ended."""
     try:
         status = Path(f"/proc/{process}/stat").read_text()
     except OSError:
@@ -255,7 +255,7 @@ def _below(process: int) -> list[int]:
 
 
 def _kill_server(pid_file: Path) -> None:
-    """Kill a server, as a machine that goes down does; one that has ended stays so."""
+    """Kill a server with SIGKILL, if it runs."""
     with suppress(FileNotFoundError, ProcessLookupError):
         os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
 

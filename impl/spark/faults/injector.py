@@ -1,4 +1,4 @@
-"""What a fault of the plan does in the process of a worker, and the driver's consent to it.
+"""Executes a planned fault in the process of a worker, after the driver has agreed to it.
 
 Each fault is real: a signal, a closed socket, a limit of the kernel. A worker that reaches the point of a
 fault requests it from the driver first, so that each fault happens once in a job.

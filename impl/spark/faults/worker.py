@@ -1,4 +1,4 @@
-"""A worker with planned faults: the plain one, whose parts are wrapped where the points of faults are.
+"""A worker with planned faults. Subclasses of a worker's parts add the points at which faults happen.
 
 The runtime without planned faults uses none of this.
 """
@@ -103,7 +103,7 @@ class FaultySubtask(RunningSubtask):
         self._effects: set[type[GateEffect]] = set()
 
     def read_frame(self, channel: int, frame: Frame) -> None:
-        """As the subtask does; the first and the last barrier of a checkpoint are points."""
+        """Read a frame; the first and the last barrier of a checkpoint are fault points."""
         kind, payload = frame
         if kind not in (Kind.BARRIER, Kind.ANNOUNCEMENT):
             super().read_frame(channel, frame)
@@ -130,12 +130,12 @@ class FaultySubtask(RunningSubtask):
         return channel in self._blocked and not self._effects & {Trigger, TriggerWithOptions}
 
     def carry_out(self, effect: GateEffect) -> None:
-        """As the subtask does; remembers which effects a frame had."""
+        """Carry out an effect, and remember its class for the points of the frame."""
         self._effects.add(type(effect))
         super().carry_out(effect)
 
     def read_mail(self, mail: messages.Mail) -> None:
-        """As the subtask does, with points before and after."""
+        """Read mail, with fault points before and after a notification."""
         if isinstance(mail, messages.SnapshotWritten):
             self._injector.reach(Point.SNAPSHOT_WRITTEN)
         if isinstance(mail, messages.CheckpointCompleted):
@@ -153,7 +153,7 @@ class FaultySnapshots(Snapshots):
         self._injector = injector
 
     def carry_out(self, effect: SubtaskEffect) -> None:
-        """As the snapshot steps do, with points before and after."""
+        """Carry out an effect, with fault points before and after barriers and acknowledgements."""
         if isinstance(effect, BroadcastBarrier):
             with self._injector.around(Point.BARRIER_DUE, Point.BARRIER_SENT):
                 super().carry_out(effect)
@@ -174,12 +174,12 @@ class FaultyStorage:
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
-        """As the storage does."""
+        """Write a snapshot, with a fault point before."""
         with self.injector.around(Point.SNAPSHOT_DUE):
             return self.storage.write(checkpoint, packed, offset, shared)
 
     def discard(self, handle: StateHandle) -> None:
-        """As the storage does."""
+        """Discard a snapshot."""
         self.storage.discard(handle)
 
 

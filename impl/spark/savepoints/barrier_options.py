@@ -1,4 +1,4 @@
-"""What the barrier of a savepoint carries in addition to its id: where snapshots go, and what follows.
+"""The options in a savepoint's barrier: the folder of its snapshots, and whether the job then stops.
 
 A source receives the order with its trigger, all other subtasks in the barrier itself, after all records
 that were sent before it: a savepoint is always aligned, also where checkpoints overtake (UNAL-21).
@@ -15,7 +15,7 @@ _REMEMBERED = 16
 
 
 class SavepointOrder(NamedTuple):
-    """What the tasks of a job need to know of one savepoint."""
+    """The options of one savepoint that tasks need."""
 
     folder: str
     stops: bool = False

@@ -65,7 +65,7 @@ class OvertakingSnapshots:
         return Advance(passed)
 
     def time_out(self) -> bool:
-        """Let every barrier overtake whose time is out; whether there was one."""
+        """Let each barrier overtake whose time-out has passed. Returns whether there was one."""
         now = self.now()
         due = [checkpoint for checkpoint, at in self._due.items() if at <= now]
         for checkpoint in due:
@@ -94,7 +94,7 @@ class OvertakingSnapshots:
         self._declined = {} if declined is None else {checkpoint: declined}
 
     def stop(self, checkpoint: int) -> None:
-        """All records that were in flight at the inputs have come."""
+        """Stop persisting: all records in flight at the inputs have arrived."""
         self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
         self._finish(checkpoint)
 

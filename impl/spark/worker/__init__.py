@@ -1,1 +1,1 @@
-"""What runs in the worker process of one subtask: its loop, its operator, its launch."""
+"""The worker process of one subtask: its launch, its loop, its operator."""

@@ -48,7 +48,7 @@ class ChainedOperator(Operator):
         self.timers = ChainedTimers(present, self._through) if present else None
 
     def before_barrier(self) -> Rows:
-        """What the functions have held back; what one sends, the next ones process first."""
+        """The rows that the functions have buffered, after the next functions have processed them."""
         return self._from_each(lambda one: one.before_barrier())
 
     def finish(self) -> Rows:
@@ -97,7 +97,7 @@ class ChainedOperator(Operator):
         return rows
 
     def _from_each(self, held_back: Callable[[Operator], Rows]) -> Rows:
-        """From the first function to the last: what it has held back, through the ones behind it."""
+        """The buffered rows of each function, first to last, after the next functions have processed them."""
         pieces: list[Rows] = []
         for one in self._operators:
             if one is not self._operators[0]:

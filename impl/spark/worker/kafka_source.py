@@ -35,7 +35,7 @@ from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
 _START_SECONDS: Final = 30.0
-"""How long each request of the start is repeated if the brokers do not answer."""
+"""The seconds for which each request at the start is repeated if the brokers do not answer."""
 _IDLE_SECONDS: Final = 0.01
 _SPLITS: Final = 0
 """Stands in a snapshot for the number of splits: partitions may appear at any time."""

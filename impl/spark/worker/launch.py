@@ -1,4 +1,4 @@
-"""What a worker receives with the Spark job."""
+"""The data that a worker receives with the Spark job."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,8 +1,9 @@
 """The checkpoint listeners of one subtask: users' objects that are notified how checkpoints end.
 
-They hang on the effects of the core's snapshot steps (TASK-05, TASK-06): `Snapshots` carries each one out for
-the operator, and then here. So a listener is notified by the subtask's thread, between two rows, in the order
-of those effects, of a completed checkpoint at most once, and not of the one that the attempt restored.
+The notifications are effects of the core's snapshot steps (TASK-05, TASK-06): `Snapshots` carries each one
+out for the operator, and then for the listeners. So the subtask's thread notifies a listener, between two
+rows, in the order of the effects. It notifies of each completed checkpoint at most once, and never of the
+restored checkpoint.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ Notify = Callable[[int], None]
 
 
 class Listeners:
-    """Those of `users` that have the methods of a `CheckpointListener`, in their order.
+    """The objects of `users` that have the methods of a `CheckpointListener`, in their order.
 
     Raises ConfigError for a method that cannot take a checkpoint id.
     """

@@ -31,7 +31,7 @@ from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a subtask begins with.
+    """The input from which a subtask's operator is made.
 
     `snapshots`: one for each subtask that its stage had in `checkpoint`. At the beginning of a job there are
     none, and `checkpoint` is None.

@@ -29,7 +29,7 @@ _KNOWN_KEYS: Final = 100_000
 
 
 class OwnKeys:
-    """Checks the keys of rows that no partitioner has sent: they must belong to the subtask of `context`."""
+    """Checks that the keys of rows that no partitioner has sent belong to the subtask of `context`."""
 
     def __init__(self, context: KeyedContext) -> None:
         self._context = context
@@ -95,18 +95,18 @@ class ProcessOperator(Operator):
             self.inputs = self._gathered
 
     def before_barrier(self) -> Rows:
-        """The rows that the function has held back, of the batches that wait too."""
+        """The rows that the function has buffered, with those of the batches that wait."""
         emitted = [rows for gathered in self._gathered if len(rows := gathered.release())]
         held_back: Rows | None = self._call("before_barrier")
         rows = () if held_back is None else held_back
         return joined((*emitted, rows)) if emitted else rows
 
     def finish(self) -> Rows:
-        """What the function has held back, and its last rows."""
+        """The rows that the function has buffered, and its last rows."""
         return joined((self.before_barrier(), tuple(self._call("finish") or ())))
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """All state; that of the subtask is encoded at once."""
+        """Take a snapshot of all state. The operator state is encoded at once."""
         self._call("snapshot_state", checkpoint)
         mine = self._store.sections()
         rest = self._state.snapshot(checkpoint, alone)
@@ -208,7 +208,7 @@ def _require_rows(
     function: Any,  # noqa: ANN401
     element: Any,  # noqa: ANN401
 ) -> None:
-    """Raise NotRowsError if the error came of a result that is no rows, and not of the function itself."""
+    """Raise NotRowsError if the result of the function, and not the function itself, caused the error."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

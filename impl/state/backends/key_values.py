@@ -221,7 +221,7 @@ _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (timedelta, _timedelta),
     (UUID, lambda key: UUID(int=key.int)),
 )
-"""For subclasses: from a value to the equal value of the base."""
+"""For subclasses: maps a value to the equal value of the base class."""
 _INSTEAD: Final = "select a string, a number or a tuple of them in its place"
 
 

@@ -1,4 +1,4 @@
-"""What checkpoints and savepoints need of a storage, whether it is a file system or an object store."""
+"""The interface of a storage for checkpoints and savepoints: a file system or an object store."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From a path or a URI to its location."""
+"""Makes the location of a path or a URI."""
 
 import os
 import re

@@ -34,7 +34,7 @@ from model.channel.exchange import (
 )
 from model.channel.items import Datum, Mark
 from model.channel.properties.one_channel import CHANNEL, unal_32_at_first
-from model.channel.properties.queues import declines, hurries, started, values_in
+from model.channel.properties.terms import declines, is_urgent, started, values_in
 from model.events import NONE, Effects, Event
 from model.frames import Frame
 from model.registry import Property, Registry
@@ -122,7 +122,7 @@ def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchan
     if was.last in ends or (begins and was.last < starts):
         place = (NONE, 0)
     unread = was.input[1:] if type(event) is Take else was.input
-    stays = type(event) is not Take or any(type(item) is Mark and not hurries(item) for item in unread)
+    stays = type(event) is not Take or any(type(item) is Mark and not is_urgent(item) for item in unread)
     return effects == emitted and after.channel == was._replace(
         input=unread,
         blocked=was.blocked and stays,
@@ -140,7 +140,7 @@ def unal_34_counts(state: Exchange) -> bool:
     return all(
         state.channel.before == len(values_in(queue[:place]))
         for place, item in enumerate(queue)
-        if type(item) is Mark and item.checkpoint == state.channel.last and not hurries(item)
+        if type(item) is Mark and item.checkpoint == state.channel.last and not is_urgent(item)
     )
 
 
@@ -270,7 +270,7 @@ def starting_or_aligned(before: Exchange, event: Event) -> int:
 
 def starting(before: Exchange, event: Event) -> int:
     """The checkpoint for which the channel starts to persist. -1 for none, as at a barrier in order."""
-    if type(event) is Take and not hurries(before.channel.input[0]):
+    if type(event) is Take and not is_urgent(before.channel.input[0]):
         return NONE
     return starting_or_aligned(before, event)
 

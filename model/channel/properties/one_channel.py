@@ -25,11 +25,11 @@ from model.channel.events import (
 )
 from model.channel.generations import channel_steps
 from model.channel.items import Datum, Item, Mark, Notice
-from model.channel.properties.queues import (
+from model.channel.properties.terms import (
     around,
     arrives,
     declines,
-    hurries,
+    is_urgent,
     leaves,
     overtaking,
     started,
@@ -197,7 +197,7 @@ def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> 
     if not leaves(before, event):
         return not effects and after == before
     item = before.output[0]
-    if hurries(item):
+    if is_urgent(item):
         unread = overtaking(before.input, item)
     elif type(item) is Mark and item.alignment == TIMED:
         unread = (*overtaking(before.input, Notice(item.checkpoint)), item)
@@ -211,7 +211,7 @@ def unal_35_waits(before: Channel, event: Event, effects: Effects, after: Channe
     """The sender stops behind a barrier in order, until the gate resumes it."""
     if type(event) is ResumeSender or type(event) is RestoreChannel:
         return not after.blocked
-    stops = leaves(before, event) and type(before.output[0]) is Mark and not hurries(before.output[0])
+    stops = leaves(before, event) and type(before.output[0]) is Mark and not is_urgent(before.output[0])
     return after.blocked == (before.blocked or stops)
 
 
@@ -235,7 +235,7 @@ def unal_35_asks(state: Channel) -> bool:
 def unal_35_urgent_first(state: Channel) -> bool:
     """At both ends, all urgent items are before all others."""
     return all(
-        hurries(left) or not hurries(right)
+        is_urgent(left) or not is_urgent(right)
         for queue in (state.output, state.input)
         for left, right in pairwise(queue)
     )

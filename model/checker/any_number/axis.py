@@ -10,7 +10,7 @@ import z3
 
 from model.checker.any_number.members import Behaviour, Group, Many, Position
 from model.checker.any_number.rope import Length, Rope
-from model.checker.any_number.walks import len_
+from model.checker.any_number.sequence_functions import len_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 
 OWN = Position(1)

@@ -113,7 +113,7 @@ def _may_end(state: Expression) -> bool:
 
 
 def _after(state: Expression, kinds: tuple[str, ...]) -> Expression:
-    """What may follow these kinds."""
+    """The expression of the kinds that may follow `kinds`."""
     for kind in kinds:
         state = _derivative(state, kind)
     return state

@@ -10,14 +10,14 @@ from typing import Any
 
 import z3
 
+from model.checker.any_number.all_paths import TRUE, Walk, conjunction
 from model.checker.any_number.members import Behaviour, Many
-from model.checker.any_number.syntactic import TRUE, Walk, conjunction
 from model.checker.paths import running
 from model.checker.symbolic import SymbolicUseError
 
 
 class Collector:
-    """What a generator expression yields, by the cells that it walks over."""
+    """The values that a generator expression yields, by the cells that it visits."""
 
     def __init__(self, walked: Any) -> None:  # noqa: ANN401
         self.frame = getattr(walked, "gi_frame", None)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.any_number.syntactic import FALSE, conjunction, disjunction, negation, truth, truth_of
+from model.checker.any_number.all_paths import FALSE, conjunction, disjunction, negation, truth, truth_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, int_term
 
 _NUMBERS = count()
@@ -89,7 +89,7 @@ class Place:
         return UpTo(self)
 
     def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of a place was asked", self.term)
+        raise SymbolicUseError("a hash of a place was requested", self.term)
 
     def __repr__(self) -> str:
         return f"{self.term}"
@@ -102,7 +102,7 @@ class UpTo(NamedTuple):
 
 
 class Behaviour(NamedTuple):
-    """What the members of a group contribute under a condition."""
+    """The elements that the members of a group contribute under a condition."""
 
     condition: z3.BoolRef
     values: tuple[Any, ...]
@@ -185,10 +185,10 @@ class Many:
         return SymbolicBool(negation((self == other).term))
 
     def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of many elements was asked")
+        raise SymbolicUseError("a hash of many elements was requested")
 
     def __bool__(self) -> bool:
-        raise SymbolicUseError("the truth of many elements was asked")
+        raise SymbolicUseError("the truth of many elements was requested")
 
     def __repr__(self) -> str:
         cases = ", ".join(f"{list(one.values)} if {one.condition}" for one in self.behaviours)

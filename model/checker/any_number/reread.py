@@ -1,9 +1,9 @@
-"""Compiles the source of the model again, with the functions of `walks` for sequences.
+"""Compiles the source of the model again, with the functions of `sequence_functions` for sequences.
 
 `Reread` executes modules of the model in separate namespaces, in which `all`, `any`, `tuple`, ... are the
-functions of `walks`, and `(*a, b)`, list comprehensions and `not` are calls of them. The modules of events
-and profiles are shared with the model, so that the classes of events are the same. An edit replaces an
-expression of a source, as a mutant does.
+functions of `sequence_functions`, and `(*a, b)`, list comprehensions and `not` are calls of them. The modules
+of events and profiles are shared with the model, so that the classes of events are the same. An edit replaces
+an expression of a source, as a mutant does.
 """
 
 import __future__
@@ -17,7 +17,7 @@ from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
-from model.checker.any_number.walks import WORDS, cells_in, display, not_
+from model.checker.any_number.sequence_functions import WORDS, cells_in, display, not_
 
 SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
 """The last parts of the names of modules that are not read again."""
@@ -56,7 +56,7 @@ class Reread:
         self._words: dict[str, Any] = {**vars(builtins), **words, "__import__": self._import}
 
     def module(self, name: str) -> Any:  # noqa: ANN401 - a module
-        """The module of that name, with the words of `walks`."""
+        """The module of that name, compiled with the functions of `sequence_functions`."""
         if not name.startswith("model.") or name.rsplit(".", 1)[-1] in SHARED or ".checker" in name:
             return import_module(name)
         found = self._modules.get(name)

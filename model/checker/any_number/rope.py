@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import z3
 
+from model.checker.any_number.all_paths import TRUE, conjunction, disjunction
 from model.checker.any_number.iteration import Steps, collectors
 from model.checker.any_number.members import (
     Behaviour,
@@ -25,7 +26,6 @@ from model.checker.any_number.members import (
     mentions,
     names_its_member,
 )
-from model.checker.any_number.syntactic import TRUE, conjunction, disjunction
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 
 
@@ -48,7 +48,7 @@ class Length(SymbolicInt):
         return super().__sub__(other)
 
     def __rmul__(self, one: tuple[Any, ...]) -> "Rope":  # type: ignore[misc]
-        """As many equal elements."""
+        """A rope of equal elements, of this length."""
         (value,) = one
         return Rope(_constant(cell, value) for cell in self.cells)
 
@@ -108,10 +108,10 @@ class Rope(tuple[Any, ...]):
         return equal if equal is NotImplemented else not equal
 
     def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of a rope was asked")
+        raise SymbolicUseError("a hash of a rope was requested")
 
     def __len__(self) -> int:
-        raise SymbolicUseError("the length of a rope was asked as a number")
+        raise SymbolicUseError("the length of a rope was requested as a number")
 
     def __add__(self, other: tuple[Any, ...]) -> "Rope":
         return Rope((*self.cells, *cells_of(other)))
@@ -143,7 +143,7 @@ class Rope(tuple[Any, ...]):
         if isinstance(key, Position):
             found = self.cells[int(key)]
             if isinstance(found, Many):
-                raise SymbolicUseError("a position of unnamed elements was asked")
+                raise SymbolicUseError("a position of unnamed elements was requested")
             return found
         near = _near_end(self.cells, abs(key) if key < 0 else key + 1, from_the_end=key < 0)
         return near[key] if not isinstance(near[key], Many) else SomeOf(near[key])
@@ -214,13 +214,13 @@ class SomeOf:
         return not self == other
 
     def __hash__(self) -> int:
-        raise SymbolicUseError("a hash of some element was asked")
+        raise SymbolicUseError("a hash of some element was requested")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         """The value that all of the elements have in common."""
         found = [getattr(value, name) for one in self.many.behaviours for value in one.values]
         if name.startswith("_") or any(not _is_same(one, found[0], self.many) for one in found):
-            raise SymbolicUseError(f"{name} of some of {self.many!r} was asked")
+            raise SymbolicUseError(f"{name} of some of {self.many!r} was requested")
         return found[0]
 
 
@@ -277,7 +277,7 @@ def _near_end(cells: tuple[Any, ...], number: int, *, from_the_end: bool) -> tup
             rest.pop(0)
             continue
         if isinstance(rest[0], Many) and len(kept) < number - 1:
-            raise SymbolicUseError(f"an element behind one of {rest[0]!r} was asked")
+            raise SymbolicUseError(f"an element behind one of {rest[0]!r} was requested")
         kept.append(rest.pop(0))
     kept.extend(rest)
     return tuple(kept[::-1] if from_the_end else kept)

@@ -14,7 +14,7 @@ import z3
 from model.checker.symbolic import SymbolicBool, SymbolicInt, int_term
 
 Term = Callable[[z3.ArithRef], z3.ArithRef]
-"""What a member contributes, by its index."""
+"""The value that a member adds to the sum, by its index."""
 
 
 @dataclass(frozen=True, eq=False)

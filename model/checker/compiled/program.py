@@ -65,7 +65,7 @@ class Offer(NamedTuple):
     offered: Tree
     """A tree of truths over the state."""
     moves: Tree
-    """Its leaves: a Move, an Outside, or None if the environment does not permit the event."""
+    """A tree whose leaves are Move, Outside, or None if the environment does not permit the event."""
 
 
 class Program(NamedTuple):

@@ -1,9 +1,10 @@
-"""Renaming of ids: states with the same order of ids are searched as one, for every id at once.
+"""Renaming of ids: a search treats all states with the same order of ids as one state.
 
-A gate only compares ids. If that is so for every path of a model, a renaming that keeps the order changes
-nothing, and an id may be replaced by its rank. The proof inspects the terms of the paths, which contain all
-conditions and results of a move: an id is compared only with an id or with a constant for none (0 and below),
-a value written into the field of an id is an id or such a constant, and ids have no other use.
+A gate only compares ids. If every path of a model only compares ids, a renaming that keeps their order
+changes nothing, and an id may be replaced by its rank. The proof inspects the terms of the paths, which
+contain all conditions and results of a move. It shows that an id is compared only with an id or with a
+constant that means "no id" (0 or below), that a value written into the field of an id is an id or such a
+constant, and that ids have no other use.
 
 Ranks are the even numbers, so that an event may carry a present id, or one between any two, or a greater one:
 with n ids in a state, ids up to 2n + 1 represent every id. The results of a search then hold without a bound
@@ -34,13 +35,13 @@ _JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 class NotInvariantError(ValueError):
-    """A model uses ids other than by comparison, or has too few of them."""
+    """A model does more with ids than to compare them, or its range of ids is too small."""
 
 
 def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
-    """The program with ids replaced by their order; `names`: the fields of states and events that are ids.
+    """The program with ids replaced by their ranks. `names`: the fields of states and events that are ids.
 
-    Raises NotInvariantError if that is not proved, or if the model has too few ids for one between any two.
+    Raises NotInvariantError if the proof fails, or if the range of ids leaves no room between two ids.
     """
     if program.label is not None or program.interpreted or len(program.layout.shapes) != 1:
         raise NotInvariantError(
@@ -68,7 +69,7 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
 
 
 def ranked(program: Program, node: Node) -> Node:
-    """The node with its ids replaced by their ranks, for comparison with a kernel's states."""
+    """The node with its ids replaced by their ranks, for a comparison with the states of a kernel."""
     values, order = _values(program, node)
     for place in program.places_of_ids():
         if values[place] > 0:
@@ -109,7 +110,7 @@ class RealIds:
 
 
 def in_numbers(program: Program, run: Iterable[Any]) -> tuple[Event, ...]:
-    """The run with the ids 1, 2, 3 ... in the order of its own."""
+    """The run with its ids replaced by 1, 2, 3, ... in the same order."""
     events = tuple(run)
     ids = sorted({known for event in events for name, known in _named(event) if name in program.ids})
     return tuple(
@@ -146,7 +147,7 @@ class _Reading:
                 self.result(path, value)
 
     def condition(self, term: z3.ExprRef) -> None:
-        """Checks a truth: ids in it are only compared."""
+        """Checks that a condition only compares ids."""
         kind = term.decl().kind()
         if kind in _JOINED or (kind == z3.Z3_OP_EQ and z3.is_bool(term.arg(0))):
             for part in term.children():
@@ -172,13 +173,13 @@ class _Reading:
             raise NotInvariantError(f"{self.offer.event} writes {value} into {path}: that id alone")
 
     def is_id(self, term: z3.ExprRef) -> bool:
-        """The term is the symbol of an id, or a constant for none."""
+        """Whether the term is the symbol of an id, or a constant that means "no id"."""
         if z3.is_int_value(term):
             return bool(term.as_long() <= 0)
         return not term.num_args() and term.decl().name() in self.ids
 
     def mentions(self, term: z3.ExprRef) -> bool:
-        """The term contains an id."""
+        """Whether the term contains an id."""
         if not term.num_args():
             return not z3.is_int_value(term) and term.decl().name() in self.ids
         return any(self.mentions(part) for part in term.children())

@@ -30,7 +30,7 @@ class Absent:
 
 
 ABSENT = Absent()
-"""Its number is 0."""
+"""The value whose number is 0."""
 NOTHING = (False, None)
 """The value of an absent member."""
 

@@ -37,7 +37,7 @@ class CheckpointSucceeds(NamedTuple):
 def closed_failures(
     profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
 ) -> ClosedModel:
-    """The closed model of the count. Each id may fail and succeed repeatedly; failures may name none."""
+    """The closed model of the count. Each id may fail and succeed repeatedly; a failure may have no id."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
         for checkpoint in range(1, ids + 1):

@@ -1,6 +1,7 @@
 """Closed models of the coordinator. Each one covers one subject, in one or two generations.
 
-A closed model offers few events beside those of its subject, so that the explorer can visit every state.
+Besides the events of its subject, a closed model offers only few events, so that the explorer can visit every
+state.
 """
 
 from collections.abc import Callable, Iterator

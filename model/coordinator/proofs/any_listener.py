@@ -8,7 +8,7 @@ from typing import Any
 
 from model.checker.any_number.members import Many
 from model.checker.any_number.rope import cells_of
-from model.checker.any_number.walks import any_, tuple_, zip_
+from model.checker.any_number.sequence_functions import any_, tuple_, zip_
 from model.checker.symbolic import SymbolicUseError
 from model.events import Effects, Step
 

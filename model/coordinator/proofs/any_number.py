@@ -17,7 +17,7 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Many
 from model.checker.any_number.reread import Helpers, Reread
 from model.checker.any_number.rope import SomeOf, cells_of, is_present, joined
-from model.checker.any_number.walks import any_, type_
+from model.checker.any_number.sequence_functions import any_, type_
 from model.checker.symbolic import (
     SymbolicBool,
     SymbolicInt,

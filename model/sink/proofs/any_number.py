@@ -10,13 +10,13 @@ from typing import Any
 
 import z3
 
+from model.checker.any_number.all_paths import disjunction
 from model.checker.any_number.cases import Case, start_case
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.reread import Helpers, Reread
 from model.checker.any_number.rope import Rope, cells_of
-from model.checker.any_number.syntactic import disjunction
-from model.checker.any_number.walks import any_
+from model.checker.any_number.sequence_functions import any_
 from model.checker.symbolic import SymbolicBool, SymbolicInt, bool_term, int_term, symbolic_like
 from model.events import NONE, Event
 from model.sink.events import FailingCompletion, FailingRestore, Restore, SnapshotRequest

@@ -11,13 +11,13 @@ from typing import Any
 
 import z3
 
+from model.checker.any_number.all_paths import truth
 from model.checker.any_number.cases import Case, is_impossible, start_case
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many, Position
 from model.checker.any_number.reread import Helpers, Reread
 from model.checker.any_number.rope import Rope, cells_of, joined
-from model.checker.any_number.syntactic import truth
-from model.checker.any_number.walks import all_, any_, display, enumerate_
+from model.checker.any_number.sequence_functions import all_, any_, display, enumerate_
 from model.checker.symbolic import SymbolicInt, SymbolicUseError, bool_term, int_term, symbolic_like
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.steps import name_of

@@ -14,7 +14,7 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.reread import Helpers, Reread
 from model.checker.any_number.rope import Rope
-from model.checker.any_number.walks import any_, display, enumerate_, tuple_
+from model.checker.any_number.sequence_functions import any_, display, enumerate_, tuple_
 from model.checker.symbolic import SymbolicInt, int_term, symbolic_like
 from model.events import Close, Event, Status
 from model.subtask.events import (

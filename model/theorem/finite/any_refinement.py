@@ -130,7 +130,7 @@ class AnyRefinement(Refinement):
                 yield s.target_of(c), n
 
     def differences(self, coupled: Coupled) -> tuple[str, ...]:
-        """What the two states do not agree on, by name; of a failed job only what outlives it."""
+        """The names of fields in which two states differ. Of a failed job, only fields that outlive it."""
         job, s = coupled.dataflow, self.state(coupled)
         positions = range(self.domain.sizes[POSITION])
         known, tasks = job.checkpoints[job.latest], range(self.domain.sizes[TASK])
@@ -170,7 +170,7 @@ class AnyRefinement(Refinement):
         return tuple(name for name, (model, theorem) in pairs.items() if model != theorem)
 
     def _contents(self, s: State, c: int) -> list[tuple[str, Any]]:
-        """What stands in a channel; a finished task for which the coordinator took part sent no barrier."""
+        """The items of a channel. A task that had finished before the checkpoint sent no barrier."""
         sender, found = s.source_of(c), list[tuple[str, Any]]()
         for p in range(s.read(c), s.sent(c) + 1):
             for n in range(self.domain.sizes[ID]):

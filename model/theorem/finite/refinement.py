@@ -273,7 +273,7 @@ class Refinement:
         )
 
     def _items(self, s: State, c: int) -> list[tuple[str, int]]:
-        """What stands in a channel: records, and barriers before the record of their position."""
+        """The items of a channel: records, and each barrier before the record of its position."""
         sender, found = s.source_of(c), list[tuple[str, int]]()
         for p in range(s.read(c), s.sent(c) + 1):
             for n in range(self.domain.sizes[ID]):

@@ -32,7 +32,7 @@ ORDERS = (
     ("crash", *CHECKPOINT, "process", "begin", *END),
     ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin", *END),
 )
-"""What a run prefers to do; one crash and one abort at most."""
+"""The actions that a run prefers; it has at most one crash and one abort."""
 LONGEST = 45
 """Steps of a run in an order of preference."""
 
@@ -228,7 +228,7 @@ def shortened(theory: Theory, run: Run) -> Run:
 
 
 def failure_after(theory: Theory, steps: tuple[Taken, ...], clause: Clause, small: Small) -> Failure | None:
-    """How the clause is false after the steps; None if it holds or a step cannot be taken."""
+    """The values that make the clause false after the steps; None if it holds or a step cannot be taken."""
     state = first_state(theory, small)
     for step in steps:
         after = taken(theory, state, step, small)

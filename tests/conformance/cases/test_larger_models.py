@@ -2,8 +2,8 @@
 
 import pytest
 
-from conformance.explore import larger
-from conformance.explore.larger import UP_TO, Larger, searched
+from conformance.explore import large_gates
+from conformance.explore.large_gates import UP_TO, Larger, searched
 from conformance.parts import exploration
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
@@ -72,7 +72,7 @@ def test_the_part_is_red_through_a_kernel(one, verdict, rule, monkeypatch, tmp_p
     monkeypatch.setattr(exploration, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(exploration, "exhaust", lambda _: seen)
     monkeypatch.setattr(exploration, "other_counts", lambda _: ())
-    monkeypatch.setattr(larger, "larger_models", lambda: (one,))
+    monkeypatch.setattr(large_gates, "larger_models", lambda: (one,))
     result = exploration.run(Context(0, tmp_path, quick=True))
 
     assert result.verdict is verdict

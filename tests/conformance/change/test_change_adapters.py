@@ -122,7 +122,7 @@ def test_a_difference_that_does_not_come_again_is_undetermined(compared):
     code, printed, _ = compared(("NAME, VERSION", counted), (BARRIER, fails))
 
     assert code == 2
-    assert "differed once, and not when the same events came again" in printed
+    assert "differed once, but not when the same events were sent again" in printed
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import yaml
 
 from conformance import cli
 from conformance.adapters.choose import open_adapter
-from conformance.drive import listed
+from conformance.drive import known_divergences
 from conformance.drive.smoke import smoke
 from conformance.skeletons import KNOWN, ExistsError, languages, skeleton, write_skeleton
 
@@ -33,7 +33,7 @@ def test_an_adapter_of_every_language_speaks_the_protocol(language, tmp_path, mo
 
     assert len(checks) == 11
     assert [check for check in checks if check.wrong is not None] == []
-    assert listed.read(tmp_path / KNOWN) == []
+    assert known_divergences.read(tmp_path / KNOWN) == []
 
 
 @pytest.mark.parametrize("language", languages())

@@ -14,8 +14,8 @@ from conformance.engines.flink.effects import Effect, present
 from conformance.engines.flink.logs import of_cluster
 from conformance.engines.flink.mounted import MountedFolder
 from conformance.engines.flink.state import state_in
-from conformance.engines.judged import account
 from conformance.engines.processes import Processes
+from conformance.engines.round_account import account
 from conformance.engines.rounds import RoundResult, run_round
 from conformance.engines.rows import table_row
 from conformance.engines.schedule import Kind

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.engines.feed import LANES, Feed, key_of, record, weight_of
-from conformance.engines.judged import account, rows
+from conformance.engines.round_account import account, rows
 from conformance.observe.guarantees.anomalies import Anomaly, Guarantee
 from conformance.observe.guarantees.guarantee import classify
 

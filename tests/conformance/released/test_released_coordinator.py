@@ -14,7 +14,7 @@ from conformance.drive.oracle import Oracle
 from conformance.parts.released import targets_of
 from conformance.released import sequences as driver
 from conformance.released.coordinator import (
-    MasterSearch,
+    CoordinatorSearch,
     floods,
     is_left_out,
     is_stored,
@@ -38,7 +38,7 @@ def impl(monkeypatch):
 
 @pytest.mark.parametrize("component", ["coordinator", "store"])
 def test_an_implementation_that_does_as_the_model_conforms(impl, component):
-    done = conform(impl, target("9.9.9", "1.15", component), 30, tour_nodes=25, kind=MasterSearch)
+    done = conform(impl, target("9.9.9", "1.15", component), 30, tour_nodes=25, kind=CoordinatorSearch)
     assert done.verdict is Verdict.CONFORMS
     assert done.sequences > 30
     assert done.transitions > 60
@@ -56,7 +56,9 @@ class Older(ProcessAdapter):
 def test_a_store_of_another_generation_diverges(monkeypatch):
     monkeypatch.setattr(driver, "known_divergences", list)
     with Older([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as older:
-        search = MasterSearch(older, one := target("9.9.9", "1.13", "store"), done := driver.Conformed(one))
+        search = CoordinatorSearch(
+            older, one := target("9.9.9", "1.13", "store"), done := driver.Conformed(one)
+        )
         assert search.begin()
         events = [
             {"kind": "add", "checkpoint": n, "type": t} for n, t in ((1, "checkpoint"), (2, "savepoint"))
@@ -105,7 +107,7 @@ def test_an_entry_of_a_coordinator_holds_for_it_alone_and_is_gone_if_nothing_div
 @pytest.mark.parametrize(("version", "known"), [("1.9.3", False), ("1.10.3", True), ("2.3.0", True)])
 def test_a_history_has_no_decline_with_a_reason_that_the_release_does_not_have(impl, version, known):
     (one,) = targets_of(release(version), (), (), ("coordinator",))
-    allows = MasterSearch(impl, one, driver.Conformed(one)).allows(one.configs()[0])
+    allows = CoordinatorSearch(impl, one, driver.Conformed(one)).allows(one.configs()[0])
     decline = {"kind": "decline", "task": "src-0", "checkpoint": 1, "reason": "ASYNC_EXCEPTION"}
     assert allows({}, decline) is known
     assert allows({}, {**decline, "reason": "CHECKPOINT_DECLINED"})
@@ -129,7 +131,7 @@ class Declining(ProcessAdapter):
 def test_an_event_that_a_release_cannot_receive_ends_the_search_and_is_reported(monkeypatch):
     monkeypatch.setattr(driver, "known_divergences", list)
     with Declining([sys.executable, "-m", "conformance.cli", "serve", "impl"], 60) as declining:
-        done = conform(declining, target("9.9.9", "1.13", "store"), 5, tour_nodes=5, kind=MasterSearch)
+        done = conform(declining, target("9.9.9", "1.13", "store"), 5, tour_nodes=5, kind=CoordinatorSearch)
     assert done.verdict is Verdict.UNDETERMINED
     assert "stopped: error: it does not offer savepoints" in report.details(done)
 
@@ -177,7 +179,7 @@ def test_floods_bring_more_requests_than_may_wait(profile, told):
 def test_only_rules_of_compared_steps_count(impl):
     """Of two random candidates one is sent; what fires in the other is not compared."""
     one = target("9.9.9", "1.9", "coordinator")
-    search = MasterSearch(impl, one, done := driver.Conformed(one))
+    search = CoordinatorSearch(impl, one, done := driver.Conformed(one))
     cases = list(search.random(5, 0))
     search.finish()
     assert done.rules == {

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.commands.implementations import conform
-from conformance.drive.listed import read
+from conformance.drive.known_divergences import read
 from conformance.verdict import Exit
 
 ADAPTERS = Path(__file__).parents[2] / "adapters"

@@ -90,7 +90,7 @@ def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=(), prog
     def run(planned, *_, **__):
         return Outcome(planned, [one for one in planned.faults if injected(one)])
 
-    for name in ("run_local", "run_apart", "run_frozen"):
+    for name in ("run_local", "run_with_separate_driver", "run_frozen"):
         monkeypatch.setattr(campaigns, name, run)
     for name in ("spark_session", "KeptServer"):
         monkeypatch.setattr(campaigns, name, lambda *_: nullcontext())

@@ -19,7 +19,7 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.reread import SHARED, Edit, Reread
 from model.checker.any_number.rope import Rope, cells_of
-from model.checker.any_number.walks import (
+from model.checker.any_number.sequence_functions import (
     all_,
     any_,
     combinations_,

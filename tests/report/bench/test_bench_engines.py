@@ -19,7 +19,7 @@ from conformance.bench.engines.checkers import (
     tlc_on,
 )
 from conformance.bench.engines.rows import Row
-from conformance.bench.runtime.watched import watch
+from conformance.bench.runtime.measured_program import watch
 from model.checker.bounds import bounded_gate
 from model.checker.explore import explore
 from spec.manifest import load_manifest

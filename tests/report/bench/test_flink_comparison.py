@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 from conformance.bench.benchmark import MeasurementError
-from conformance.bench.beside import contestants, latency, rows
-from conformance.bench.beside.comparison import figures_of
-from conformance.bench.beside.contestants import CONTESTANTS, FLINK, GOALS, PYFLINK, Contestant
-from conformance.bench.beside.paced import PacedInput
-from conformance.bench.beside.processes import SETTINGS, Flink, order_of
-from conformance.bench.beside.turns import Sample, Turns
+from conformance.bench.flink_comparison import contestants, latency, rows
+from conformance.bench.flink_comparison.comparison import figures_of
+from conformance.bench.flink_comparison.contestants import CONTESTANTS, FLINK, GOALS, PYFLINK, Contestant
+from conformance.bench.flink_comparison.paced_source import PacedInput
+from conformance.bench.flink_comparison.processes import SETTINGS, Flink, order_of
+from conformance.bench.flink_comparison.turns import Sample, Turns
 from conformance.bench.runtime import word_counts
 
 ARROW, MINI_BATCH = "Arrow batch API, memory", "Flink SQL with mini-batch, memory"
@@ -184,7 +184,7 @@ def test_a_paced_source_records_the_earliest_start_that_its_reads_show(tmp_path,
     made = latency.paced_files(tmp_path / "rows", 20_000)
     source = PacedInput(made, tmp_path, 2_000.0).open(1, 2)
     times = iter([1_600_000_000, 2_050_000_000])
-    monkeypatch.setattr("conformance.bench.beside.paced.time.time_ns", lambda: next(times))
+    monkeypatch.setattr("conformance.bench.flink_comparison.paced_source.time.time_ns", lambda: next(times))
 
     source.read(500)  # due 0.5 s after the start
     source.read(500)

@@ -7,9 +7,9 @@ import pytest
 
 from conformance import cli
 from conformance.pictures import draw
-from conformance.pictures.coordinating import PARTS_OF_COORDINATOR
+from conformance.pictures.composed import JOINED
+from conformance.pictures.coordinator_parts import PARTS_OF_COORDINATOR
 from conformance.pictures.graph import MOST, TooLargeError, walk, walk_closed
-from conformance.pictures.joined import JOINED
 from conformance.pictures.pages import files
 from conformance.pictures.subjects import LISTED, SUBJECTS, of_alphabet
 from conformance.verdict import Exit

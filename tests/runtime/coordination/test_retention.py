@@ -15,7 +15,7 @@ from impl.config import (
 )
 from impl.core.coordinator.job import CANCELED, FAILED, FINISHED, SUSPENDED
 from impl.faults import Action
-from impl.running import RunningJob
+from impl.running_job import RunningJob
 from impl.savepoints import CANCEL, SUSPEND, SavepointRequest, SavepointRequests, request_end
 from impl.spark.errors import (
     JobCancelledError,

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from conformance.observe.validate import validate
-from conformance.torture.apart import TOKEN, alive
 from conformance.torture.leftovers import lasting
+from conformance.torture.separate_driver_round import TOKEN, alive
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError
 from impl.connectors import read_committed

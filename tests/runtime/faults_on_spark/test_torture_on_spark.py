@@ -6,7 +6,7 @@ from conformance.torture.brokers.faulty_broker import BrokerFault, FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import files
-from conformance.torture.local import run_local
+from conformance.torture.local_round import run_local
 from conformance.torture.rounds import Round
 from impl.faults import FaultPlan
 from impl.state.locations import location_of, places

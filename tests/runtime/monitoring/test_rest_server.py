@@ -15,7 +15,7 @@ from impl.config import ConfigError
 from impl.job import Job, RateInput, settings_of
 from impl.monitoring.rest_answers import RestAnswers
 from impl.monitoring.rest_server import CONNECTIONS, URL_FILE, RestServer, served
-from impl.running import RunningJob
+from impl.running_job import RunningJob
 from impl.savepoints import SavepointRequests
 from tests.waiting import until
 

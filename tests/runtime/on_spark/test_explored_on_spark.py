@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from conformance.explore import states
-from conformance.explore.afar import on_spark
 from conformance.explore.local import Reading, in_python
 from conformance.explore.models import MODELS, Size
+from conformance.explore.search_on_spark import on_spark
 from conformance.explore.spark import SparkEngine
 from conformance.explore.stored_search import MANIFEST, AnotherSearchError
 from model.checker.bounds import Bounded, bounded_gate

@@ -68,7 +68,7 @@ def test_rows_that_fit_go_in_one_frame(rows):
 @pytest.mark.parametrize("rows", [rows_list, batch, dictionaries, views, nested])
 def test_one_record_above_the_limit_is_an_error_that_tells_size_limit_and_remedy(rows):
     with pytest.raises(
-        RecordTooLargeError, match=r"at most 10,000 bytes, one came that takes 1.,.*cut it into"
+        RecordTooLargeError, match=r"at most 10,000 bytes, got one of 1.,.* bytes; divide it into"
     ):
         [*payloads_of(rows(3, 11_000), LIMIT)]
 

@@ -92,7 +92,7 @@ def test_no_pickle_of_a_stranger_is_read(listening):
 def test_a_frame_of_another_attempt_is_refused_in_the_middle_of_a_stream():
     here, there = pair(attempt_here=6)
     here.send(Kind.BARRIER, b"12345678")
-    with pytest.raises(StaleAttemptError, match="expected a frame of attempt 7, it carries 6"):
+    with pytest.raises(StaleAttemptError, match="expected a frame of attempt 7, got one of attempt 6"):
         there.receive()
 
 

@@ -48,7 +48,7 @@ class Lanes(FixedPartitionedSource[str, int]):
     """All lanes."""
 
     def list_parts(self) -> list[str]:
-        """Their names."""
+        """The names of the partitions."""
         return sorted(file.name for file in LANES.iterdir())
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> Lane:

@@ -14,7 +14,7 @@ from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many, Position
 from model.checker.any_number.reread import Helpers
 from model.checker.any_number.rope import Length, Rope
-from model.checker.any_number.walks import any_, enumerate_, len_, tuple_, zip_
+from model.checker.any_number.sequence_functions import any_, enumerate_, len_, tuple_, zip_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.events import Effects
 from model.gate.events import Resume
@@ -41,13 +41,13 @@ def by_channel(name: str, *, own: bool, is_bool: bool = True) -> Rope:
 
 
 def number_of(channels: Rope) -> Length:
-    """The number of channels, from which a new component makes its ropes."""
+    """The number of channels of a rope. A new gate gets it and makes ropes of that length."""
     found: Length = len_(channels)
     return found
 
 
-def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of the reread module
-    """`model.gate.aligned.behind_the_last_awaited` over ropes: a condition replaces the loop from the end."""
+def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of the module compiled again
+    """`model.gate.aligned.behind_the_last_awaited` over ropes: a condition replaces its backward loop."""
     awaited = tuple_(
         not (blocked or closed) for blocked, closed in zip_(gate.blocked, gate.closed, strict=True)
     )

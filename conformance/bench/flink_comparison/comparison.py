@@ -1,0 +1,263 @@
+"""`barrierspec bench --only flink`: the keyed aggregation on Flink, Structured Streaming and our runtime."""
+
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from conformance.bench.benchmark import MeasurementError
+from conformance.bench.figures import Figure, Report
+from conformance.bench.flink_comparison import rows
+from conformance.bench.flink_comparison.contestants import (
+    CONTESTANTS,
+    FLINK,
+    GOALS,
+    MINI_BATCH,
+    NATIVE,
+    ONE_CORE,
+    OURS,
+    PYFLINK,
+    Contestant,
+)
+from conformance.bench.flink_comparison.latency import RATE, latencies
+from conformance.bench.flink_comparison.processes import SETTINGS, VERSION, Flink, installed, order_of
+from conformance.bench.flink_comparison.turns import Sample, Turns, load
+from conformance.bench.runtime import native, word_counts
+from conformance.bench.runtime.driver import Driver, launch_of
+from conformance.bench.runtime.processes import spent_in_all
+from conformance.bench.runtime.scale import Scale
+from impl.connectors.manifests import list_committed
+
+TITLE: Final = "Keyed aggregation compared with Flink"
+ORDER_SECONDS: Final = 300.0
+"""How long one run may take; a contestant that takes longer has no sample in this turn."""
+INTERVAL_MS: Final = 500
+FILES_A_BATCH: Final = 3
+"""600,000 rows in a micro-batch of Structured Streaming: about one interval of our checkpoints."""
+
+
+class TooSlowError(MeasurementError):
+    """A run did not end in its time."""
+
+
+def measure(folder: Path, scale: Scale) -> Report:
+    """Each contestant in every turn, every output compared with the exact answer. Raises MeasurementError."""
+    contestants = tuple(one.smaller(scale.smaller) for one in CONTESTANTS)
+    turns = Turns(folder / "flink" / "turns.jsonl", (contestants, SETTINGS, VERSION))
+    until = time.monotonic() + scale.minutes * 60
+    click.echo(
+        f"  at most {scale.minutes:g} minutes of turns, {turns.resumed} runs are there already; after an "
+        "interruption the same command continues",
+        err=True,
+    )
+    with _running(folder) as runs:
+        taken = _turns(runs, turns, contestants, until, scale.turns)
+        figures = [*figures_of(turns), *latencies(runs, turns, smaller=scale.smaller)]
+    return Report("flink", TITLE, _setting(turns, taken, runs.slow), figures,
+                  raw={"samples": turns.samples, "slow": runs.slow})  # fmt: skip
+
+
+def figures_of(turns: Turns) -> list[Figure]:
+    """The ratios of each turn, then rates and processor time of each contestant."""
+    figures = []
+    for goal in GOALS:
+        pairs = turns.pairs(goal.first, goal.second)
+        if pairs:
+            ratios = [one.rate / other.rate for one, other in pairs]
+            figures.append(Figure(goal.name, "times as fast", ratios, goal.target))
+    for one in CONTESTANTS:
+        found = turns.of(one.name)
+        valid = [sample for sample in found if sample.is_valid]
+        if valid:
+            figures.append(
+                Figure(one.name, "M rows/s", [x.rate / 1e6 for x in valid], note=_note(found, valid))
+            )
+            figures.append(
+                Figure(f"processor time, {one.name}", "s per M rows", [x.cpu_a_million for x in valid])
+            )
+    return figures
+
+
+def _note(found: list[Sample], valid: list[Sample]) -> str:
+    last = valid[-1]
+    note = f"{last.rows[0]:,} and {last.rows[1]:,} rows; {last.checkpoints} checkpoints"
+    note += f" in {last.seconds[1]:.1f} s"
+    wrong = len(found) - len(valid)
+    return note + (f"; {wrong} of {len(found)} excluded: the small run took longer" if wrong else "")
+
+
+def _setting(turns: Turns, taken: int, slow: list[str]) -> str:
+    busy = [one.load for one in turns.samples]
+    late = f"; not within {ORDER_SECONDS:.0f} s: {', '.join(slow)}" if slow else ""
+    batch = SETTINGS[MINI_BATCH]
+    return (
+        f"Each job counts and sums {word_counts.KEYS:,} words, with 2 subtasks of each operator and a "
+        f"checkpoint every {INTERVAL_MS} ms, exactly-once. With a checkpoint it commits the newest update of "
+        "each changed word, and each output was compared with the exact answer. The rate is that of the "
+        "rows that a large run has more than a small one, so the start is not counted. The processes stay "
+        f"from run to run, so that Java is warm. Flink {VERSION} is one Java process with "
+        f"{SETTINGS['java']['heap']} of heap, two slots and object reuse. It reads the rows from binary "
+        "files of eight bytes a row, which costs it less than the Parquet files that ours and Structured "
+        "Streaming read. Its mini-batches have "
+        f"{batch['table.exec.mini-batch.size']} rows or {batch['table.exec.mini-batch.allow-latency']}. "
+        f"Structured Streaming has 4g of heap and {FILES_A_BATCH} files a micro-batch. The latency of a "
+        f"record, in one run at {RATE:,.0f} rows/s, lasts from the time at which its source has to emit it "
+        f"until the update that counts it is in committed output. {taken} whole turns{late}. Two runs are "
+        "compared if the load of one is at most twice that of the other. The load was "
+        f"{min(busy, default=0):.1f} to {max(busy, default=0):.1f}"
+    )
+
+
+@dataclass
+class Runs:
+    """The processes that run the jobs, each started when it is first needed."""
+
+    folder: Path
+    stack: ExitStack
+    slow: list[str] = field(default_factory=list)
+    """The names of contestants that did not end in their time."""
+    _drivers: dict[str, Driver] = field(default_factory=dict)
+    _flink: Flink | None = None
+
+    @property
+    def flink(self) -> Flink:
+        """Flink, installed when it is first needed."""
+        self._flink = self._flink or installed()
+        return self._flink
+
+    def driver(self, kind: str) -> Driver:
+        """The process of a kind."""
+        if kind not in self._drivers:
+            launch = None
+            if kind == FLINK:
+                launch = self.flink.java(self.folder / kind)
+            elif kind == PYFLINK:
+                launch = self.flink.pyflink(self.folder / kind)
+            elif kind == ONE_CORE:
+                launch = launch_of(OURS, self.folder / kind, cores=(0,))
+            self._drivers[kind] = Driver(kind, self.folder / kind, launch)
+            self.stack.callback(self._drivers[kind].close)
+        return self._drivers[kind]
+
+    def carry_out(self, kind: str, order: dict[str, Any]) -> tuple[float, float]:
+        """Seconds and processor seconds of an order. Raises TooSlowError; MeasurementError if it fails."""
+        driver = self.driver(kind)
+        pid = driver.processes()[0].pid
+        before = spent_in_all(pid)
+        driver.begin(**order)
+        if not driver.has_answered(ORDER_SECONDS):
+            driver.kill()
+            del self._drivers[kind]
+            raise TooSlowError(f"{kind} did not end in {ORDER_SECONDS:.0f} s")
+        seconds: float = driver.answered()["seconds"]
+        return seconds, spent_in_all(pid) - before
+
+    def run(self, contestant: Contestant, size: int, rate: float = 0.0) -> tuple[float, float, Path]:
+        """Seconds, processor seconds and the folder of the output."""
+        source = word_counts.files(self.folder, size)
+        return self.run_on(source, contestant, rate)
+
+    def run_on(self, source: Path, contestant: Contestant, rate: float = 0.0) -> tuple[float, float, Path]:
+        """The same on these Parquet files."""
+        output = self.folder / f"out-{contestant.kind}"
+        shutil.rmtree(output, ignore_errors=True)
+        output.mkdir(parents=True)
+        output.with_suffix(".begun").mkdir(exist_ok=True)
+        match contestant.kind:
+            case "ours" | "one-core":
+                order: dict[str, Any] = {
+                    "job": "words", "api": contestant.api, "backend": contestant.backend,
+                    "source": str(source), "output": str(output), "interval_ms": INTERVAL_MS,
+                }  # fmt: skip
+                if rate:
+                    order |= {"rows_per_second": rate, "begun": str(output.with_suffix(".begun"))}
+            case "native":
+                order = {"source": str(source), "output": str(output), "files_a_batch": FILES_A_BATCH}
+            case _:
+                places = {"source": str(rows.binary(source)), "output": str(output / "committed")}
+                places["begun"] = str(output.with_suffix(".begun"))
+                settings = self.flink.settings(contestant, output)
+                order = order_of(contestant, settings, **places, rows_per_second=rate)
+        seconds, cpu = self.carry_out(contestant.kind, order)
+        return seconds, cpu, output
+
+
+@contextmanager
+def _running(folder: Path) -> Iterator[Runs]:
+    with ExitStack() as stack:
+        yield Runs(folder.absolute() / "flink", stack)
+
+
+def _turns(runs: Runs, turns: Turns, contestants: tuple[Contestant, ...], until: float, most: int) -> int:
+    """Take turns until there are `most` or the time is over; returns the number of whole ones.
+
+    A contestant begins no run that would end too late, were it as long as its longest.
+    """
+    longest: dict[str, float] = defaultdict(float)
+    for turn in range(most):
+        for one in contestants:
+            began = time.monotonic()
+            late = began + longest[one.name] > until
+            if not late and not turns.has(one.name, turn) and one.name not in runs.slow:
+                _take(runs, turns, one, turn)
+                longest[one.name] = max(longest[one.name], time.monotonic() - began)
+    return turns.whole([one.name for one in contestants if one.name not in runs.slow])
+
+
+def _take(runs: Runs, turns: Turns, one: Contestant, turn: int) -> None:
+    """The small and the large run of a contestant; one that has just started runs once before them."""
+    seconds, cpu, committed = [], [], 0
+    warm = [] if any(sample.name == one.name for sample in turns.samples[turns.resumed :]) else [one.small]
+    try:
+        for number, size in enumerate((*warm, one.small, one.large)):
+            took, spent, output = runs.run(one, size)
+            committed = _checked(one, output, word_counts.files(runs.folder, size))
+            if number >= len(warm):
+                seconds.append(took)
+                cpu.append(spent)
+    except TooSlowError:
+        runs.slow.append(one.name)
+        return
+    sizes = (one.small, one.large)
+    turns.add(
+        Sample(one.name, turn, sizes, (seconds[0], seconds[1]), (cpu[0], cpu[1]), committed, round(load(), 1))
+    )
+    click.echo(f"  turn {turn + 1}, {one.name}: {turns.samples[-1].rate / 1e6:.2f} M rows/s", err=True)
+
+
+def _checked(one: Contestant, output: Path, source: Path) -> int:
+    """Compare the output with the exact answer; returns the number of checkpoints with committed output."""
+    answers: dict[str, tuple[Callable[[Path], word_counts.Totals], Callable[[Path], int]]] = {
+        NATIVE: (native.answer, lambda at: len(list(at.glob("batches/*")))),
+        FLINK: (lambda at: rows.answer(at / "committed"), _checkpoints_of_flink),
+        PYFLINK: (lambda at: rows.answer(at / "committed"), _checkpoints_of_flink),
+    }
+    answer, counted = answers.get(one.kind, (word_counts.answer, _checkpoints_of_ours))
+    try:
+        right = answer(output) == _exact(source)
+    except ValueError as wrong:
+        raise MeasurementError(f"{one.name}: {wrong}") from wrong
+    if not right:
+        raise MeasurementError(f"{one.name}: the output is not the exact answer; its speed is not reported")
+    return counted(output)
+
+
+@cache
+def _exact(source: Path) -> word_counts.Totals:
+    return word_counts.exact(source)
+
+
+def _checkpoints_of_ours(output: Path) -> int:
+    return len({one.checkpoint for one in list_committed(output / "committed")})
+
+
+def _checkpoints_of_flink(output: Path) -> int:
+    """Each of the two subtasks of the sink commits a file for a checkpoint."""
+    return -(-len(rows.committed_files(output / "committed")) // 2)

@@ -1,0 +1,47 @@
+"""Checkpoints in the memory of the driver: Flink's `JobManagerCheckpointStorage`.
+
+Every snapshot travels with its acknowledgement, and the driver keeps it in the checkpoint's `_metadata`.
+These are objects in its own memory (`locations.memory_client`), under the protocol of `checkpoints`. A worker
+has no access to them: to restore, it gets its snapshots with its deployment. When the driver ends, everything
+ends with it. Savepoints have files, in the folder that their request names.
+"""
+
+from impl.state.checkpoints import CheckpointStorage
+from impl.state.errors import StateTooLargeError
+from impl.state.locations import Where, is_in_memory
+from impl.state.shared import SharedFile
+from impl.state.storage import MEMORY_BYTES, StateHandle
+
+
+class CheckpointsInMemory(CheckpointStorage):
+    """The checkpoints of a job in memory. On a worker, it writes snapshots to send to the driver."""
+
+    def __init__(self, where: Where) -> None:
+        super().__init__(where, MEMORY_BYTES)
+
+    def write(
+        self,
+        checkpoint: int,
+        task: str,
+        attempt: int,
+        snapshot: bytes,
+        *,
+        offset: int | None = None,
+        shared: tuple[SharedFile, ...] = (),
+    ) -> StateHandle:
+        """The handle that contains the snapshot. Raises StateTooLargeError for more than MEMORY_BYTES."""
+        if len(snapshot) > MEMORY_BYTES:
+            raise StateTooLargeError(
+                f"the snapshot of {task} for checkpoint {checkpoint} has {len(snapshot):,} bytes, and the "
+                f"memory of the driver takes at most {MEMORY_BYTES:,} bytes of each task; set "
+                "checkpoint_storage to 'filesystem', or give the stage more subtasks"
+            )
+        return super().write(checkpoint, task, attempt, snapshot, offset=offset, shared=shared)
+
+
+def checkpoints_at(where: Where, inline_bytes: int = 0) -> CheckpointStorage:
+    """The checkpoints of a job: in memory, in a folder, or in an object store.
+
+    `inline_bytes`: outside of memory, a snapshot of at most this size has no file.
+    """
+    return CheckpointsInMemory(where) if is_in_memory(where) else CheckpointStorage(where, inline_bytes)
