@@ -300,6 +300,11 @@ def _require_possible(fault: FaultPlan, plan: Plan, master: str) -> None:
             f"{Action.KILL_EXECUTOR} needs executors in processes of their own, but {master} runs everything "
             "in the driver's process; use another master or another action"
         )
+    if fault.action == Action.KILL_HOST and not master.startswith("spark://"):
+        raise ConfigError(
+            f"{Action.KILL_HOST} needs a standalone cluster, but the master is {master}; use another "
+            "master or another action"
+        )
     if fault.action == Action.KILL_SERVER and not any(
         isinstance(one, PostgresOutput) for one in plan.outputs()
     ):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 from conformance.observe.guarantees.guarantee import Row
-from conformance.torture.apart import LOCAL_MASTER, TOKEN, alive, kill_alive
+from conformance.torture.apart import LOCAL_MASTER, TO_LEAVE_SECONDS, TOKEN, alive, kill_alive
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 CHECKPOINTS_BEFORE_THE_THAW = 3
 _TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
-_TO_LEAVE_SECONDS = 60.0
-"""The JVM of a driver ends some time after it."""
 _PATIENT_MS = 120_000
 _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_000, batch_rows=100)
 
@@ -188,7 +186,7 @@ def run_frozen(
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
     finally:
         first.thaw(driver_first=True)
-        left = lasting(lambda: list(alive(token)), _TO_LEAVE_SECONDS)
+        left = lasting(lambda: list(alive(token)), TO_LEAVE_SECONDS)
         outcome.findings += [f"left behind: {one}" for one in left]
         kill_alive(token)
         outcome.store = store.judging() if store else {}

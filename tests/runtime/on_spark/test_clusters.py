@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -12,6 +11,8 @@ import pyspark
 import pytest
 
 import impl
+from conformance.torture.servers.loopback import free_port
+from conformance.torture.servers.spark_cluster import SparkCluster
 from impl.spark.channels.addresses import is_connect, is_local, own_address
 
 ROOT = Path(impl.__file__).parents[1]
@@ -86,34 +87,12 @@ def _end(process):
     process.wait()
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
 def local_cluster(daemons):
     return "local-cluster[2,4,1024]"
 
 
 def standalone(daemons):
-    port = free_port()
-    master = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    place = ["--host", "127.0.0.1", "--webui-port", "0"]
-    daemons.start(
-        "master",
-        "I have been elected leader",
-        "spark-class",
-        f"{deploy}.master.Master",
-        *place,
-        "--port",
-        str(port),
-    )
-    for number in range(2):
-        work = ["--cores", "4", "--memory", "1g", "--work-dir", str(daemons.folder / f"work-{number}")]
-        worker = ["spark-class", f"{deploy}.worker.Worker", *place, *work, master]
-        daemons.start(f"worker-{number}", "Successfully registered with master", *worker)
-    return master
+    return daemons.stack.enter_context(SparkCluster(daemons.folder / "hidden")).master
 
 
 def connect_server(daemons):
