@@ -131,8 +131,9 @@ class Round(PlannedRound[FaultPlan]):
         return any(one.action in DAMAGE for one in self.faults)
 
     def checkpoints(self) -> CheckpointConfig:
-        """The job's configuration; each task writes a file if a full disk is to prevent that."""
+        """The job's configuration; each task writes a file if a full disk or a host is to prevent that."""
         fills_a_disk = any(one.action == Action.FULL_DISK for one in self.faults)
+        writes_files = fills_a_disk or self.kind == STANDALONE
         overtaking = self.mode in ("unaligned", "alternating")
         return CheckpointConfig(
             checkpointing_interval_ms=self.interval_ms,
@@ -142,7 +143,7 @@ class Round(PlannedRound[FaultPlan]):
             tolerable_checkpoint_failure_number=self.tolerable,
             unaligned_checkpoints_enabled=overtaking,
             aligned_checkpoint_timeout_ms=_PATIENCE_MS if self.mode == "alternating" else 0,
-            data_inline_threshold_bytes=0 if fills_a_disk else INLINE_BYTES,
+            data_inline_threshold_bytes=0 if writes_files else INLINE_BYTES,
         )
 
     @classmethod
