@@ -80,6 +80,10 @@ class Action(_Word):
     LOST_CONTROL = "lost-control", "the socket between the subtask and the driver is cut"
     FULL_DISK = "full-disk", "no byte can be written to a file"
     KILL_EXECUTOR = "kill-executor", "the executor that runs the worker is killed; not in local mode"
+    KILL_HOST = (
+        "kill-host",
+        "the standalone worker of Spark is killed with all its processes, and has to be started again",
+    )
     KILL_DRIVER = "kill-driver", "the driver's process is killed"
     KILL_SERVER = "kill-server", "the PostgreSQL server of the sinks is killed, and has to be started again"
     FREEZE = "freeze", "the driver and all its children are stopped (SIGSTOP) until they get SIGCONT"
@@ -138,6 +142,7 @@ def actions_at(point: str) -> tuple[str, ...]:
         Action.LOST_CONTROL,
         *disk,
         Action.KILL_EXECUTOR,
+        Action.KILL_HOST,
         Action.KILL_DRIVER,
         *server,
         Action.FREEZE,

@@ -60,7 +60,7 @@ from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.state import StateError
-from impl.state.locations import Where, forget, location_of, note_place
+from impl.state.locations import Where, absolute, forget, location_of, note_place
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
 
 __all__ = [
@@ -250,12 +250,15 @@ class Job:
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
+        output = output.absolute()  # an executor has a working folder of its own
+        if settings.from_savepoint is not None:
+            settings = replace(settings, from_savepoint=absolute(settings.from_savepoint))
         plan, config = self.plan(), JobConfig(self.checkpoints, self.restarts, self.execution)
         for fault in settings.faults:
             _require_possible(fault, plan, master)
         paths = JobPaths(
             output=output,
-            checkpoints=checkpoints_of(output, settings, self.checkpoints),
+            checkpoints=absolute(checkpoints_of(output, settings, self.checkpoints)),
             events=output / "events" if settings.event_log else None,
             spark_log=output / "spark.log",
         )
@@ -299,6 +302,11 @@ def _require_possible(fault: FaultPlan, plan: Plan, master: str) -> None:
         raise ConfigError(
             f"{Action.KILL_EXECUTOR} needs executors in processes of their own, but {master} runs everything "
             "in the driver's process; use another master or another action"
+        )
+    if fault.action == Action.KILL_HOST and not master.startswith("spark://"):
+        raise ConfigError(
+            f"{Action.KILL_HOST} needs a standalone cluster, but the master is {master}; use another "
+            "master or another action"
         )
     if fault.action == Action.KILL_SERVER and not any(
         isinstance(one, PostgresOutput) for one in plan.outputs()

@@ -1,8 +1,8 @@
 """A campaign: rounds until enough faults are injected, or the time is over.
 
 First come the rounds with a frozen driver, most of them without Spark; then those in one Spark session; then,
-with that session stopped, those whose drivers and executors are killed. A round that fails does not end the
-campaign: other rounds may show more defects.
+with that session stopped, those whose drivers and executors are killed, and those on a standalone cluster. A
+round that fails does not end the campaign: other rounds may show more defects.
 """
 
 import itertools
@@ -31,6 +31,7 @@ from conformance.torture.rounds import (
     JUMPING,
     LOCAL,
     SERVER,
+    STANDALONE,
     STREAMING,
     TURN,
     Round,
@@ -46,6 +47,7 @@ from conformance.torture.rounds import (
 from conformance.torture.separate_driver_round import run_with_separate_driver
 from conformance.torture.server import KeptServer
 from conformance.torture.servers.postgres_server import ServerNotFoundError, programs
+from conformance.torture.servers.spark_cluster import SparkCluster
 from conformance.torture.streaming import run_streaming
 from conformance.torture.streaming_query import IDEMPOTENT
 from conformance.verdict import Verdict
@@ -235,6 +237,11 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
                 )
         for kind in (DRIVER, EXECUTOR):
             run(kind, lambda planned, folder: run_with_separate_driver(planned, folder, store, broker))
+        with SparkCluster(campaign.build) if kinds.any(STANDALONE) else nullcontext() as cluster:
+            run(
+                STANDALONE,
+                lambda planned, folder: run_with_separate_driver(planned, folder, store, cluster=cluster),
+            )
 
 
 def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: KeptStore | None) -> Outcome:

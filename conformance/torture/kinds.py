@@ -21,10 +21,11 @@ from conformance.torture.rounds import (
     POSTGRES,
     SERVER,
     SINK_KINDS,
+    STANDALONE,
     Round,
 )
 
-_ORDER = (FROZEN, SERVER, JUMPING, LOCAL, DRIVER, EXECUTOR)
+_ORDER = (FROZEN, SERVER, JUMPING, LOCAL, DRIVER, EXECUTOR, STANDALONE)
 """The order in which kinds run."""
 _FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, JUMPING: 60, DRIVER: 75, EXECUTOR: 150}
 """A campaign of all kinds has one round of each slow kind for this number of faults."""
@@ -61,6 +62,8 @@ class RoundsByKind:
             names = [one for one in self._only if one.partition("-")[0] == kind]
         elif options.kinds:
             names = names if kind in options.kinds else ()
+        elif kind == STANDALONE:
+            names = ()  # not every machine can start such a cluster: these rounds are named
         elif kind != LOCAL:
             names = itertools.islice(names, options.faults // _FAULTS_A_ROUND[kind])
         return filter(self._fits, names)
@@ -94,7 +97,9 @@ class RoundsByKind:
             return True
         if kind == JUMPING and options.storage == STORE:
             return True  # a checkpoint takes too long for the number that has to follow a jump
-        return options.source == KAFKA and kind in (FROZEN, SERVER, JUMPING)  # these generate their rows
+        if kind == STANDALONE and options.storage != STORE:
+            return True  # its hosts share nothing else
+        return options.source == KAFKA and kind in (FROZEN, SERVER, JUMPING, STANDALONE)  # they generate rows
 
     def _fits(self, name: str) -> bool:
         """Whether the storage can have the output of the round, and the server is there that it needs."""

@@ -13,7 +13,7 @@ from conformance.torture.clocks import PATIENT_MS, clock_findings
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import left_behind
-from conformance.torture.rounds import JUMPING, Round
+from conformance.torture.rounds import JUMPING, STANDALONE, Round
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.two_phase import Output
@@ -33,6 +33,8 @@ PATIENT = replace(EXECUTION, heartbeat_timeout_ms=PATIENT_MS)
 """Only a clock that jumps can make a task seem to hang."""
 IN_STORE = replace(EXECUTION, heartbeat_timeout_ms=4_000)
 """Requests to a store that fails take seconds."""
+ON_HOSTS = replace(IN_STORE, startup_timeout_ms=300_000)
+"""A host starts with two Java processes, one after the other: on a busy machine that takes a minute."""
 
 
 class RoundTooLongError(Exception):
@@ -112,7 +114,8 @@ def job_of(
     """The round's job; with a `place` it is in a store, and a checkpoint has more time."""
     restarts = RestartConfig(3 * len(planned.faults) + 10)
     if place is not None:
-        job = job_into(ParquetOutput(f"{place}/committed", UPDATES), planned, IN_STORE, restarts, topic)
+        execution = ON_HOSTS if planned.kind == STANDALONE else IN_STORE
+        job = job_into(ParquetOutput(f"{place}/committed", UPDATES), planned, execution, restarts, topic)
         return job.with_checkpoints(replace(job.checkpoints, checkpoint_timeout_ms=60_000))
     output = folder / "committed" if server is None else server.output(planned.table)
     execution = PATIENT if planned.kind == JUMPING else EXECUTION

@@ -32,11 +32,18 @@ MODES = ("exactly-once", "unaligned", "alternating")
 """The modes of the rounds, in turn, unless the campaign has an option for the mode."""
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
-JUMPING = "clock"
-FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1, JUMPING: 4}
-_KILLS = {DRIVER: Action.KILL_DRIVER, EXECUTOR: Action.KILL_EXECUTOR, SERVER: Action.KILL_SERVER}
+JUMPING, STANDALONE = "clock", "standalone"
+FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1, JUMPING: 4, STANDALONE: 4}
 KILLS_A_ROUND = 2
 """The kills of drivers, of executors or of the sinks' server in one round."""
+_KILLS = {
+    DRIVER: (Action.KILL_DRIVER,) * KILLS_A_ROUND,
+    EXECUTOR: (Action.KILL_EXECUTOR,) * KILLS_A_ROUND,
+    SERVER: (Action.KILL_SERVER,) * KILLS_A_ROUND,
+    STANDALONE: (Action.KILL_HOST, Action.KILL_EXECUTOR, Action.KILL_DRIVER),
+}
+"""The kills of a round of each kind."""
+_KILLED = frozenset(kill for kills in _KILLS.values() for kill in kills)
 PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
 SINK_KINDS = (PARQUET, SQLITE, POSTGRES)
 """The outputs of rounds with a frozen driver, in turn."""
@@ -49,7 +56,7 @@ _JUMPING_RATE = 1_000.0
 """Several checkpoints have to complete after a jump."""
 _EXECUTOR_RATE = 250.0
 """Spark takes seconds to notice that an executor is gone, and the job must still run then."""
-_RATES = {EXECUTOR: _EXECUTOR_RATE, JUMPING: _JUMPING_RATE}
+_RATES = {EXECUTOR: _EXECUTOR_RATE, STANDALONE: _EXECUTOR_RATE, JUMPING: _JUMPING_RATE}
 _PATIENCE_MS = 10
 _DIGITS = 9
 STREAMING = "spark"
@@ -114,7 +121,7 @@ class Round(PlannedRound[FaultPlan]):
 
     @property
     def kind(self) -> str:
-        """`round`, `driver`, `executor`, `server`, `frozen` or `clock`."""
+        """`round`, `driver`, `executor`, `server`, `frozen`, `clock` or `standalone`."""
         return self.name.partition("-")[0]
 
     @property
@@ -128,8 +135,9 @@ class Round(PlannedRound[FaultPlan]):
         return any(one.action in DAMAGE for one in self.faults)
 
     def checkpoints(self) -> CheckpointConfig:
-        """The job's configuration; each task writes a file if a full disk is to prevent that."""
+        """The job's configuration; each task writes a file if a full disk or a host is to prevent that."""
         fills_a_disk = any(one.action == Action.FULL_DISK for one in self.faults)
+        writes_files = fills_a_disk or self.kind == STANDALONE
         overtaking = self.mode in ("unaligned", "alternating")
         return CheckpointConfig(
             checkpointing_interval_ms=self.interval_ms,
@@ -139,7 +147,7 @@ class Round(PlannedRound[FaultPlan]):
             tolerable_checkpoint_failure_number=self.tolerable,
             unaligned_checkpoints_enabled=overtaking,
             aligned_checkpoint_timeout_ms=_PATIENCE_MS if self.mode == "alternating" else 0,
-            data_inline_threshold_bytes=0 if fills_a_disk else INLINE_BYTES,
+            data_inline_threshold_bytes=0 if writes_files else INLINE_BYTES,
         )
 
     @classmethod
@@ -215,7 +223,7 @@ def all_marks(mode: str | None = None) -> Marks:
     """Everything that the rounds of a campaign can reach, in one mode or in all MODES."""
     pairs = {
         *pairs_in_process(),
-        *((point, kill) for kind, kill in _KILLS.items() for point in _killed_at(kind)),
+        *((point, kill) for kind, kills in _KILLS.items() for kill in kills for point in _killed_at(kind)),
         *((point, Action.FREEZE.value) for point in _not_restoring()),
         *jumps(),
     }
@@ -238,7 +246,7 @@ def pairs_in_process() -> list[tuple[str, str]]:
         (point, action)
         for point in POINTS
         for action in actions_at(point)
-        if action not in (*_KILLS.values(), Action.FREEZE, *CLOCK)
+        if action not in (*_KILLED, Action.FREEZE, *CLOCK)
     ]
 
 
@@ -267,16 +275,15 @@ def _pack(seed: int, number: int) -> list[tuple[str, str]]:
 
 
 def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
-    kill = _KILLS[kind]
-    kills = [(point, kill) for point in draw.sample(_killed_at(kind), KILLS_A_ROUND)]
-    others = FAULTS_A_ROUND[kind] - KILLS_A_ROUND
+    kills = [*zip(draw.sample(_killed_at(kind), len(_KILLS[kind])), _KILLS[kind], strict=True)]
+    others = FAULTS_A_ROUND[kind] - len(kills)
     return [*kills, *draw.sample(pairs_in_process(), others)]
 
 
 def _killed_at(kind: str) -> list[str]:
     """The points at which a kind of round kills. Only a server is also killed at a restore."""
     points = POINTS if kind == SERVER else _not_restoring()
-    return [one for one in points if _KILLS[kind] in actions_at(one)]
+    return [one for one in points if _KILLS[kind][0] in actions_at(one)]
 
 
 def _not_restoring() -> list[str]:

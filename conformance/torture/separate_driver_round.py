@@ -1,6 +1,7 @@
-"""A round whose driver or executors are killed. A supervisor replaces its driver process when that dies.
+"""A round whose driver, executors or hosts are killed.
 
-Every process that a killed one has started must end by itself; a token in its environment identifies it.
+A supervisor replaces the driver process when it dies. Every process that a killed one has
+started must end by itself; a token in its environment identifies it.
 """
 
 import os
@@ -18,6 +19,7 @@ from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
 from conformance.torture.leftovers import files, lasting
 from conformance.torture.local_round import checkpoints_in, faults_of, job_of
 from conformance.torture.rounds import EXECUTOR, KILLS_A_ROUND, Round
+from conformance.torture.servers.spark_cluster import SparkCluster
 from impl.driver import supervise
 from impl.job import Job, JobResult
 
@@ -27,30 +29,55 @@ CLUSTER_MASTER = "local-cluster[2,6,1024]"
 TOKEN = "BARRIERSPEC_ROUND"
 """The environment variable with the round of a process."""
 LONGEST_SECONDS = 400.0
+TO_LEAVE_SECONDS = 60.0
+"""An executor, or the Java process of a driver, ends some time after the job."""
 _COMMAND_SHOWN = 60
 
 
 def run_with_separate_driver(
-    planned: Round, folder: Path, store: KeptStore | None = None, broker: FaultyBroker | None = None
+    planned: Round,
+    folder: Path,
+    store: KeptStore | None = None,
+    broker: FaultyBroker | None = None,
+    cluster: SparkCluster | None = None,
 ) -> Outcome:
-    """Empty `folder`, run a round there, and judge it. Other arguments as in `run_local`."""
+    """Empty `folder`, run a round there, and judge it. Other arguments as in `run_local`.
+
+    `cluster`: the cluster that runs the executors; its hosts share no disk.
+    """
     outcome = Outcome(planned)
     with timed(outcome, folder):
         place = None if store is None else store.begin(planned.name)
         job = job_of(planned, folder, place=place, topic=None if broker is None else broker.begin(planned))
-        result = _supervised(job, folder, outcome, place)
+        result = _supervised(job, folder, outcome, place, cluster)
         outcome.store = faults_of(store, broker)
         if result is not None:
             outcome.drivers = len(result.deaths) + 1
             outcome.took_from(result)
+            if cluster is not None:
+                cluster.collect(folder)
             judge(outcome, folder, [folder / "events"])
             outcome.findings += [f"left behind: {one}" for one in files(folder, planned.retained)]
+        if cluster is not None:
+            outcome.findings += [f"left behind: {one}" for one in _left_on_hosts(cluster, folder)]
     return outcome
 
 
-def _supervised(job: Job, folder: Path, outcome: Outcome, place: str | None) -> JobResult | None:
+def _left_on_hosts(cluster: SparkCluster, folder: Path) -> Iterator[str]:
+    """Processes and files on the hosts, and files of the driver that belong into the store."""
+    yield from lasting(cluster.processes, TO_LEAVE_SECONDS)
+    yield from cluster.files()
+    yield from (
+        f"the driver's host has {one}" for one in ("checkpoints", "committed") if (folder / one).exists()
+    )
+
+
+def _supervised(
+    job: Job, folder: Path, outcome: Outcome, place: str | None, cluster: SparkCluster | None
+) -> JobResult | None:
     planned = outcome.round
     assert isinstance(planned, Round)
+    local = CLUSTER_MASTER if planned.kind == EXECUTOR else LOCAL_MASTER
     with processes_of(outcome) as token:
         os.environ[TOKEN] = token
         too_long = threading.Timer(LONGEST_SECONDS, kill_alive, (token,))
@@ -58,7 +85,7 @@ def _supervised(job: Job, folder: Path, outcome: Outcome, place: str | None) -> 
         try:
             return supervise(
                 job,
-                CLUSTER_MASTER if planned.kind == EXECUTOR else LOCAL_MASTER,
+                local if cluster is None else cluster.master,
                 folder,
                 faults=planned.faults,
                 event_log=True,

@@ -6,6 +6,7 @@ manifest that lists the file, and readers see it from then on. An abort removes 
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +17,7 @@ from impl.connectors.errors import ConnectorError
 from impl.connectors.frontier import record_progress, record_schema
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
-from impl.state.locations import Location, Where, location_of
+from impl.state.locations import Location, Where, absolute, location_of
 
 
 class ParquetFiles(StagedFiles):
@@ -75,6 +76,10 @@ class ParquetOutput:
 
     directory: Where
     schema: pa.Schema
+
+    def __post_init__(self) -> None:
+        if isinstance(self.directory, str | Path):  # a location is a place already
+            object.__setattr__(self, "directory", absolute(self.directory))
 
     @property
     def where(self) -> str:

@@ -107,6 +107,9 @@ class SqliteOutput:
     table: str
     schema: pa.Schema
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "database", Path(self.database).absolute())
+
     @property
     def where(self) -> str:
         """The names of the database and the table, for messages."""

@@ -10,7 +10,7 @@ from conformance.command_line.extras import require_extra
 from conformance.command_line.options import FOLDER, SECONDS
 from conformance.commands import seed
 
-KINDS = ("round", "driver", "executor", "server", "frozen", "clock")
+KINDS = ("round", "driver", "executor", "server", "frozen", "clock", "standalone")
 MODES = ("exactly-once", "unaligned", "alternating", "at-least-once")
 
 
@@ -70,6 +70,7 @@ def command(  # noqa: PLR0913 - a click command
     from conformance.torture.report import progress, report
     from conformance.torture.rounds import UnknownRoundError
     from conformance.torture.servers.object_server import ObjectServerNotFoundError
+    from conformance.torture.servers.spark_cluster import ClusterNotStartedError
     from impl.spark.errors import SparkRuntimeError
 
     streaming = implementation == "spark"
@@ -81,8 +82,13 @@ def command(  # noqa: PLR0913 - a click command
         raise click.UsageError(
             "--storage s3 is for the bundled runtime, and not for rounds of a server or a clock; leave it out"
         )
+    if storage != "s3" and any(one.startswith("standalone") for one in (*only, *kinds)):
+        raise click.UsageError(
+            "the hosts of rounds on a standalone cluster share nothing but an object store; add --storage s3"
+        )
     if source == "kafka" and (
-        streaming or any(one.startswith(("server", "frozen", "clock")) for one in (*only, *kinds))
+        streaming
+        or any(one.startswith(("server", "frozen", "clock", "standalone")) for one in (*only, *kinds))
     ):
         raise click.UsageError(
             "--source kafka is for the bundled runtime, and for its rounds round, "
@@ -117,6 +123,7 @@ def command(  # noqa: PLR0913 - a click command
             UnknownRoundError,
             ObjectServerNotFoundError,
             BrokerNotFoundError,
+            ClusterNotStartedError,
         ) as refused:
             raise click.ClickException(str(refused)) from refused
     build.mkdir(parents=True, exist_ok=True)

@@ -28,7 +28,7 @@ from conformance.torture.judge import Outcome, judge
 from conformance.torture.leftovers import lasting
 from conformance.torture.local_round import MASTER, checkpoints_in, job_into, job_of
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
-from conformance.torture.separate_driver_round import LOCAL_MASTER, TOKEN, alive, kill_alive
+from conformance.torture.separate_driver_round import LOCAL_MASTER, TO_LEAVE_SECONDS, TOKEN, alive, kill_alive
 from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.errors import DatabaseLockedError
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 CHECKPOINTS_BEFORE_THE_THAW = 3
 _TO_FREEZE_SECONDS, _TO_END_SECONDS, _LONGEST_SECONDS = 180.0, 120.0, 300.0
-_TO_LEAVE_SECONDS = 60.0
-"""The JVM of a driver ends some time after it."""
 _PATIENT_MS = 120_000
 _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_000, batch_rows=100)
 
@@ -188,7 +186,7 @@ def run_frozen(
         outcome.findings.append(f"the second driver failed: {type(failed).__name__}: {failed}")
     finally:
         first.thaw(driver_first=True)
-        left = lasting(lambda: list(alive(token)), _TO_LEAVE_SECONDS)
+        left = lasting(lambda: list(alive(token)), TO_LEAVE_SECONDS)
         outcome.findings += [f"left behind: {one}" for one in left]
         kill_alive(token)
         outcome.store = store.judging() if store else {}

@@ -9,8 +9,10 @@ import resource
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+
+import psutil
 
 from impl.eventlog import EventLog
 from impl.faults import DRIVER_CLOCK, Action, NumberedFault, Schedule
@@ -99,6 +101,8 @@ class FaultInjector:
             os.kill(os.getpid(), signal.SIGKILL if action == Action.SIGKILL else signal.SIGSTOP)
         elif action == Action.KILL_EXECUTOR:
             os.kill(executor_above(os.getpid()), signal.SIGKILL)
+        elif action == Action.KILL_HOST:
+            kill_host(executor_above(os.getpid()))
         elif action in (Action.KILL_SERVER, Action.FREEZE, *DRIVER_CLOCK):
             return True  # the driver has done it before it consented
         elif action in self._cuts:
@@ -128,3 +132,15 @@ def executor_above(process: int) -> int:
             return above
         above = int(fields[2].split()[1])
     raise InjectedFaultError(f"process {process} belongs to no executor that could be killed")
+
+
+def kill_host(executor: int) -> None:
+    """Kill the standalone worker that has started an executor, and all that it has started, at once."""
+    worker = psutil.Process(executor).parent()
+    if worker is None or worker.name() != "java":
+        raise InjectedFaultError(f"executor {executor} belongs to no standalone worker that could be killed")
+    own = os.getpid()
+    for process in [worker, *(one for one in worker.children(recursive=True) if one.pid != own)]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    os.kill(own, signal.SIGKILL)

@@ -50,6 +50,9 @@ class CsvInput:
     types: Mapping[str, pa.DataType] | None = None
     rows_per_second: float | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path).absolute())
+
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
         return CsvSource(
@@ -65,6 +68,9 @@ class ParquetInput:
     to_rows: ToRows | None = None
     columns: tuple[str, ...] | None = None
     rows_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path).absolute())
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
@@ -86,6 +92,9 @@ class JsonLinesInput:
     schema: pa.Schema
     to_rows: ToRows | None = None
     rows_per_second: float | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path).absolute())
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""

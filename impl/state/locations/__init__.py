@@ -14,6 +14,7 @@ from impl.state.locations.object_store import ObjectFiles, Retries
 from impl.state.locations.places import (
     CHECKPOINTS,
     SAVEPOINTS,
+    absolute,
     beside,
     forget,
     is_in_memory,
@@ -34,6 +35,7 @@ __all__ = [
     "ObjectFiles",
     "Retries",
     "Where",
+    "absolute",
     "beside",
     "forget",
     "is_in_memory",

@@ -48,6 +48,15 @@ def place_of(where: Where) -> Where:
     return where.rstrip("/")
 
 
+def absolute(where: Where) -> Where:
+    """The place by a name that every process of a job understands; an executor has its own working folder.
+
+    A folder by its absolute path, an object store by its URI. Raises what `place_of` raises.
+    """
+    where = place_of(where)
+    return where.absolute() if isinstance(where, Path) else where
+
+
 def beside(where: Where, name: str) -> Where:
     """The place of a folder in another place."""
     where = place_of(where)

@@ -41,7 +41,9 @@ def test_a_round_is_the_same_whenever_it_is_drawn():
     "name", ["7", "round-", "round-x", "disk-1", "round-\N{SUPERSCRIPT TWO}", "frozen-" + "9" * 5_000]
 )
 def test_an_unknown_round_is_an_error(name):
-    with pytest.raises(UnknownRoundError, match="round-N, driver-N, executor-N, server-N, frozen-N, clock-N"):
+    with pytest.raises(
+        UnknownRoundError, match="round-N, driver-N, executor-N, server-N, frozen-N, clock-N, standalone-N"
+    ):
         round_named(name, 1)
 
 
@@ -72,6 +74,17 @@ def test_rounds_apart_kill_what_they_are_named_for(kind, kill):
         assert [one.action for one in round_named(f"{kind}-{k}", 1).faults].count(kill) == KILLS_A_ROUND
 
 
+def test_rounds_on_a_standalone_cluster_kill_a_host_an_executor_and_a_driver():
+    kills = (Action.KILL_HOST, Action.KILL_EXECUTOR, Action.KILL_DRIVER)
+    for k in range(5):
+        actions = [one.action for one in round_named(f"standalone-{k}", 1).faults]
+        assert [actions.count(kill) for kill in kills] == [1, 1, 1]
+        assert len(actions) == FAULTS_A_ROUND["standalone"]
+    assert (
+        round_named("standalone-0", 1).checkpoints().data_inline_threshold_bytes == 0
+    )  # tasks write objects
+
+
 def test_all_that_can_be_reached_is_what_rounds_draw():
     rounds = [round_named(f"{kind}-{k}", 1) for kind in FAULTS_A_ROUND for k in range(800)]
     drawn = [marks_of(one, one.faults) for one in rounds]
@@ -92,7 +105,7 @@ def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=(), prog
 
     for name in ("run_local", "run_with_separate_driver", "run_frozen"):
         monkeypatch.setattr(campaigns, name, run)
-    for name in ("spark_session", "KeptServer"):
+    for name in ("spark_session", "KeptServer", "SparkCluster"):
         monkeypatch.setattr(campaigns, name, lambda *_: nullcontext())
     monkeypatch.setattr(campaigns, "programs", programs)
     played = Campaign(1, None, faults, 60, tmp_path, only=only, **options)
@@ -139,8 +152,9 @@ def test_a_campaign_of_servers_that_cannot_start_is_no_pass_and_ends(tmp_path, m
 @pytest.mark.parametrize(
     ("options", "kinds", "sinks"),
     [
-        ({"storage": STORE}, {"frozen", "round", "driver"}, {"parquet"}),
+        ({"storage": STORE}, {"frozen", "round", "driver", "standalone"}, {"parquet"}),
         ({"source": KAFKA}, {"round", "driver"}, {"parquet", "sqlite", "postgres"}),
+        ({"source": KAFKA, "storage": STORE}, {"round", "driver"}, {"parquet"}),
     ],
 )
 def test_a_campaign_of_some_kinds_leaves_out_what_a_store_or_a_broker_cannot_have(
@@ -148,7 +162,9 @@ def test_a_campaign_of_some_kinds_leaves_out_what_a_store_or_a_broker_cannot_hav
 ):
     for name in ("KeptStore", "FaultyBroker"):
         monkeypatch.setattr(campaigns, name, lambda *_: nullcontext())
-    played = play(tmp_path, monkeypatch, 60, kinds=("server", "frozen", "round", "driver"), **options)
+    played = play(
+        tmp_path, monkeypatch, 60, kinds=("server", "frozen", "round", "driver", "standalone"), **options
+    )
     assert {one.round.kind for one in played.outcomes} == kinds
     assert {one.round.sink for one in played.outcomes} <= sinks
 
@@ -157,6 +173,25 @@ def test_a_campaign_of_some_kinds_leaves_out_what_a_store_or_a_broker_cannot_hav
 def test_kinds_are_for_the_bundled_runtime_and_not_for_named_rounds(odd, capsys):
     assert cli.run(["torture", "--kind", "round", *odd]) == Exit.USAGE
     assert "--kind is for the bundled runtime" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["--kind", "standalone"], "share nothing but an object store; add --storage s3"),
+        (["--only", "standalone-0"], "share nothing but an object store; add --storage s3"),
+        (["--kind", "standalone", "--storage", "s3", "--source", "kafka"], "--source kafka is for"),
+    ],
+)
+def test_rounds_on_a_standalone_cluster_need_an_object_store_and_generate_their_rows(words, answer, capsys):
+    assert cli.run(["torture", *words]) == Exit.USAGE
+    assert answer in capsys.readouterr().err
+
+
+def test_a_campaign_that_names_no_kinds_starts_no_standalone_cluster(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaigns, "KeptStore", lambda *_: nullcontext())
+    played = play(tmp_path, monkeypatch, 300, storage=STORE)
+    assert {one.round.kind for one in played.outcomes} == {"frozen", "round", "driver", "executor"}
 
 
 def test_a_fault_that_was_planned_and_not_injected_comes_again_before_others(tmp_path, monkeypatch):

@@ -3,9 +3,15 @@
 import errno
 import os
 import queue
+import re
+import shutil
+import signal
 import subprocess
+import sys
 import threading
+from contextlib import suppress
 
+import psutil
 import pytest
 from coordination_bench import PLAN, TASKS, coordination_of
 
@@ -29,7 +35,7 @@ from impl.spark.channels.messages import (
 from impl.spark.coordination.context import JobContext
 from impl.spark.errors import InjectedFaultError
 from impl.spark.faults.driver import FaultyParts, damaged
-from impl.spark.faults.injector import FaultInjector, executor_above
+from impl.spark.faults.injector import FaultInjector, executor_above, kill_host
 from impl.spark.faults.worker import FaultySparkTask, FaultyWorker
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.worker.worker import Worker
@@ -248,3 +254,31 @@ def test_an_executor_is_only_killed_where_it_is_not_the_driver(tmp_path):
     finally:
         child.kill()
         child.wait()
+
+
+def test_a_host_is_killed_with_all_its_processes_and_only_on_a_standalone_cluster(tmp_path):
+    job = flights_job(flights_csv(), tmp_path)
+    for master in ("local[8]", "local-cluster[2,4,1024]"):
+        with pytest.raises(
+            ConfigError, match=f"needs a standalone cluster, but the master is {re.escape(master)}"
+        ):
+            job.execute(master, tmp_path, faults=[FaultPlan(Point.PRE_COMMIT_DUE, action="kill-host")])
+    with pytest.raises(InjectedFaultError, match="belongs to no standalone worker"):
+        kill_host(os.getpid())
+
+    java = shutil.copy("/bin/sh", tmp_path / "java")
+    started = [java, "-c", f"{java} -c 'sleep 60 & wait' & sleep 60 & wait"]
+    worker = psutil.Popen(started)
+    try:
+        while len(processes := worker.children(recursive=True)) < 3:
+            pass
+        executor = next(one for one in processes if one.name() == "java")
+        killing = f"from impl.spark.faults.injector import kill_host; kill_host({executor.pid})"
+        ended = subprocess.run([sys.executable, "-c", killing], check=False)
+        assert ended.returncode == -signal.SIGKILL
+        assert worker.wait() == -signal.SIGKILL
+        assert psutil.wait_procs(processes, timeout=10)[1] == []
+    finally:
+        for one in [worker, *processes]:
+            with suppress(psutil.NoSuchProcess):
+                one.kill()

@@ -1,17 +1,21 @@
 """The same job on every kind of Spark, with a worker killed; run by `make clusters`."""
 
 import os
+import pickle
 import re
-import socket
 import subprocess
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+import pyarrow as pa
 import pyspark
 import pytest
 
 import impl
+from conformance.torture.servers.loopback import free_port
+from conformance.torture.servers.spark_cluster import SparkCluster
+from impl.job import CsvInput, JsonLinesInput, ParquetInput, ParquetOutput, SqliteOutput
 from impl.spark.channels.addresses import is_connect, is_local, own_address
 
 ROOT = Path(impl.__file__).parents[1]
@@ -86,9 +90,27 @@ def _end(process):
     process.wait()
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+@pytest.mark.parametrize(
+    ("declared", "field"),
+    [
+        (CsvInput(Path("here/file")), "path"),
+        (ParquetInput(Path("here/file")), "path"),
+        (JsonLinesInput(Path("here/file"), pa.schema([])), "path"),
+        (ParquetOutput(Path("here/file"), pa.schema([])), "directory"),
+        (SqliteOutput(Path("here/file"), "updates", pa.schema([])), "database"),
+    ],
+)
+def test_a_relative_path_of_a_job_is_in_the_working_folder_of_its_driver(
+    declared, field, tmp_path, monkeypatch
+):
+    packed = pickle.dumps(declared)
+    there = Path.cwd() / "here/file"
+    monkeypatch.chdir(tmp_path)  # as an executor, whose working folder is its own
+    assert getattr(pickle.loads(packed), field) == there
+
+
+def test_the_uri_of_an_output_stays():
+    assert ParquetOutput("s3://bucket/flights", pa.schema([])).directory == "s3://bucket/flights"
 
 
 def local_cluster(daemons):
@@ -96,24 +118,7 @@ def local_cluster(daemons):
 
 
 def standalone(daemons):
-    port = free_port()
-    master = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    place = ["--host", "127.0.0.1", "--webui-port", "0"]
-    daemons.start(
-        "master",
-        "I have been elected leader",
-        "spark-class",
-        f"{deploy}.master.Master",
-        *place,
-        "--port",
-        str(port),
-    )
-    for number in range(2):
-        work = ["--cores", "4", "--memory", "1g", "--work-dir", str(daemons.folder / f"work-{number}")]
-        worker = ["spark-class", f"{deploy}.worker.Worker", *place, *work, master]
-        daemons.start(f"worker-{number}", "Successfully registered with master", *worker)
-    return master
+    return daemons.stack.enter_context(SparkCluster(daemons.folder / "hidden")).master
 
 
 def connect_server(daemons):
@@ -142,10 +147,11 @@ def test_every_flight_is_counted_once_on(kind, tmp_path):
     daemons = Daemons(tmp_path)
     with daemons.stack:
         master = kind(daemons)
-        job = ["run", "--master", master, "--rows", "20000", "--rate", "8000", "--out", str(tmp_path / "run")]
+        job = ["run", "--master", master, "--rows", "20000", "--rate", "8000", "--out", "run"]
         ended = subprocess.run(
             [sys.executable, "-m", "conformance.cli", *job, "--scenario", "killed-while-aligning"],
-            cwd=ROOT,
+            cwd=tmp_path,  # no executor has this working folder
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
             capture_output=True,
             text=True,
             check=False,
