@@ -1,6 +1,6 @@
 """A standalone cluster of Spark whose workers share no disk: a master and two workers on loopback.
 
-Each standalone worker stands for a host. It lives in a mount namespace (`unshare`), in which a disk of its
+Each standalone worker stands for a host. It workers in a mount namespace (`unshare`), in which a disk of its
 own lies over one folder of this machine. It has its own work folder, and its own folder of temporary files.
 A worker that dies is started again with empty disks, as when a host is replaced.
 """
@@ -55,7 +55,7 @@ class _Daemon:
             )
 
     @property
-    def lives(self) -> bool:
+    def runs(self) -> bool:
         """Whether it has not ended."""
         return self.process.poll() is None
 
@@ -63,13 +63,13 @@ class _Daemon:
         """Wait until its output has `line`. Raises ClusterNotStartedError."""
         until = time.monotonic() + _START_SECONDS
         while line not in (printed := self._log.read_text(errors="replace")):
-            if not self.lives or time.monotonic() > until:
+            if not self.runs or time.monotonic() > until:
                 raise ClusterNotStartedError(f"no standalone cluster: {printed[-2_000:]}")
             time.sleep(_LOOK_SECONDS)
 
 
-class _Life(_Daemon):
-    """A worker from its start to its death, with its disks under `folder`."""
+class _HostWorker(_Daemon):
+    """The standalone worker of a host until it dies, with its disks under `folder`."""
 
     def __init__(self, folder: Path, hidden: Path, master: str, environment: dict[str, str]) -> None:
         self.disk, self.temporary = folder / "disk", folder / "tmp"
@@ -125,7 +125,7 @@ class SparkCluster:
         """The URL by which a driver reaches it."""
         self._over = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="cluster keeper", daemon=True)
-        self._hosts: list[list[_Life]] = []
+        self._hosts: list[list[_HostWorker]] = []
         try:
             listens = ["--port", str(port)]
             self._daemon = _Daemon(
@@ -133,8 +133,8 @@ class SparkCluster:
             )
             self._daemon.wait_for(_MASTER_RUNS)
             self._hosts = [[self._started(host, 0)] for host in range(HOSTS)]
-            for lives in self._hosts:
-                lives[-1].wait_for(_WORKER_RUNS)
+            for workers in self._hosts:
+                workers[-1].wait_for(_WORKER_RUNS)
         except BaseException:
             self._end()
             raise
@@ -143,18 +143,18 @@ class SparkCluster:
     @property
     def pids(self) -> list[int]:
         """The process of the standalone worker of each host."""
-        return [lives[-1].process.pid for lives in self._hosts]
+        return [workers[-1].process.pid for workers in self._hosts]
 
     @property
     def deaths(self) -> int:
         """The number of workers that have died, and were started again."""
-        return sum(len(lives) - 1 for lives in self._hosts)
+        return sum(len(workers) - 1 for workers in self._hosts)
 
     def collect(self, folder: Path) -> None:
         """Copy the event logs of the tasks of a run in `folder` there, from the disks of all hosts."""
         within = folder.resolve().relative_to(self._hidden)
-        for life in (one for lives in self._hosts for one in lives):
-            for log in (life.disk / within / _EVENTS).glob("*.jsonl"):
+        for worker in (one for workers in self._hosts for one in workers):
+            for log in (worker.disk / within / _EVENTS).glob("*.jsonl"):
                 (folder / _EVENTS).mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(log, folder / _EVENTS / log.name)
 
@@ -168,10 +168,10 @@ class SparkCluster:
     def files(self) -> list[str]:
         """The files on the disks of the hosts, which are then removed. A dead host has none."""
         found = []
-        for host, lives in enumerate(self._hosts):
-            found += [f"host {host} has {one.relative_to(one.parents[1])}" for one in lives[-1].files()]
-            for life in lives:
-                life.clear()
+        for host, workers in enumerate(self._hosts):
+            found += [f"host {host} has {one.relative_to(one.parents[1])}" for one in workers[-1].files()]
+            for worker in workers:
+                worker.clear()
         return found
 
     def stop(self) -> None:
@@ -180,15 +180,15 @@ class SparkCluster:
         self._keeper.join()
         self._end()
 
-    def _started(self, host: int, number: int) -> _Life:
+    def _started(self, host: int, number: int) -> _HostWorker:
         folder = self._folder / f"host-{host}" / str(number)
-        return _Life(folder, self._hidden, self.master, self._environment)
+        return _HostWorker(folder, self._hidden, self.master, self._environment)
 
     def _keep(self) -> None:
         while not self._over.wait(_LOOK_SECONDS):
-            for host, lives in enumerate(self._hosts):
-                if not lives[-1].lives:
-                    lives.append(self._started(host, len(lives)))
+            for host, workers in enumerate(self._hosts):
+                if not workers[-1].runs:
+                    workers.append(self._started(host, len(workers)))
 
     def _members(self) -> list[psutil.Process]:
         found = []

@@ -12,6 +12,7 @@ from conformance.torture.separate_driver_round import run_with_separate_driver
 from conformance.torture.servers.spark_cluster import SparkCluster
 from impl.faults import FaultPlan
 from impl.state.locations import location_of, places
+from tests.waiting import until
 
 FAULTS = (
     FaultPlan("commit-due", "sink-1", 2, "kill-host"),
@@ -56,6 +57,5 @@ def test_hosts_do_not_see_the_disks_of_others_and_lose_their_own_when_they_die(t
 
         (second / "of-a-dead-host").touch()
         psutil.Process(cluster.pids[1]).kill()
-        while cluster.deaths < 1:
-            pass
+        until(lambda: cluster.deaths == 1)
         assert cluster.files() == []
