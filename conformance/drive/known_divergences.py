@@ -1,8 +1,8 @@
-"""A user's list of known divergences: a listed run may diverge, and has to.
+"""A user's list of known divergences: each entry must still diverge, and does not end a run.
 
-A run that meets a divergence like a listed one goes on. A listed one that passes is a finding of its own, so
-that a list never hides a repair. A list that grows takes up new divergences during the run, so that one run
-finds everything that the next one would.
+If a run finds a divergence like a listed one, it continues. A listed divergence that passes is a finding, so
+that a list never hides a repair. A list that grows adds each new divergence and the run continues, so that
+one run finds everything that several runs would.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ FORMAT = 1
 
 
 class ListError(InputError):
-    """The file is no list of known divergences; the message says what was expected."""
+    """The file is not a list of known divergences; the message states what was expected."""
 
 
 class Listed(NamedTuple):
@@ -38,10 +38,10 @@ class Listed(NamedTuple):
     why: str = ""
     """A comment for readers."""
     check: str = ""
-    """The check that fails, if it is no sequence of events; one of CHECKS."""
+    """The check that fails, one of CHECKS; empty if a sequence of events diverges."""
     before: tuple[Wire, ...] = ()
     checkpoints: int = 0
-    """As those of FailedCheck."""
+    """`before` and `checkpoints` have the same meaning as in FailedCheck."""
 
     @property
     def evidence(self) -> FailedCheck:
@@ -50,9 +50,9 @@ class Listed(NamedTuple):
 
 
 class Known:
-    """The list in use: which divergences look like a listed one, and which entries pass.
+    """The list during a run: finds divergences that look like a listed one, and entries that pass.
 
-    With `grows` a new divergence becomes an entry when it is met.
+    With `grows` each new divergence becomes an entry.
     """
 
     def __init__(self, entries: Iterable[Listed], *, grows: bool = False) -> None:
@@ -88,7 +88,7 @@ class Known:
                 self.passing.append(entry)
 
     def holds(self, divergence: Divergence) -> bool:
-        """Whether it looks like a listed one, which is then counted; a list that may grow gets the new one.
+        """Whether the divergence looks like a listed one; counts it. A list that grows adds a new one.
 
         Call `replay` first.
         """
@@ -103,7 +103,7 @@ class Known:
         return name is not None
 
     def holds_check(self, evidence: FailedCheck) -> bool:
-        """Whether the same check of the same component and mode is listed; as `holds` otherwise."""
+        """Whether the same check of the component and mode is listed; counts and adds as `holds` does."""
         about = _about(evidence.check, evidence.component, evidence.config)
         is_listed = any(_about(one.check, one.component, one.config) == about for one in self.entries)
         if not is_listed and self._grows:
@@ -116,7 +116,7 @@ class Known:
         return is_listed
 
     def kept(self) -> list[Listed]:
-        """The entries that still diverge, each once."""
+        """The entries that still diverge, without duplicates."""
         rows = {canonical(entry._replace(why="")._asdict()): entry for entry in reversed(self.entries)}
         once = [entry for entry in self.entries if any(entry is row for row in rows.values())]
         return [entry for entry in once if entry not in self.passing]

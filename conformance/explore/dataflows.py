@@ -1,7 +1,8 @@
 """Barrier snapshots on all small dataflows: every state of each, with the properties of any dataflow.
 
 `python -m conformance.explore.dataflows` explores each connected dataflow of up to 4 tasks without a cycle,
-and prints a table. The tasks of a dataflow have numbers from 1; all snapshots of the last one take time.
+and prints a table. The tasks of a dataflow are numbered from 1; the snapshots of the last one are
+asynchronous.
 """
 
 import sys
@@ -80,9 +81,13 @@ def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
 
 
 @click.command()
-@click.option("--tasks", type=click.IntRange(2, 5), default=4, show_default=True, help="At most.")
-@click.option("--records", type=click.IntRange(0), default=1, show_default=True, help="Of a source.")
-@click.option("--capacity", type=click.IntRange(1), default=2, show_default=True, help="Of a channel.")
+@click.option(
+    "--tasks", type=click.IntRange(2, 5), default=4, show_default=True, help="Maximum number of tasks."
+)
+@click.option("--records", type=click.IntRange(0), default=1, show_default=True, help="Records of a source.")
+@click.option(
+    "--capacity", type=click.IntRange(1), default=2, show_default=True, help="Capacity of a channel."
+)
 @click.option("--checkpoints", type=click.IntRange(0), default=2, show_default=True)
 @click.option(
     "--at-once", type=click.IntRange(1), default=1, show_default=True, help="Checkpoints in flight."

@@ -54,9 +54,9 @@ from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 ALTERNATIVES = 64
-"""Rounds from which the next one is chosen: the one that reaches most that no injected fault has reached."""
+"""Number of candidates for the next round. The campaign runs the one that reaches the most new pairs."""
 _KEPT = 5
-"""The folders of the last rounds that passed are kept; all of them would be thousands of files."""
+"""Number of passed rounds whose folders are kept: all folders would have thousands of files."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class Campaign:
     storage: str = FOLDERS
     """The place of checkpoints and output: folders, or an object store whose requests fail."""
     source: str = GENERATED
-    """The origin of the numbers: each source generates them, or a broker in which faults happen has them."""
+    """The origin of the numbers: each source generates them, or reads them from a broker with faults."""
 
     @property
     def injected(self) -> int:
@@ -109,7 +109,7 @@ class Campaign:
 
     @property
     def reachable(self) -> Marks:
-        """All that rounds of this campaign can reach."""
+        """The points and phases that rounds of this campaign can reach."""
         bundled = self.implementation == "bundled"
         return all_marks(self.mode) if bundled else all_streaming_marks(self.mode or IDEMPOTENT)
 

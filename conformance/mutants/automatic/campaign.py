@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 def parts_of(edits: Iterable[Edit], at_once: int) -> list[Part]:
-    """The edits by folder, the largest first; none has more than its share of `at_once` processes."""
+    """The edits by folder, the largest part first; no part is larger than the share of one process."""
     edits = tuple(edits)
     most = ceil(len(edits) / at_once)
     folders: dict[tuple[str, str], list[Edit]] = {}
@@ -56,12 +56,12 @@ def judge_all(
     first: bool = False,
     seconds: float = inf,
 ) -> Iterator[Judged]:
-    """The edits with their complaints, as they are known.
+    """Yield each edit with its complaints as soon as they are known.
 
-    `dumps`: the folder of TLC's graphs for the triangle; what is missing there is made first. `first`: no
-    judge follows the first that finds a rule broken. `seconds`: no edit of Python, and no folder of TLA+,
-    begins later; small folders begin first, so that few edits are left out. Raises ScoreError if a judge
-    complains of sources without an edit.
+    `dumps`: the folder of TLC's graphs for the triangle; missing graphs are made first. `first`: after the
+    first judge that finds a broken rule, no other judges the edit. `seconds`: time after which no further
+    edit of Python and no further folder of TLA+ begins; then small folders come first, so that few edits are
+    left out. Raises ScoreError if a judge has a complaint about sources without an edit.
     """
     end = monotonic() + seconds
     for name in _SHARED:
@@ -122,7 +122,7 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
 
 
 def keep_graphs(dumps: Path) -> None:
-    """Leave TLC's graph of each model of the triangle in a folder. Raises TlcError."""
+    """Store TLC's graph of each model of the triangle in a folder. Raises TlcError."""
     for model in load_manifest().values():
         if model.is_compared(thorough=False) and not (kept := kept_at(model, dumps)).is_file():
             check(model, dump=kept)

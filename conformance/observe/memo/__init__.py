@@ -1,10 +1,10 @@
-"""Steps of the model that were taken before, under a shift of checkpoint ids and of time.
+"""A cache of the model's steps that is independent of a shift of checkpoint ids and of time.
 
-The components only compare ids with each other: they never look at an id's value. So a step is the same when
-all ids are greater by the same number. The same holds for the times of a coordinator, the handles that it
-has, and the transactions of a sink. `shifted` remembers steps with ids relative to one id; a module for
-each component makes its states relative. The model itself takes each step the first time, and a test compares
-both on shifted states.
+The components only compare ids with each other; the value of an id has no effect. So a step stays the same if
+all ids are greater by the same number. This also holds for the times and handles of a coordinator, and for
+the transactions of a sink. `shifted` caches steps with ids relative to one id, and a module for each
+component makes its states relative. The model itself takes each step the first time. A test compares the
+cache with the model on shifted states.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _REMEMBERED: Mapping[str, Callable[[str, Wire], Replayed]] = {
 
 
 def replayed(component: str, config: Wire) -> Replayed:
-    """The component, with its steps remembered where they depend on no id's value."""
+    """The component, with a cache of its steps if they do not depend on the values of ids."""
     if component in _REMEMBERED:
         return _REMEMBERED[component](component, config)
     plain = Replayed(component, config)

@@ -82,7 +82,7 @@ class Coordination:
     # ------------------------------------------------------------ attempts
 
     def begin_attempt(self, attempt: int, send: Send) -> tuple[int | None, Mapping[str, StateHandle]]:
-        """Start `attempt`: the checkpoint it restores (None: from the beginning) and its handles, by task.
+        """Start `attempt`. Returns its restored checkpoint (None: none) and the handles of that, by task.
 
         An altered checkpoint is refused, and an older one restored (ONCE-04). Checkpoints that an earlier
         driver has published are taken over. Raises `SupersededError` if a newer attempt exists.
@@ -126,7 +126,7 @@ class Coordination:
         self._act(events.FailTasks(self._tasks))
 
     def finish(self) -> tuple[tuple[Savepoint, ...], str | None]:
-        """Every task has finished: the savepoints that were taken, and why the cleanup failed, if it did.
+        """End the job after every task has finished. Returns its savepoints, and why a cleanup failed.
 
         Answers the request that has stopped the job. The output is committed, so a full disk fails nothing.
         Raises `SupersededError` if a newer attempt exists before or directly after the cleanup.
@@ -137,9 +137,9 @@ class Coordination:
         return tuple(self._savepoints.completed), failure
 
     def job_ended(self, status: str) -> str | None:
-        """The job has failed, or was cancelled or suspended: delete what is not retained (COORD-25).
+        """Delete what is not retained, after the job has failed, or was cancelled or suspended (COORD-25).
 
-        Returns why that failed, if it did. Raises `SupersededError` if a newer attempt exists.
+        Returns why the deletion failed, or None. Raises `SupersededError` if a newer attempt exists.
         """
         return self._end(status) if self._context.config.shuts_down(status) else None
 
@@ -194,9 +194,9 @@ class Coordination:
         return next(iter(self._coordinator.pending), None)
 
     def acknowledge(self, task: str, state: StateHandle, measures: SnapshotMeasures | None = None) -> None:
-        """`task` acknowledges; the last task's checkpoint is published before, or declined if that fails.
+        """`task` acknowledges. If it is the last one, first publish the checkpoint; on failure, decline it.
 
-        Raises UncertainPublicationError if it may be published: the next attempt finds out.
+        Raises UncertainPublicationError if it may be published or not: the next attempt finds out.
         """
         checkpoint = state.checkpoint
         self._history.acknowledged(task, state, measures)
@@ -229,7 +229,7 @@ class Coordination:
     # ------------------------------------------------------------ time
 
     def tick(self) -> float:
-        """Do what is due by the clock; returns the seconds until the next call can be needed.
+        """Do what is due by the clock. Returns the seconds until the next call may be needed.
 
         Raises `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
         """
