@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Mapping
 from functools import cache
+from itertools import groupby
 from types import MappingProxyType
 
 from conformance.errors import InputError
@@ -10,7 +11,7 @@ from spec.rules import Rule, load_rules
 
 
 class UnknownRuleError(InputError):
-    """No rule of the index has this ID; the message lists near ones."""
+    """No rule of the index has this ID; the message names similar or all IDs."""
 
 
 @cache
@@ -25,7 +26,9 @@ def rule(rule_id: str) -> Rule:
     found = known.get(rule_id.upper())
     if found is None:
         near = difflib.get_close_matches(rule_id.upper(), known, n=4, cutoff=0.5)
-        hint = f"near ones: {', '.join(near)}" if near else f"all IDs: {', '.join(known)}"
+        kinds = groupby(known, lambda one: one.partition("-")[0])
+        spans = [f"{ids[0]} to {ids[-1]}" for ids in (sorted(kind) for _, kind in kinds)]
+        hint = f"near ones: {', '.join(near)}" if near else f"the IDs are {', '.join(spans)}"
         raise UnknownRuleError(f"no rule has the ID {rule_id!r}; {hint}")
     return found
 

@@ -117,7 +117,7 @@ def test_a_hang_is_undetermined(little_adapter, capsys):
         (["serve", "window"], "is not one of 'model', 'impl'"),
         (["dance"], "No such command 'dance'"),
         (["explain", "ALIGN-3"], "no rule has the ID 'ALIGN-3'; near ones: "),
-        (["explain", "XYZ"], "all IDs: ALIGN-01, ALIGN-02"),
+        (["explain", "XYZ"], "the IDs are ALIGN-01 to ALIGN-25, TRACK-01 to"),
     ],
 )
 def test_wrong_usage_states_what_is_right(arguments, complaint, capsys):
