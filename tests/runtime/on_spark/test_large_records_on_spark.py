@@ -56,6 +56,6 @@ def test_a_batch_above_the_limit_arrives_exactly(spark, tmp_path, overtaking):
 
 
 def test_a_record_above_the_limit_fails_the_job_without_a_restart(spark, tmp_path):
-    with pytest.raises(JobFailedError, match=r"enlarged-0 failed: .* at most 67,108,864 bytes, one came"):
+    with pytest.raises(JobFailedError, match=r"enlarged-0 failed: .* at most 67,108,864 bytes, got one"):
         job(tmp_path, 1, 65 * MIB, overtaking=False).execute("local[8]", tmp_path, spark=spark)
     assert not (tmp_path / "checkpoints" / "attempts" / "2").exists()
