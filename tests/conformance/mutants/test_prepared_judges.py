@@ -8,6 +8,7 @@ import pytest
 from conformance.mutants.automatic import prepared
 from conformance.mutants.automatic.complaints import UNTYPED, Judged, crash, too_long
 from conformance.mutants.automatic.coverage import is_alike
+from conformance.mutants.automatic.forked import answers
 from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.modules import edits, modules
 from conformance.mutants.automatic.prepared import CRASHES, Tally, forget, modules_of_the_model
@@ -121,15 +122,20 @@ def test_mypy_is_asked_once_for_all_judges(monkeypatch):
 
 
 def test_a_crash_before_the_first_unit_asks_mypy(monkeypatch, tmp_path):
+    """In a process of its own, because a judge limits the memory and the time of its process."""
     edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
     judges = Judges("model", "offsets", tmp_path)
     monkeypatch.setattr(judges, "units", lambda _: [0 + "text"])
     monkeypatch.setattr(prepared, "is_refused", lambda *_: True)
 
-    tally = prepared._tallied_all(edit, "text", judges, "proofs", Tally(), first=False)
-    accepted = prepared._tallied_all(edit, "text", judges, "proofs", Tally(is_typed=True), first=False)
+    def judged(before):
+        given = (edit, "text", judges, "proofs", before)
+        (tally,) = answers(
+            lambda *given: given[-1].send(prepared._tallied_all(*given[:-1], first=False)), given
+        )
+        return tally.complaint
 
-    assert (tally.complaint, accepted.complaint) == (UNTYPED, crash("TypeError"))
+    assert (judged(Tally()), judged(Tally(is_typed=True))) == (UNTYPED, crash("TypeError"))
 
 
 def test_swapped_arguments_that_survive_ask_mypy():

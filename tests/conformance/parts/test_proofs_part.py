@@ -136,6 +136,7 @@ def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
     monkeypatch.setattr("model.proofs.SIZES", unbounded)
     refuted = prove(start_cases(cases), PROPERTIES).refutations
     assert {(one.rule, one.label) for one in refuted} == {
+        ("ALIGN-01", "new gate"),
         ("ALIGN-19", "new gate"),
         ("UNAL-26", "new unaligned"),
         ("UNAL-26", "new passage"),
