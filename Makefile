@@ -80,7 +80,7 @@ TORTURE_kafka := --kind round --source kafka
 TORTURE_postgres := --kind server
 TORTURE_frozen := --kind frozen
 TORTURE_standalone := --kind standalone --storage s3
-torture-campaign: $(READY)  ## 500 faults on one of local, s3, kafka, postgres, frozen, standalone: ON=local; half an hour to two hours
+torture-campaign: $(READY)  ## 500 faults on one of local, s3, kafka, postgres, frozen, standalone: ON=local; at most three hours, SECONDS=10800
 	@test -n "$(TORTURE_$(or $(ON),local))" || { echo "ON takes local, s3, kafka, postgres, frozen or standalone" >&2; exit 2; }
 	$(BIN)/barrierspec torture $(TORTURE_$(or $(ON),local)) --faults 500 --seconds $(or $(SECONDS),10800) --seed $(or $(SEED),0) --build build/torture-$(or $(ON),local)
 

@@ -95,17 +95,20 @@ class Registry:
         return add
 
     def part(self, other: "Registry", part: Callable[[Any], Any]) -> None:
-        """Registers the state properties of a component that is a part of this one, under their own rules."""
+        """Registers the properties of a part of this component, under their own rules.
+
+        They are those over states and over the new part; the steps of the part are no steps of the whole.
+        """
 
         def add(found: Property) -> None:
             @wraps(found.holds)
-            def holds(state: object) -> bool:
-                return found.holds(part(state))
+            def holds(*states: object) -> bool:
+                return found.holds(*states[:-1], part(states[-1]))
 
-            self.properties.append(Property(found.rule, self.component, False, holds, part=part))
+            self.properties.append(found._replace(component=self.component, holds=holds, part=part))
 
         for found in other.properties:
-            if not found.over_steps:
+            if found.over_starts or not found.over_steps:
                 add(found)
 
     def frames(self, frames: Mapping[type, Frame]) -> None:

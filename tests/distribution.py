@@ -31,7 +31,7 @@ SLOWEST = (
     "tests/conformance/parts/test_triangle.py",
     "tests/conformance/released/test_flink_gate.py",
     "tests/report/test_escape.py",
-    "tests/conformance/test_listed.py",
+    "tests/conformance/test_known_divergences.py",
     "tests/conformance/mutants/test_automatic_mutants.py",
     "tests/test_mutants.py",
     "tests/model/test_compiled.py",

@@ -24,7 +24,7 @@ from conformance.drive.oracle import Oracle
 from conformance.errors import InputError
 from conformance.own_process import own_process
 from conformance.report.divergence import phrases
-from conformance.vectors.transcripts import kind_and_fields
+from conformance.vectors.transcripts import event_of
 from conformance.verdict import Exit
 
 SECONDS = 60.0
@@ -62,7 +62,7 @@ class Defect(NamedTuple):
     @property
     def run(self) -> tuple[Wire, ...]:
         """The events on the wire."""
-        return tuple({"kind": kind, **fields} for kind, fields in map(kind_and_fields, self.events))
+        return tuple(map(event_of, self.events))
 
 
 @cache

@@ -17,7 +17,7 @@ from conformance.drive.bounds.wide_gate_cases import widened
 from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 from conformance.rules.coverage import coverage
-from conformance.vectors.transcripts import kind_and_fields
+from conformance.vectors.transcripts import event_of
 
 FILE = "rule-cases.txt"
 SHORT_RUNS = "short-runs.txt"
@@ -86,10 +86,7 @@ def read(line: str) -> RuleCase:
     """`store SUB-06: add checkpoint=1 type="checkpoint"; latest` as a case."""
     named, _, text_of_events = line.partition(": ")
     component, rule = named.split(" ")
-    events = tuple(
-        {"kind": kind, **fields} for kind, fields in map(kind_and_fields, text_of_events.split("; "))
-    )
-    return RuleCase(component, rule, events)
+    return RuleCase(component, rule, tuple(map(event_of, text_of_events.split("; "))))
 
 
 def written(case: RuleCase) -> str:

@@ -20,7 +20,7 @@ UP_TO = 3
 """The few ids are those up to this one."""
 
 
-class Larger(NamedTuple):
+class LargeGate(NamedTuple):
     """A closed model in two sizes."""
 
     small: ClosedModel
@@ -38,7 +38,7 @@ class Searched(NamedTuple):
     """The results of explorer and kernel for the few ids, if they differ."""
 
 
-def larger_models() -> tuple[Larger, ...]:
+def large_gate_models() -> tuple[LargeGate, ...]:
     """The models that a verification searches."""
     return (
         _gate(3, 30),
@@ -58,7 +58,7 @@ def _gate(
     polled: bool = True,
     profile: Profile = NEWEST,
     injects: bool = False,
-) -> Larger:
+) -> LargeGate:
     sized = partial(
         bounded_gate,
         channels,
@@ -67,10 +67,10 @@ def _gate(
         profile=profile,
         injects=injects,
     )
-    return Larger(sized(UP_TO).closed, sized(ids))
+    return LargeGate(sized(UP_TO).closed, sized(ids))
 
 
-def searched(one: Larger, properties: tuple[Property, ...]) -> Searched:
+def searched(one: LargeGate, properties: tuple[Property, ...]) -> Searched:
     """Every state of the large model, after explorer and kernel have agreed on the small model."""
     program = program_of(*one.large, properties)
     graph = explore(one.small, properties, keep_transitions=False)

@@ -39,14 +39,14 @@ class Explored(NamedTuple):
 def run(context: Context) -> PartResult:
     """Explore every small closed model, the composition, and the larger gates."""
     from conformance.explore.dataflows import DATAFLOWS
-    from conformance.explore.large_gates import larger_models
+    from conformance.explore.large_gates import large_gate_models
     from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, SHORT
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
     places = [*range(-composed, 0), *range(len(closed_models()))]  # the long ones first
     context.say("exploring the closed models with every property")
-    kernels = range(len(larger_models()))
+    kernels = range(len(large_gate_models()))
     dataflows = DATAFLOWS[:1] if context.quick else DATAFLOWS
     with ProcessPoolExecutor(context.processes, initializer=gc.disable) as pool:  # records hold no cycles
         larger = pool.map(exhaust_larger, kernels)
@@ -105,10 +105,10 @@ def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Exp
 
 def exhaust_larger(place: int) -> Explored:
     """Searches one of the larger models, by its number."""
-    from conformance.explore.large_gates import larger_models, searched
+    from conformance.explore.large_gates import large_gate_models, searched
     from model.properties import of_component
 
-    one = larger_models()[place]
+    one = large_gate_models()[place]
     closed = one.large.closed
     properties = of_component(closed.component)
     found = searched(one, properties)

@@ -17,7 +17,7 @@ from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.report.divergence import phrases
-from conformance.vectors.transcripts import kind_and_fields
+from conformance.vectors import transcripts
 from model.components import WireError
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, PROPOSED_COORDINATORS
 from model.fields import to_wire
@@ -102,10 +102,9 @@ def _scenario(row: dict[str, Any]) -> Scenario:
 def event_of(text: str) -> Wire:
     """`barrier channel=0 checkpoint=1` as an event of the wire; values are JSON. Raises ScenarioError."""
     try:
-        kind, fields = kind_and_fields(text)
+        return transcripts.event_of(text)
     except ValueError as wrong:
         raise ScenarioError(f"scenarios.toml: expected `kind field=value ...`, got {text!r}") from wrong
-    return {"kind": kind, **fields}
 
 
 def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:

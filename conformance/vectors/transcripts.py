@@ -34,13 +34,18 @@ def kind_and_fields(line: str) -> tuple[str, dict[str, Any]]:
     return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
+def event_of(line: str) -> dict[str, Any]:
+    """The event in a line. Raises ValueError if a value is not JSON."""
+    kind, fields = kind_and_fields(line)
+    return {"kind": kind, **fields}
+
+
 def read(text: str) -> Transcript:
     """The transcript in a text. Raises ValueError for a malformed line, StopIteration without a component."""
     head, *blocks = text.strip().split("\n\n")
     component, config = kind_and_fields(next(line for line in head.splitlines() if not line.startswith("#")))
     lines = [line for block in blocks for line in block.split("\n----")[0].splitlines()]
-    parsed = [kind_and_fields(line) for line in lines]
-    return Transcript(component, config, tuple({"kind": kind, **fields} for kind, fields in parsed))
+    return Transcript(component, config, tuple(map(event_of, lines)))
 
 
 def read_all(folder: Path) -> Iterator[Transcript]:

@@ -188,9 +188,8 @@ class _Coordinator:
         newest = max(completed, default=0)
         newer = [checkpoint for checkpoint in pending if int(checkpoint) > newest]
         if self._eventful and newer and len(newer) < len(pending) and self._draw() < 0.3:
-            return self._decline(
-                newer, observed["next_id"]
-            )  # a success of an older checkpoint does not clear the failure (COORD-17)
+            # a success of an older checkpoint does not clear the failure (COORD-17)
+            return self._decline(newer, observed["next_id"])
         if self._eventful and self._draw() < 0.05:
             return self._rarity(observed)
         if (self._coordinators or self._hooks) and self._draw() < (0.45 if pending else 0.2):

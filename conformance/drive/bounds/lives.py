@@ -34,7 +34,7 @@ from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle
 from conformance.drive.plan import Plan
 from conformance.generators import generate
-from conformance.vectors.transcripts import kind_and_fields
+from conformance.vectors.transcripts import event_of
 from conformance.verdict import Verdict
 from model.components import COMPONENTS
 
@@ -110,11 +110,7 @@ def rounds() -> Mapping[str, Round]:
 
 def _read(component: str, text: str) -> Round:
     opening, events = (
-        [
-            {"kind": kind, **fields}
-            for kind, fields in map(kind_and_fields, filter(None, part.strip().split("; ")))
-        ]
-        for part in text.split("|")
+        [event_of(event) for event in part.strip().split("; ") if event] for part in text.split("|")
     )
     numbers = (event[name] for event in events for name in fields_of(component) if name in event)
     ids = max(numbers, default=1)  # a component without ids repeats its round as it is

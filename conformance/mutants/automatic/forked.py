@@ -1,4 +1,4 @@
-"""A function in a forked process, and its limits of time and memory."""
+"""A function in a forked process, its limits of time and memory, and the caches that it must clear."""
 
 import multiprocessing
 import resource

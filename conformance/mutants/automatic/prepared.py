@@ -358,8 +358,7 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
     found = limited(tallied)
     if isinstance(found, Tally):
         return found
-    is_refused_edit = is_crash(str(found)) and not before.is_typed and is_refused(edit, text)
-    return before._replace(complaint=UNTYPED if is_refused_edit else str(found), is_over=True)
+    return _asked(edit, text, before, str(found))._replace(is_over=True)
 
 
 def _tallied(
@@ -377,14 +376,19 @@ def _tallied(
         tally = tally._replace(units=tally.units + 1)
         if is_by_rule(complaint):
             return tally._replace(complaint=complaint, is_over=True)
-        if is_crash(complaint) and not tally.is_typed:
-            if is_refused(edit, text):
-                return tally._replace(complaint=UNTYPED, is_over=True)
-            tally = tally._replace(is_typed=True)
-        tally = tally._replace(complaint=tally.complaint or complaint, goes_on=tally.goes_on or not complaint)
-        if complaint.startswith("too long"):
+        tally = _asked(edit, text, tally, complaint)._replace(goes_on=tally.goes_on or not complaint)
+        if tally.complaint == UNTYPED or complaint.startswith("too long"):
             return tally._replace(is_over=True)
     return tally
+
+
+def _asked(edit: Edit, text: str, tally: Tally, complaint: str) -> Tally:
+    """The tally with a further complaint. At the first crash mypy is asked, and may refuse the edit."""
+    if not is_crash(complaint) or tally.is_typed:
+        return tally._replace(complaint=tally.complaint or complaint)
+    if is_refused(edit, text):
+        return tally._replace(complaint=UNTYPED)
+    return tally._replace(complaint=tally.complaint or complaint, is_typed=True)
 
 
 def _prove(edit: Edit, text: str, cases: Any, assumed: Any, found: Any) -> None:  # noqa: ANN401

@@ -1,6 +1,6 @@
 """A standalone cluster of Spark whose workers share no disk: a master and two workers on loopback.
 
-Each standalone worker stands for a host. It workers in a mount namespace (`unshare`), in which a disk of its
+Each standalone worker stands for a host. It runs in a mount namespace (`unshare`), in which a disk of its
 own lies over one folder of this machine. It has its own work folder, and its own folder of temporary files.
 A worker that dies is started again with empty disks, as when a host is replaced.
 """

@@ -41,17 +41,22 @@ class Input(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CsvInput:
+class _PathInput:
+    path: Path
+    """A relative path means the working folder of the driver, because an executor has its own."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", Path(self.path).absolute())
+
+
+@dataclass(frozen=True, slots=True)
+class CsvInput(_PathInput):
     """A CSV file as the source of a job."""
 
-    path: Path
     to_rows: ToRows | None = None
     columns: tuple[str, ...] | None = None
     types: Mapping[str, pa.DataType] | None = None
     rows_per_second: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).absolute())
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
@@ -61,16 +66,12 @@ class CsvInput:
 
 
 @dataclass(frozen=True, slots=True)
-class ParquetInput:
+class ParquetInput(_PathInput):
     """A Parquet file, or a folder of Parquet files, as the source of a job."""
 
-    path: Path
     to_rows: ToRows | None = None
     columns: tuple[str, ...] | None = None
     rows_per_second: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).absolute())
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
@@ -85,16 +86,12 @@ class ParquetInput:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLinesInput:
+class JsonLinesInput(_PathInput):
     """A file of JSON lines as the source of a job, under a declared schema."""
 
-    path: Path
     schema: pa.Schema
     to_rows: ToRows | None = None
     rows_per_second: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path).absolute())
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""

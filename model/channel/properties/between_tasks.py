@@ -33,7 +33,7 @@ from model.channel.exchange import (
     next_barrier,
 )
 from model.channel.items import Datum, Mark
-from model.channel.properties.one_channel import CHANNEL, unal_32_at_first
+from model.channel.properties.one_channel import CHANNEL
 from model.channel.properties.terms import declines, is_urgent, started, values_in
 from model.events import NONE, Effects, Event
 from model.frames import Frame
@@ -82,18 +82,6 @@ def _of_exchange(rule: Property) -> Callable[..., bool]:
 for known in CHANNEL.properties:
     if not known.over_starts:
         (EXCHANGE.step if known.over_steps else EXCHANGE.state)(known.rule)(_of_exchange(known))
-
-
-@EXCHANGE.initial("UNAL-32")
-def unal_32_at_first_between_tasks(exchange: Exchange) -> bool:
-    """The channel is new, no record is written or read, and no checkpoint has begun."""
-    is_idle = exchange.sent == 0 and exchange.read == 0 and exchange.begun == 0
-    not_begun = StoredCheckpoint(NONE, (), False, NONE, (), OPEN)
-    return (
-        is_idle
-        and unal_32_at_first(exchange.channel)
-        and all(entry == not_begun for entry in exchange.checkpoints)
-    )
 
 
 @EXCHANGE.step("UNAL-34")

@@ -35,7 +35,7 @@ from model.gate.properties.terms import (
     triggers,
     view_of,
 )
-from model.gate.properties.unaligned import UNALIGNED_GATE, unal_01_at_first
+from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.gate.unaligned import UnalignedGate
 from model.registry import Registry
 from model.steps import step_of
@@ -330,7 +330,7 @@ def _fires(before: UnalignedGate, event: Event) -> bool:
 @PASSAGE.initial("UNAL-24")
 def unal_24_at_first(passage: Passage) -> bool:
     """In front of a new gate no item waits, and no channel is held."""
-    return passage.waiting == () and not any(passage.held) and unal_01_at_first(passage.gate)
+    return passage.waiting == () and not any(passage.held)
 
 
 @PASSAGE.step("UNAL-23")

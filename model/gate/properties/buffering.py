@@ -5,7 +5,7 @@ from model.gate.aligned import Gate
 from model.gate.buffering import UNLIMITED, Buffer
 from model.gate.events import Abort, Resume
 from model.gate.polled_gate import Item
-from model.gate.properties.aligned import GATE, align_01_at_first
+from model.gate.properties.aligned import GATE
 from model.gate.properties.polled import are_delivered, read_alone, read_in_order
 from model.registry import Registry
 
@@ -17,7 +17,7 @@ _PAGE = 32 * 1024  # bytes, as the rule states; independent of the model's const
 @BUFFER.initial("ALIGN-22")
 def align_22_at_first(buffer: Buffer) -> bool:
     """A new gate has stored nothing."""
-    return buffer.stored == () and buffer.rolled == () and align_01_at_first(buffer.gate)
+    return buffer.stored == () and buffer.rolled == ()
 
 
 @BUFFER.step("ALIGN-22")

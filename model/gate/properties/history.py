@@ -3,7 +3,7 @@
 from model.events import Effects
 from model.gate.events import Injection, Record, Trigger
 from model.gate.polled_gate import Item, Watched
-from model.gate.properties.aligned import GATE, align_01_at_first
+from model.gate.properties.aligned import GATE
 from model.registry import Registry
 
 HISTORY = Registry("history")
@@ -13,7 +13,7 @@ HISTORY.part(GATE, lambda watched: watched.gate)
 @HISTORY.initial("ALIGN-25")
 def align_25_at_first(watched: Watched) -> bool:
     """A new gate has read nothing."""
-    return not any(watched.at_barrier) and not any(watched.last) and align_01_at_first(watched.gate)
+    return not any(watched.at_barrier) and not any(watched.last)
 
 
 @HISTORY.step("ALIGN-25")

@@ -7,7 +7,7 @@ from model.events import Effects, Step
 from model.gate.aligned import Gate
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Process, Record
 from model.gate.polled_gate import Inbox, Item
-from model.gate.properties.aligned import GATE, align_01_at_first
+from model.gate.properties.aligned import GATE
 from model.registry import Registry
 from model.steps import step_of
 
@@ -24,7 +24,7 @@ NETWORK.part(GATE, lambda inbox: inbox.gate)
 @NETWORK.initial("ALIGN-17")
 def align_17_at_first(inbox: Inbox) -> bool:
     """In front of a new gate no item waits."""
-    return inbox.waiting == () and align_01_at_first(inbox.gate)
+    return inbox.waiting == ()
 
 
 def read_in_order(

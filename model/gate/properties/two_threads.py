@@ -14,7 +14,7 @@ from model.gate.events import (
     Trigger,
     TriggerUnaligned,
 )
-from model.gate.properties.unaligned import UNALIGNED_GATE, unal_01_at_first
+from model.gate.properties.unaligned import UNALIGNED_GATE
 from model.gate.two_threads import Left, Threads
 from model.registry import Registry
 from model.steps import step_of
@@ -26,8 +26,7 @@ THREADS.part(UNALIGNED_GATE, lambda threads: threads.gate)
 @THREADS.initial("UNAL-30")
 def unal_30_at_first(threads: Threads) -> bool:
     """At first neither thread has heard of a checkpoint, and no mail waits."""
-    has_read = threads.read != NONE or threads.reading
-    return not has_read and threads.mail == () and unal_01_at_first(threads.gate)
+    return threads.read == NONE and not threads.reading and threads.mail == ()
 
 
 @THREADS.step("UNAL-30")

@@ -9,17 +9,26 @@ from conformance.verdict import Verdict
 from model.channel.channel import CHANNEL_PROFILES
 from model.channel.proofs import channel_cases
 from model.checker.induction import assumed_facts, open_shapes
-from model.checker.prove import Report, prove
+from model.checker.prove import Report, prove, start_case
 from model.checker.symbolic import bool_term, int_term
-from model.gate.events import Cancel, Injection
+from model.gate.events import Barrier, Cancel, Injection
 from model.gate.profiles import PROFILES
-from model.gate.proofs.aligned import gate_cases
+from model.gate.proofs.aligned import gate_cases, history_cases, network_cases
 from model.gate.proofs.modes import mode_cases
 from model.offsets.proofs import all_offsets_cases
 from model.proofs import start_cases
 from model.properties import PROPERTIES, Property, of_component
 from model.sizes import SIZES
 from model.store.proofs.store import store_cases
+
+STEPS = (
+    *gate_cases(2),
+    *network_cases(2, 0),
+    *history_cases(2),
+    *mode_cases(2),
+    *channel_cases(0, CHANNEL_PROFILES["flink-2.3"]),
+    *store_cases(1, 0),
+)
 
 
 def test_a_case_that_the_invariants_exclude_proves_nothing():
@@ -142,6 +151,39 @@ def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
         ("UNAL-26", "new passage"),
         ("UNAL-26", "new threads"),
     }
+
+
+@pytest.mark.parametrize(
+    ("component", "changes", "rule"),
+    [
+        ("gate", {"current": 1}, "ALIGN-01"),
+        ("network", {"waiting": (Barrier(0, 1),)}, "ALIGN-17"),
+        ("history", {"last": (1, 0)}, "ALIGN-25"),
+        ("buffer", {"stored": (Barrier(0, 1),)}, "ALIGN-22"),
+        ("tracker", {"latest": 1}, "TRACK-02"),
+        ("unaligned", {"since": 1}, "UNAL-01"),
+        ("passage", {"held": (True, True)}, "UNAL-24"),
+        ("threads", {"reading": True}, "UNAL-30"),
+        ("channel", {"before": 1}, "UNAL-32"),
+        ("store", {"open": False}, "SUB-06"),
+    ],
+)
+def test_a_wrong_initial_state_is_refuted_by_its_rule(component, changes, rule):
+    size = SIZES[component]
+    state = next(case.state for case in STEPS if case.component == component)
+    new, initial = size.new(state), [one for one in PROPERTIES if one.over_starts]
+    assert prove([start_case(component, new)], initial).refutations == ()
+
+    wrong = start_case(component, new._replace(**changes))
+    assert rule in {one.rule for one in prove([wrong], initial).refutations}
+
+
+@pytest.mark.parametrize(("component", "rule"), [("network", "ALIGN-01"), ("threads", "UNAL-01")])
+def test_the_gate_of_a_whole_is_new_too(component, rule):
+    new = SIZES[component].new(next(case.state for case in STEPS if case.component == component))
+    wrong = start_case(component, new._replace(gate=new.gate._replace(current=1)))
+    initial = [one for one in PROPERTIES if one.over_starts]
+    assert rule in {one.rule for one in prove([wrong], initial).refutations}
 
 
 def lacking(cases):

@@ -80,9 +80,8 @@ def test_rounds_on_a_standalone_cluster_kill_a_host_an_executor_and_a_driver():
         actions = [one.action for one in round_named(f"standalone-{k}", 1).faults]
         assert [actions.count(kill) for kill in kills] == [1, 1, 1]
         assert len(actions) == FAULTS_A_ROUND["standalone"]
-    assert (
-        round_named("standalone-0", 1).checkpoints().data_inline_threshold_bytes == 0
-    )  # tasks write objects
+    checkpoints = round_named("standalone-0", 1).checkpoints()
+    assert checkpoints.data_inline_threshold_bytes == 0  # tasks write objects
 
 
 def test_all_that_can_be_reached_is_what_rounds_draw():

@@ -40,6 +40,7 @@ from impl.spark.faults.worker import FaultySparkTask, FaultyWorker
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.worker.worker import Worker
 from impl.state import CheckpointStorage, SnapshotCorruptError, StorageError, encode
+from tests.waiting import until
 
 OURS = Credentials(b"secret", 1)
 
@@ -268,10 +269,10 @@ def test_a_host_is_killed_with_all_its_processes_and_only_on_a_standalone_cluste
 
     java = shutil.copy("/bin/sh", tmp_path / "java")
     started = [java, "-c", f"{java} -c 'sleep 60 & wait' & sleep 60 & wait"]
-    worker = psutil.Popen(started)
+    worker, processes = psutil.Popen(started), []
     try:
-        while len(processes := worker.children(recursive=True)) < 3:
-            pass
+        until(lambda: len(worker.children(recursive=True)) >= 3, possible=lambda: worker.poll() is None)
+        processes = worker.children(recursive=True)
         executor = next(one for one in processes if one.name() == "java")
         killing = f"from impl.spark.faults.injector import kill_host; kill_host({executor.pid})"
         ended = subprocess.run([sys.executable, "-c", killing], check=False)

@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.explore import large_gates
-from conformance.explore.large_gates import UP_TO, Larger, searched
+from conformance.explore.large_gates import UP_TO, LargeGate, searched
 from conformance.parts import exploration
 from conformance.parts.result import Context
 from conformance.verdict import Verdict
@@ -29,11 +29,11 @@ def lets_go(closed: ClosedModel) -> ClosedModel:
     return closed._replace(step=step)
 
 
-BROKEN = Larger(lets_go(SMALL.closed), Bounded(lets_go(LARGE.closed), LARGE.bounds))
+BROKEN = LargeGate(lets_go(SMALL.closed), Bounded(lets_go(LARGE.closed), LARGE.bounds))
 
 
 def test_a_kernel_goes_on_with_the_ids_that_the_explorer_has_not():
-    found = searched(Larger(SMALL.closed, LARGE), GATE)
+    found = searched(LargeGate(SMALL.closed, LARGE), GATE)
 
     graph = explore(LARGE.closed, keep_transitions=False)
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
@@ -52,7 +52,7 @@ def test_what_breaks_beyond_the_few_ids_is_found_by_the_kernel():
 
 def test_a_kernel_that_counts_otherwise_is_reported():
     another = bounded_gate(2, UP_TO, polled=False).closed
-    found = searched(Larger(another, LARGE), GATE)
+    found = searched(LargeGate(another, LARGE), GATE)
 
     assert found.disagreement == (
         "with ids up to 3 explorer: 88 states and 564 transitions, kernel: 76 states and 432 transitions"
@@ -63,7 +63,7 @@ def test_a_kernel_that_counts_otherwise_is_reported():
     ("one", "verdict", "rule"),
     [
         (BROKEN, Verdict.DIVERGES, "ALIGN-01"),
-        (Larger(bounded_gate(1, UP_TO).closed, LARGE), Verdict.UNDETERMINED, None),
+        (LargeGate(bounded_gate(1, UP_TO).closed, LARGE), Verdict.UNDETERMINED, None),
     ],
     ids=["broken", "not believed"],
 )
@@ -72,7 +72,7 @@ def test_the_part_is_red_through_a_kernel(one, verdict, rule, monkeypatch, tmp_p
     monkeypatch.setattr(exploration, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(exploration, "exhaust", lambda _: seen)
     monkeypatch.setattr(exploration, "other_counts", lambda _: ())
-    monkeypatch.setattr(large_gates, "larger_models", lambda: (one,))
+    monkeypatch.setattr(large_gates, "large_gate_models", lambda: (one,))
     result = exploration.run(Context(0, tmp_path, quick=True))
 
     assert result.verdict is verdict
