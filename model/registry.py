@@ -75,7 +75,8 @@ class Registry:
             def starts(before: object, event: Event, effects: Effects, after: object) -> bool:
                 return type(event) is not Start or holds(after)
 
-            self.properties.append(Property(rule, self.component, True, starts, over_starts=True))
+            stated = Property(rule, self.component, True, starts, over_starts=True, events=(Start,))
+            self.properties.append(stated)
             return holds
 
         return add
