@@ -82,10 +82,10 @@ class Action(_Word):
     KILL_EXECUTOR = "kill-executor", "the executor that runs the worker is killed; not in local mode"
     KILL_HOST = (
         "kill-host",
-        "the standalone worker of Spark is killed with all its processes, and has to be started again",
+        "the standalone worker of Spark is killed with all its processes, and must be started again",
     )
     KILL_DRIVER = "kill-driver", "the driver's process is killed"
-    KILL_SERVER = "kill-server", "the PostgreSQL server of the sinks is killed, and has to be started again"
+    KILL_SERVER = "kill-server", "the PostgreSQL server of the sinks is killed, and must be started again"
     FREEZE = "freeze", "the driver and all its children are stopped (SIGSTOP) until they get SIGCONT"
     TORN_SNAPSHOT = "torn-snapshot", "a file of the newest checkpoint loses its second half"
     BIT_FLIP = "bit-flip", "one bit in a file of the newest checkpoint is flipped"

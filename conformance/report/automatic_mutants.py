@@ -24,7 +24,7 @@ SHARES = (
 ABOUT = (
     "A mutation operator edits one place of a protocol module of specification, model or implementation: a "
     "comparison, a boundary, a constant, an argument, a condition, a statement, an effect, or a change of "
-    "the state. The operators edit every place that they match; nobody chooses edits. *Judges* then test "
+    "the state. The operators edit every place that they match. *Judges* then test "
     "each edited module, the *mutant*. *Proofs* and *exploration* test a mutant of the model with the rules "
     "alone, *triangle* compares it with the specification, and *lock-step* with the implementation. *TLC* "
     "tests a mutant of the specification with its properties; it does not compare the pinned numbers of "

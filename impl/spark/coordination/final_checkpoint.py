@@ -15,7 +15,7 @@ class FinalCheckpoint:
         self._ended: set[str] = set()
         self._from: int | None = None
         self.due = False
-        """Whether the final checkpoint has to be triggered now."""
+        """Whether the final checkpoint must be triggered now."""
 
     def ended(self, task: str, tasks: int) -> bool:
         """Record that the data of `task` has ended. Returns whether the data of all `tasks` has."""
