@@ -50,6 +50,12 @@ class Wrong:
         return tuple(_one_by_field(self.after))
 
     @cached_property
+    def of_empty(self) -> tuple[Any, ...]:
+        """The state after the step with a part in one of its empty sequences: a new component has many."""
+        fields_of = self.after._asdict().items()
+        return tuple(self.after._replace(**{name: (0,)}) for name, value in fields_of if value == ())
+
+    @cached_property
     def of_switches(self) -> tuple[Any, ...]:
         """The state after the step with one switch of its generation changed, which no step does."""
         return tuple(_with_other_switch(self.after))
@@ -65,6 +71,8 @@ def matters(found: Property, wrong: Wrong, *, every: bool = True) -> bool:
     if not found.over_steps:
         return any(_rejects(found, state) for state in (*changes, *wrong.of_switches))
     before, event = wrong.before, wrong.event
+    if found.over_starts:
+        return any(_rejects(found, before, event, (), after) for after in (*changes, *wrong.of_empty))
     if any(_rejects(found, before, event, effects, wrong.after) for effects in wrong.of_effects):
         return True
     return any(_rejects(found, before, event, wrong.effects, after) for after in (before, *changes))

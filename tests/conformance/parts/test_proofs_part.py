@@ -172,7 +172,9 @@ def test_a_wrong_initial_state_is_refuted_by_its_rule(component, changes, rule):
     size = SIZES[component]
     state = next(case.state for case in STEPS if case.component == component)
     new, initial = size.new(state), [one for one in PROPERTIES if one.over_starts]
-    assert prove([start_case(component, new)], initial).refutations == ()
+    report = prove([start_case(component, new)], initial)
+    assert report.refutations == ()
+    assert rule in {of for _, of, _ in report.mattered}
 
     wrong = start_case(component, new._replace(**changes))
     assert rule in {one.rule for one in prove([wrong], initial).refutations}
