@@ -68,7 +68,7 @@ def judge_all(
         import_module(name)
     parts = parts_of(edits, at_once)[:: 1 if seconds == inf else -1]
     if any(part.layer == "model" for part in parts):
-        keep_graphs(dumps)
+        keep_graphs(dumps, at_once)
     found: queue.SimpleQueue[Judged | BaseException | None] = queue.SimpleQueue()
     stopped = False
 
@@ -121,8 +121,10 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
         yield judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)
 
 
-def keep_graphs(dumps: Path) -> None:
+def keep_graphs(dumps: Path, at_once: int) -> None:
     """Store TLC's graph of each model of the triangle in a folder. Raises TlcError."""
-    for model in load_manifest().values():
-        if model.is_compared(thorough=False) and not (kept := kept_at(model, dumps)).is_file():
-            check(model, dump=kept)
+    compared = [model for model in load_manifest().values() if model.is_compared(thorough=False)]
+    missing = [(model, kept) for model in compared if not (kept := kept_at(model, dumps)).is_file()]
+    with ThreadPoolExecutor(at_once) as pool:
+        for made in [pool.submit(check, model, dump=kept) for model, kept in missing]:
+            made.result()
