@@ -105,7 +105,6 @@ class AlternatingGate(UnalignedGate):
     def _give_up_alignment(self, options: Options) -> None:
         """The announced barriers overtake; if a barrier has been read, the snapshot starts now."""
         self._effects += [Prioritise(channel) for channel in sorted(self._announced)]
-        self._announced.clear()
         if self._phase is Phase.ALIGNING:
             self._start(options)
         else:
