@@ -17,10 +17,10 @@ from conformance.drive.shrinking.shrink import Play, kept, player
 from conformance.drive.shrinking.simplest import simplest
 
 HANGS, HANG_SHARES = 20, (10, 2)
-"""Shrinking ends after this number of hangs, each of which gets the first of these parts of the time limit.
+"""Shrinking ends after HANGS hangs. At first it waits a tenth of the time limit for each answer.
 
-If the result does not hang with the whole limit, answers were slow (a loaded machine), and the second part
-applies.
+If the result does not hang with the whole limit, answers were only slow (a loaded machine). Shrinking then
+begins again, and waits half of the limit.
 """
 PLAYS = 400
 """Shrinking a flaky answer ends after this number of plays."""
