@@ -20,7 +20,7 @@ _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 
 
 def is_savepoint(checkpoint: int) -> bool:
-    """If the type of a checkpoint decides, every third id of a walk is that of a savepoint."""
+    """Whether an id of a walk is that of a savepoint, in a generation whose gates depend on the type."""
     return checkpoint % 3 == 2
 
 
