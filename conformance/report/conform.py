@@ -42,7 +42,7 @@ def command_line(command: str, components: Sequence[str], plan: "Plan", repeated
 
 
 def no_hello(answer: Failure, again: str) -> str:
-    """An implementation that does not answer to `hello`."""
+    """The text about an implementation that does not answer `hello`."""
     lines = [f"UNDETERMINED  no answer to hello: {answer.describe()}"]
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
         lines += head_and_tail(answer.stderr)

@@ -46,7 +46,7 @@ class Run(Protocol):
 
     @property
     def breaks_statement(self) -> bool:
-        """Whether that is a sentence of the theorem."""
+        """Whether the false clause is a sentence of the theorem."""
 
 
 class Part(Protocol):
@@ -62,7 +62,7 @@ class Part(Protocol):
 
 
 class Relaxed(Protocol):
-    """An action and what no clause needs of it."""
+    """An action, with its conditions and effects that no clause needs."""
 
     @property
     def action(self) -> str:
@@ -70,15 +70,15 @@ class Relaxed(Protocol):
 
     @property
     def unnecessary(self) -> Sequence[Part]:
-        """Each of them may be left out."""
+        """The parts that may be left out, each alone."""
 
     @property
     def together(self) -> Sequence[Part]:
-        """These may be left out at once."""
+        """Parts that may be left out all at once."""
 
     @property
     def undetermined(self) -> Sequence[Part]:
-        """Neither proved without it nor refuted."""
+        """The parts for which it is neither proved nor refuted that they may be left out."""
 
 
 def lines_of(
