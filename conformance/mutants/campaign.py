@@ -58,7 +58,7 @@ def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: 
 
 
 def judge(mutant: Mutant) -> Verdict:
-    """Try one mutant."""
+    """The verdict about one mutant. Raises MutantFailure."""
     return _judge_spec(mutant) if mutant.layer == "spec" else _judge_python(mutant)
 
 
