@@ -22,7 +22,7 @@ SECONDS = 300.0
 _SECTION = re.compile(r"//# (?:from (\d+(?:\.\d+){1,2}))? ?(?:before (\d+(?:\.\d+){1,2}))?")
 _CLASS = re.compile(r"//# with(out)? ([\w.$]+)")
 _DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
-"""The first line of what the compiler reports of one place."""
+"""The first line of one message of the compiler."""
 _SHOWN = 12
 """Lines of the compiler's message that are shown."""
 _SHORT_RUN = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
@@ -50,7 +50,7 @@ def compiled(release: Release, jar: Path) -> Path:
 
 
 def compiled_of(release: Release, texts: Mapping[str, str], jars: Sequence[Path]) -> Path:
-    """The folder with the classes that these sources give for a release; the jars are their class path.
+    """The folder with the classes of these sources, compiled for a release; the jars are their class path.
 
     Raises NoCompilerError where there is no JDK and CompileError where the jars are not as expected.
     """
