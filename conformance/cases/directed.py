@@ -1,8 +1,8 @@
 """Directed cases: for each path that z3 reads in a step function, the shortest run that takes it.
 
-A path is a conjunction of decisions. Its guard, as z3 holds it, is evaluated on the transitions of small
-state graphs; the first transition that satisfies it, with the shortest run that leads there, is the path's
-test case. Of the paths that no graph takes, z3 proves that no run reaches some
+A path is a conjunction of decisions. Its guard, a formula of z3, is evaluated on the transitions of small
+state graphs. The first transition that satisfies it, with the shortest run that leads there, is the test case
+of the path. For some of the paths that no graph takes, z3 proves that no run takes them
 (`model.checker.reachable`); the others are reported as beyond the bounds of the graphs.
 """
 
