@@ -1,9 +1,9 @@
 """The module of one divergence, and TLC's replay of it.
 
-Up to the last event the trace takes the steps of the specification; there it answers as the implementation
-did. TLC then shows the whole run, and the rule of the specification that this step violates, or `AsProtocol`
-where only the comparison decides; `due` is the specification's own step there. An event that the protocol
-does not allow violates `Allows`, before it.
+Before the last event the trace takes the steps of the specification; at the last event it has the answer of
+the implementation. TLC then shows the whole run, and the rule of the specification that this step violates,
+or `AsProtocol` if the answer violates no rule and only differs. `due` is the step of the specification for
+the last event. If the protocol does not allow this event, the state before it violates `Allows`.
 """
 
 import re
@@ -28,7 +28,7 @@ WIDTH = 78
 
 
 class Module(NamedTuple):
-    """Two files of one name."""
+    """A module of TLA+ and its configuration, as the texts of two files with the same name."""
 
     name: str
     tla: str
@@ -85,7 +85,7 @@ def _without_refused(divergence: Divergence) -> tuple[Divergence, list[Edge]]:
 
 
 def _with_zero(binding: Binding, divergence: Divergence) -> Binding:
-    """The modules begin with id 1, an implementation may with 0."""
+    """The binding with ids from 0 on if a rule is checked and the run has id 0; the modules begin with 1."""
     if not binding.rules or all(event.get("checkpoint") != 0 for event in divergence.events):
         return binding
     from_zero = {**binding.constants, "Ids": Raw("IdsFromZero")}
