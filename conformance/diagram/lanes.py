@@ -43,7 +43,7 @@ def intervals(component: str) -> Sequence[tuple[str, Interval]]:
 
 @cache
 def _marks(component: str) -> Mapping[str, Mark]:
-    """By kind, how the events and effects of a component are drawn; of a kind of both, how the effect is."""
+    """By kind, how events and effects are drawn; a kind of both is drawn as the effect."""
     known = vocabulary().get(component)
     kinds = () if known is None else (*known.events, *known.effects)
     return {one.kind: one.drawn for one in kinds if one.drawn is not None}
