@@ -1,8 +1,8 @@
 """Frames: how requests and answers become lines of JSON and back.
 
-Reading is strict where the frame is concerned (size, JSON, `seq`, the fields of the op) and leaves events,
-effects and states to the component. Whatever is wrong raises `FrameError`, which says what was expected,
-what was received and what to do.
+This module strictly checks the frame (size, JSON, `seq`, the fields of the op). It leaves events, effects and
+states to the component. Each error raises `FrameError`, whose message says what was expected, what was
+received and what to do.
 """
 
 import re

@@ -31,7 +31,7 @@ IO_FAILURES = "io_failures"
 RESTORED_SAVEPOINT = "restored_savepoint"
 """The capability of a coordinator whose job may start from a savepoint, in a claim mode from 1.15 on."""
 DESCRIBED = 2_000
-"""Characters of what an implementation answers that one line holds."""
+"""Maximum number of characters of an implementation's text in one line."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})
 """By kind of value, the least limit that an implementation may declare for it."""
 PROTOCOL = 1

@@ -125,7 +125,7 @@ def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's
 
 
 def _kind(event: Event) -> tuple[object, int | None]:
-    """The word of an event, and its position where a case fixes it."""
+    """The kind of an event, and its position (channel or task) if a case fixes it."""
     position = event[0] if event and type(event[0]) is int and event[-1] in _POSITIONED else None
     return event[-1], position
 

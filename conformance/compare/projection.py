@@ -127,7 +127,7 @@ def projected(
 ) -> Projection:
     """The projection of a component that is one record of TLA+, the variable that `state` names.
 
-    `beside`: the environment's memory. `event` and `effect`: their words, where these are not plain.
+    `beside`: reads the environment's memory. `event` and `effect`: make their words, if these are not plain.
     """
     variable, record = state
     on_wire = COMPONENTS[component]

@@ -1,4 +1,4 @@
-"""Lanes and looks: where each word of a component stands in a diagram, as the vocabulary states."""
+"""The lane and the look of each event and effect of a component in a diagram, as the vocabulary states."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ SUBTASK, WRITER, BELOW = "subtask", "asynchronous part", "downstream"
 SENDER, RECEIVER = "sender", "receiver"
 OUTSIDE = "system it reads"
 OTHER = "other"
-"""The look of a word that the list does not have."""
+"""The look of an event or effect that the vocabulary does not have."""
 
 
 class Place(NamedTuple):
-    """Where a word stands: on `lane`, or as an arrow from `source` (empty: none) to it."""
+    """The place of an event or effect: on `lane`, with an arrow from `source` to `lane` (empty: no arrow)."""
 
     lane: str
     look: str

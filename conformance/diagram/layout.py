@@ -81,7 +81,7 @@ class Sheet(NamedTuple):
     width: float
     height: float
     names: float
-    """The width of the lanes' names, which stand in a drawing of their own."""
+    """The width of the lanes' names, which are a separate drawing."""
     lines: tuple[Line, ...]
     rects: tuple[Rect, ...]
     fronts: tuple[tuple[str, int, bool], ...]

@@ -51,7 +51,7 @@ class Order(NamedTuple):
     out: Path
     """The folder of saved divergences. Those of this command are played first."""
     known: Known | None = None
-    """Divergences that are passed over."""
+    """Known divergences, which do not end the examination of a component."""
     fix: bool = False
     """New divergences become known."""
     fail_fast: bool = False

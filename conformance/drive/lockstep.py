@@ -1,10 +1,10 @@
 """Lock-step: the model and an implementation take the same events, and every answer is compared.
 
-Effects are compared exactly and in order, the state field by field; a field that the implementation
-leaves out is not compared, and the result says which. Where the task fails the case ends: the text of the
-failure is not compared, nor is what is left of the state. In a batch the effects of each event and the state
-after the last one are compared; where a batch differs, the case is repeated event by event, so that the
-divergence names the first step that differs.
+Effects are compared exactly and in order, the state field by field. A field that the implementation leaves
+out is not compared, and the result names it. A case ends if the task fails; then neither the text of the
+failure nor the state is compared. In a batch the effects of each event and the state after the last one are
+compared. If a batch differs, the case is repeated event by event, so that the divergence names the first step
+that differs.
 """
 
 from collections import Counter

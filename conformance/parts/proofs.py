@@ -1,7 +1,7 @@
 """The proofs: every rule of the model's components, for every checkpoint id, read by z3.
 
-The cases are dealt out to several processes. A rule that does not hold comes back as a state and an
-event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
+Several processes share the cases. For a rule that does not hold, z3 finds a state and an event. The explorer
+then searches for the shortest run of a closed model that breaks the same rule.
 """
 
 import re

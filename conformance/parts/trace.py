@@ -1,4 +1,4 @@
-"""The trace: what the pipeline's runs recorded, replayed through the model.
+"""The trace: replays the event logs of the pipeline's runs through the model.
 
 Every run must be accepted. The required situations have to be witnessed by all runs
 together: an undisturbed run restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.

@@ -93,7 +93,7 @@ def known(listed: "Known", *, fix: bool) -> str:
 
 
 def evidence(found: "FailedCheck", command: str, file: Path) -> str:
-    """Where a check that has failed is saved, and the command that plays it again."""
+    """The command that plays a failed check again; `file`: where the check is saved."""
     words = ["barrierspec", "conform", "--adapter", command, "--replay", str(file)]
     return command_lines("  again   ", shlex.join(words))
 

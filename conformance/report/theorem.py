@@ -42,7 +42,7 @@ class Run(Protocol):
 
     @property
     def failure(self) -> InWords:
-        """What is false then."""
+        """The clause that is false after the last step."""
 
     @property
     def breaks_statement(self) -> bool:
@@ -87,9 +87,9 @@ def lines_of(
     theorem: Sequence[tuple[str, str]],
     lemmas: Sequence[Lemma],
 ) -> Iterator[str]:
-    """A theory: how much is proved and from what, what follows, and what is not proved.
+    """The lines about a theory: the numbers of proofs, the premises, the theorem, and what is not proved.
 
-    `premises`: the names of clauses, by where they come from.
+    `premises`: the names of clauses, by their origin.
     """
     proved = sum(lemma.is_proved for lemma in lemmas)
     slowest = max(lemma.seconds for lemma in lemmas)

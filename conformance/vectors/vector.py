@@ -34,8 +34,8 @@ class Vector(NamedTuple):
     id: str
     """A digest of component, configuration and events, which stays when the expected answers change."""
     origin: str
-    """Where the run comes from: a named `scenario`, the `path` of a step function that z3 reads, a `tour`
-    of a small model, or a `walk` by chance."""
+    """Where the run comes from: a named `scenario`, a golden `transcript`, the `path` of a step function that
+    z3 reads, a `tour` of a small model, or a random `walk`."""
     component: str
     config: Wire
     steps: tuple[Expected, ...]

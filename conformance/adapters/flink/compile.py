@@ -1,7 +1,7 @@
 """Compiling the Java side for a release: one set of sources, of which each release sees its sections.
 
 A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14.3` opens a section that only those
-releases see, `//# end` closes it. Where a class came with a patch release, `//# with CLASS` and
+releases see, `//# end` closes it. For a class that a patch release has added, `//# with CLASS` and
 `//# without CLASS` open sections for the jars that have it, or lack it. Compiled classes stay in the cache,
 under the hash of the sources.
 """

@@ -121,7 +121,7 @@ class _Source:
         return options
 
     def _late_end(self, observed: Wire, channel: int) -> Wire:
-        """An alignment that is announced too late, goes on aligned, and meets an end (UNAL-19)."""
+        """An alignment that is announced after its time-out, and meets the end of a channel (UNAL-19)."""
         if self._now <= TIMEOUT:
             return self._pass(2 * TIMEOUT)
         begins = not observed["pending"]

@@ -1,8 +1,8 @@
 """The mutation operators for Python: every edit of one expression or statement of a module.
 
-Each operator looks at one node of the syntax tree and yields replacements of its text; what is around the
-text stays as it is. Messages, docstrings, annotations and decorators are not edited, nor are other parts that
-do not belong to the protocol (`NO_PROTOCOL`).
+Each operator gets one node of the syntax tree and yields replacements of its text; the text around it stays
+as it is. Messages, docstrings, annotations and decorators are not edited, nor are other parts that do not
+belong to the protocol (`NO_PROTOCOL`).
 """
 
 import ast

@@ -19,7 +19,7 @@ _NOT_PROTOCOL = re.compile(
     r"^(EXTENDS|CONSTANTS?|ASSUME|VARIABLES?|\w*Type ==)[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE
 )
 _FIELD = r"!\.\w+(?:\[\w+\])? = [^][(),\n]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[^][(),\n]*)*"
-"""A field with its new value, as far as that stands on one line and has no brackets."""
+"""A field with its new value, if the value is on one line and has no square brackets."""
 _MEMBER = r"(?<!\w)\\in(?!\w)"
 
 _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (

@@ -29,7 +29,7 @@ LINES = 48
 CUT = 380
 """Characters of a paragraph; the answer of an implementation may be of any length."""
 _COLUMNS = (20, 24, 24)
-"""Widths of event, expected and got; the step stands before them in 6 columns."""
+"""The widths of event, expected and got; before them are 6 columns for the number of the step."""
 
 
 @dataclass(frozen=True)

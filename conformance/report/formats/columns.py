@@ -36,7 +36,7 @@ def head_and_tail(stderr: str) -> list[str]:
 
 
 def deeper(text: str, by: int = 2) -> str:
-    """The text with its lines wrapped; the rest of a line is indented by `by` columns more than its begin."""
+    """The text with its lines wrapped; the rest of a line is indented by `by` columns more than the line."""
     return "\n".join(wrapped(line, len(line) - len(line.lstrip()) + by) for line in text.splitlines())
 
 

@@ -57,7 +57,7 @@ def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
 
 
 def binding_of(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """The binding of a divergence. Raises NotInTlaError if no module describes what has happened."""
+    """The binding of a divergence. Raises NotInTlaError if no module describes its options and events."""
     component = divergence.component
     if component not in COMPONENTS:
         known = ", ".join(COMPONENTS)
@@ -196,7 +196,7 @@ class Replay(NamedTuple):
     violated: str | None
     """The name of the violated rule; None if none is."""
     unchecked: tuple[str, ...]
-    """Rules that TLC could not evaluate on what was answered: nothing is known about them."""
+    """Rules that TLC could not evaluate on the answer, so that they are neither kept nor broken."""
 
 
 def replay(module: Module) -> Replay:

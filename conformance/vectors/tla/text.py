@@ -11,7 +11,7 @@ from spec.vocabulary import vocabulary
 
 
 class NotInTlaError(ValueError):
-    """The divergence has no form in TLA+; the message gives the reason, and what has one."""
+    """The divergence cannot be written in TLA+; the message states why, and what can be written."""
 
 
 Word = tuple[Any, ...]
