@@ -28,6 +28,7 @@ class Verdict(NamedTuple):
     length: int
     """The number of events up to the step that fails."""
     where: str
+    """The model of TLC, the closed model, or the source of the case in which the step fails."""
     size: str = ""
     """The number of channels or tasks of the failing run, `2 channels`; empty if it has neither."""
 

@@ -54,6 +54,7 @@ class Done(NamedTuple):
     complaint: str
     """The defect; empty if there is none."""
     size: str
+    """The numbers of states, edges or paths, as text."""
     seconds: int
 
 

@@ -25,6 +25,7 @@ BOUNDS = {INT32: "2^31", UINT32: "2^32", DOUBLE: "2^53", INT64: "2^63 - 1"}
 COUNTED = frozenset({"coordinator"})
 """Components that draw their ids themselves."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
+"""Messages of tasks and masters, with an id that the coordinator has drawn."""
 ROOM = 256
 """The assumed distance of the highest id from the lowest one in a run whose end is not known."""
 

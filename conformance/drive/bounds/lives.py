@@ -43,6 +43,7 @@ WATCHED = 20_000
 GROWING_STATE = frozenset({"sink"})
 """Components whose observable state grows with each checkpoint: their lives are SHORT and not measured."""
 SHORT = 2_000
+"""The maximum number of checkpoints in such lives."""
 BATCH = 100
 """Events of one request, at least."""
 SAMPLED = 10
