@@ -167,7 +167,7 @@ class DurableStore:
 DURABLE: Final[Mapping[str, Callable[[Wire, Path], DurableSink | DurableStore]]] = MappingProxyType(
     {"sink": DurableSink, "store": DurableStore}
 )
-"""By component."""
+"""The class of an instance with a folder, by component."""
 
 
 def _wire(effects: Any) -> Effects:  # noqa: ANN401 - of any component

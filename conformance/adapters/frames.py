@@ -1,8 +1,8 @@
 """Frames: how requests and answers become lines of JSON and back.
 
-Reading is strict where the frame is concerned (size, JSON, `seq`, the fields of the op) and leaves events,
-effects and states to the component. Whatever is wrong raises `FrameError`, which says what was expected,
-what was received and what to do.
+This module strictly checks the frame (size, JSON, `seq`, the fields of the op). It leaves events, effects and
+states to the component. Each error raises `FrameError`, whose message says what was expected, what was
+received and what to do.
 """
 
 import re
@@ -70,23 +70,23 @@ def encode_hello(seq: int) -> bytes:
 
 
 def encode_new(seq: int, component: str, config: Wire, folder: str | None = None) -> bytes:
-    """Ask for a fresh instance; with a folder, for one that keeps its durable data there."""
+    """The request `new`; `folder`: where the instance keeps its durable data."""
     durable = {} if folder is None else {"folder": folder}
     return _line({"seq": seq, "op": "new", "component": component, "config": config, **durable})
 
 
 def encode_apply(seq: int, events: Sequence[Wire], *, at_once: bool = False) -> bytes:
-    """Hand over a batch of events; `at_once`: in no order."""
+    """The request `apply` with a batch of events; `at_once`: the events have no order."""
     return _line({"seq": seq, "op": "apply", "events": events, **({"at_once": True} if at_once else {})})
 
 
 def encode_observe(seq: int) -> bytes:
-    """Ask what a reader of the durable data sees."""
+    """The request `observe`: what a reader of the durable data sees."""
     return _line({"seq": seq, "op": "observe"})
 
 
 def encode_bye(seq: int) -> bytes:
-    """Say farewell."""
+    """The request `bye`."""
     return _line({"seq": seq, "op": "bye"})
 
 

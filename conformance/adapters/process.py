@@ -22,7 +22,7 @@ from conformance.adapters import frames, protocol
 from conformance.adapters.frames import FRAME_LIMIT, FrameError
 
 FIRST_ANSWER = 2
-"""The time limit of the first answer of a process, in time limits: the process has to start."""
+"""The first answer of a process may take this many times the limit, because the process has to start."""
 STDERR_HEAD, STDERR_TAIL = 2048, 4096
 """How many bytes of stderr are kept for the report, from its beginning and from its end."""
 _CHUNK = 65536
@@ -48,7 +48,7 @@ class _Kept:
         self._tail = tail[-STDERR_TAIL:]
 
     def text(self) -> str:
-        """Both, and between them how many bytes were left out."""
+        """Head and tail, and between them the number of bytes that were left out."""
         left_out = f"\n... {self._dropped:,} bytes left out ...\n" if self._dropped else ""
         return (self._head + left_out.encode() + self._tail).decode(errors="replace")
 
@@ -290,7 +290,7 @@ class ProcessAdapter:
         return None
 
     def _crashed(self) -> protocol.Crashed:
-        """The process closed its stdout: by its end, or it will never answer again."""
+        """The outcome after the process has closed its stdout: it has ended, or will never answer again."""
         process = self._process
         assert process is not None
         try:
@@ -336,7 +336,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
 
 
 def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
-    """Write what the pipe takes now, and give the rest; a reader that is gone shows on its stdout."""
+    """Write what the pipe takes now, and return the rest. If the process has ended, its stdout shows it."""
     try:
         return unsent[os.write(pipe.fileno(), unsent) :]
     except BlockingIOError:

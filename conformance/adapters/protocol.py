@@ -31,7 +31,7 @@ IO_FAILURES = "io_failures"
 RESTORED_SAVEPOINT = "restored_savepoint"
 """The capability of a coordinator whose job may start from a savepoint, in a claim mode from 1.15 on."""
 DESCRIBED = 2_000
-"""Characters of what an implementation answers that one line holds."""
+"""Maximum number of characters of an implementation's text in one line."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})
 """By kind of value, the least limit that an implementation may declare for it."""
 PROTOCOL = 1
@@ -41,9 +41,9 @@ ANSWER_LIMIT_SECONDS = 5.0
 
 
 def canonical(wire: object) -> bytes:
-    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys does not.
+    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys makes no difference.
 
-    What orjson does not write (an int beyond 64 bits, half a pair of surrogates) the standard library spells.
+    The standard library writes what orjson cannot: an int beyond 64 bits, half a pair of surrogates.
     """
     try:
         return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
@@ -71,7 +71,7 @@ class Hello(NamedTuple):
 
 
 class Made(NamedTuple):
-    """A fresh instance stands ready."""
+    """A new instance was made."""
 
 
 class Applied(NamedTuple):
@@ -112,13 +112,13 @@ class Errored(NamedTuple):
 
 
 class Crashed(NamedTuple):
-    """The implementation is gone, or threw what no protocol knows."""
+    """The implementation has ended, or has raised an unexpected exception."""
 
     how: str
     stderr: str
 
     def describe(self) -> str:
-        """One line, without what stood on stderr."""
+        """One line, without stderr."""
         return escape.short(f"crashed: {self.how}", DESCRIBED)
 
 
@@ -161,7 +161,7 @@ class Adapter(Protocol):
         """Give the instance a batch of at least one event, in order."""
 
     def bye(self) -> None:
-        """Let go of the implementation and of all it holds; harmless when repeated."""
+        """End the implementation and release its resources. It may be called more than once."""
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
 """Directed cases: for each path that z3 reads in a step function, the shortest run that takes it.
 
-A path is a conjunction of decisions. Its guard, as z3 holds it, is evaluated on the transitions of small
-state graphs; the first transition that satisfies it, with the shortest run that leads there, is the path's
-test case. Of the paths that no graph takes, z3 proves that no run reaches some
+A path is a conjunction of decisions. Its guard, a formula of z3, is evaluated on the transitions of small
+state graphs. The first transition that satisfies it, with the shortest run that leads there, is the test case
+of the path. For some of the paths that no graph takes, z3 proves that no run takes them
 (`model.checker.reachable`); the others are reported as beyond the bounds of the graphs.
 """
 
@@ -125,7 +125,7 @@ def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's
 
 
 def _kind(event: Event) -> tuple[object, int | None]:
-    """The word of an event, and its position where a case fixes it."""
+    """The kind of an event, and its position (channel or task) if a case fixes it."""
     position = event[0] if event and type(event[0]) is int and event[-1] in _POSITIONED else None
     return event[-1], position
 

@@ -1,7 +1,7 @@
 """Draws events with Hypothesis: numbers for the component's random walk, or events from the vocabulary.
 
-A walk aims at what can happen in a state, so most events are its own, with numbers that Hypothesis draws. The
-others are any word of the vocabulary with any fields of its types.
+A walk aims at what can happen in a state, so most events come from a walk whose random numbers Hypothesis
+draws. The others are any event of the vocabulary, with any values of the types of its fields.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,10 +31,10 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
 
 @contextmanager
 def without_local_constants() -> Iterator[None]:
-    """Draw no numbers because they stand in the source of a loaded module.
+    """Keep Hypothesis from drawing the constants that it finds in the source of loaded modules.
 
-    Hypothesis does so for modules outside site-packages. Then one seed would give other cases in a checkout
-    than in an installation, and other ones after each change of the suite.
+    It looks only at modules outside site-packages. So one seed would give other cases in a checkout than in
+    an installation, and other ones after each change of the suite.
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
         providers.CONSTANTS_CACHE.cache.clear()
@@ -45,7 +45,7 @@ def without_local_constants() -> Iterator[None]:
 
 
 class DrawnRandom(Random):
-    """Random numbers that Hypothesis draws; `data` is that of the rule that runs."""
+    """Random numbers that Hypothesis draws; `data` is the argument of the rule that runs."""
 
     data: st.DataObject
 
@@ -61,7 +61,7 @@ def one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - any
 
 
 def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *, injects: bool) -> Wire:
-    """A word of the vocabulary that exists under the configuration, with fields of their types."""
+    """An event of the vocabulary that exists under the configuration, with drawn values for its fields."""
     spoken = [
         one
         for one in vocabulary()[component].events

@@ -60,15 +60,15 @@ class Source(NamedTuple):
     seed: int
     examples: int
     limits: Limits = Limits()
-    """Its budget is checked before each example; each example yields its events one by one."""
+    """Their budget is checked before each example. Each event is a request of its own."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: frozenset[str] = frozenset()
     """Only examples that exercise one of these rules are played; empty: all."""
     injects: bool = False
-    """The task of a gate is triggered itself, too."""
+    """Whether a gate gets the event `inject`, too."""
     maps: tuple[ValueMap, ...] = ()
-    """Each example has its values mapped by one of these; empty: they are as they are drawn."""
+    """Each example has its values mapped by one of these; empty: the drawn values are sent."""
     steps: int = STEPS
     """The number of events of one example at most."""
 
@@ -98,10 +98,10 @@ class LockStepMachine(RuleBasedStateMachine):
         super().__init__()
         self.oracle: Oracle
         self.drawn: list[Wire] = []
-        """The events so far, until the implementation takes part."""
+        """The events that were drawn and not yet sent to the implementation."""
         self.instance: Instance | None = None
         self.drawn_in: tuple[Oracle, Node] | None = None
-        """Where values are mapped: the state that events are drawn in, whose values are small."""
+        """If values are mapped: the oracle and the state with small values, for which events are drawn."""
         self.random = DrawnRandom()
         self.walk: Chooser
         """The component's source of events, whose random numbers are drawn."""
@@ -133,7 +133,7 @@ class LockStepMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
-        """One event of the component's walk; one in PLAIN is a plain word of the vocabulary."""
+        """One event of the component's walk; one in PLAIN is any event of the vocabulary."""
         if self.is_over:
             return
         self.random.data = data
@@ -149,7 +149,7 @@ class LockStepMachine(RuleBasedStateMachine):
         """Give one event to both sides; raises DivergenceFound, and NotDetermined without an answer.
 
         With selected rules the implementation gets all events so far when the first of these rules fires.
-        With mapped values the event has small ones, and both sides get the mapped ones.
+        If values are mapped, `event` has small values, and both sides get the event with mapped values.
         """
         if self.is_over:
             return
@@ -216,7 +216,7 @@ class LockStepMachine(RuleBasedStateMachine):
 
 
 def run_machine(component: str, adapter: Adapter, source: Source, total: Played | None = None) -> Played:
-    """Play the examples; returns the outcomes, added to `total`. Hypothesis has shrunk a divergence."""
+    """Play the examples, and return `total` with their outcomes. Hypothesis has shrunk a divergence."""
     total = Played() if total is None else total
     configs = generate.fitting(component, source.pinned)
     if not configs:

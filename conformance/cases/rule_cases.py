@@ -25,7 +25,7 @@ SWITCH_RUNS = "switch-runs.txt"
 SMALL = 4
 """Gates with at most this number of channels have separate cases."""
 LARGE = 129
-"""Gates of more channels have none in which every channel delivers something."""
+"""Gates of more channels have no case in which every channel delivers something."""
 
 
 class RuleCase(NamedTuple):
@@ -70,7 +70,7 @@ _FOUND: dict[tuple[object, ...], tuple[Wire, tuple[Wire, ...]] | None] = {}
 
 
 def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
-    """The rule fires with the last of these events, all of which the protocol allows here."""
+    """Whether the rule fires with the last of these events, and the protocol allows all of them."""
     *before, last = oracle.transcript(events)
     return rule in last.rules and not any(edge.fails or edge.refused is not None for edge in before)
 
@@ -123,7 +123,7 @@ def _first(
 
 
 def _widened(config: Wire, events: tuple[Wire, ...]) -> tuple[Wire, ...]:
-    """The case for a gate of more channels than it names; empty where that is not so."""
+    """The case, widened for a gate of more channels than the case names; empty for other gates."""
     named = [event["channel"] for event in events if type(event.get("channel")) is int]
     known, channels = max(named, default=0) + 1, config.get("channels", 0)
     if channels <= max(known, SMALL):

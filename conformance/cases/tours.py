@@ -1,8 +1,8 @@
 """Tours: runs that together take every transition of a state graph, as few as a greedy search finds.
 
-A run starts in the initial node. It takes transitions not yet taken as long as there is one to take,
-and then the shortest way to the next; it ends where none can be reached any more. Parallel edges count
-each for itself. Deterministic: the order of `edges` decides between equals.
+A run starts in the initial node. It takes untaken transitions as long as its node has one, and then the
+shortest way to the nearest untaken transition. It ends when none can be reached any more. Each of several
+parallel edges must be taken. The result is deterministic: the order of `edges` decides between equals.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ LONGEST = 10_000
 
 
 class UnreachableError(ValueError):
-    """Some transitions cannot be taken from the initial node; the graph is not what it should be."""
+    """Some transitions cannot be reached from the initial node, so the graph is wrong."""
 
 
 class _Edge(NamedTuple):
@@ -45,9 +45,9 @@ def tours(
 
     heights = _heights(graph)
     untaken: dict[Hashable, deque[_Edge]] = {}
-    known: dict[tuple[Hashable, Hashable], int] = {}  # one edge for each pair of neighbours, to get along
+    known: dict[tuple[Hashable, Hashable], int] = {}  # for each pair of neighbours an edge, to walk on
     by_height = sorted(enumerate(listed), key=lambda edge: -heights[edge[1][2]])
-    for number, (source, _, target) in by_height:  # first where the most can still follow
+    for number, (source, _, target) in by_height:  # first the edges after which most can follow
         untaken.setdefault(source, deque()).append(_Edge(number, target))
         known.setdefault((source, target), number)
     exhausted: set[Hashable] = set()  # from here no untaken transition can be reached, now or later

@@ -1,8 +1,8 @@
 """Tours around transitions that may diverge.
 
 The suite compares nothing after a divergence in a run. So transitions that look like a known divergence are
-not toured with the others. Each of them is the last event of its own run, and so is each transition behind
-them only.
+not toured with the others. Each of them is the last event of its own run. The same holds for each transition
+that can be reached only through them.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ class Transition(NamedTuple):
 
 
 def ways_around(transitions: Sequence[Transition], longest: int) -> Iterator[Sequence[Wire]]:
-    """Runs that together take every transition, with no suspect one but at the end where that can be."""
+    """Runs that together take every transition; if possible, a suspect one is only the last of its run."""
     sure = [one for one in transitions if not one.suspect]
     ways = _shortest(sure, {0: ()})
     toured = [one for one in sure if one.source in ways]
@@ -41,7 +41,7 @@ def ways_around(transitions: Sequence[Transition], longest: int) -> Iterator[Seq
 def _shortest(
     transitions: Sequence[Transition], known: dict[int, tuple[Wire, ...]]
 ) -> dict[int, tuple[Wire, ...]]:
-    """The way to each node, those of `known` first."""
+    """A short way to each node; the ways in `known` stay as they are."""
     leaving: dict[int, list[Transition]] = {}
     for one in transitions:
         leaving.setdefault(one.source, []).append(one)

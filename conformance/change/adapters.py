@@ -1,9 +1,9 @@
 """Two versions of one implementation side by side: the answers are compared, and the model judges neither.
 
-The model writes the runs, which the protocol allows, in configurations that both versions offer. Beside each
-difference stands what the model answers, and which rules fire there. State fields that one version leaves out
-and the texts of failures do not count. A crash is an answer; a hang, and a difference that does not come
-again, leave the comparison undetermined.
+The model makes the runs, which the protocol allows, in configurations that both versions offer. Each
+difference is reported with the answer of the model and the rules that fire there. State fields that one
+version leaves out and the texts of failures do not count. A crash is an answer; a hang, and a difference that
+does not occur again, leave the comparison undetermined.
 """
 
 from collections import Counter
@@ -67,7 +67,7 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
             of_both = for_offer(plan, component, common)
             if (
                 of_both.offered.keys() >= generate.offered(component, before).keys()
-            ):  # of each option they share a word
+            ):  # they share a value of each option
                 shared.append((component, of_both))
     played = _Runs(shared)
     found += map(_judged, ways_to_differ(partial(_apart, old, new), played))
@@ -124,7 +124,7 @@ def _common(old: Offer, new: Offer) -> Offer:
 
 
 class _Runs:
-    """The runs of all components, written by the model while they are played; they are counted."""
+    """The runs of all components, which the model makes while they are played, with their numbers."""
 
     def __init__(self, shared: Sequence[tuple[str, Plan]]) -> None:
         self._shared = shared
@@ -188,9 +188,9 @@ class _Runs:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """As `Apart`, of two implementations.
+    """`Apart` for two implementations.
 
-    Raises UncomparedError for a hang, and for a difference that does not come again.
+    Raises UncomparedError for a hang, and for a difference that does not occur again.
     """
     found = _first_difference(old, new, component, config, events)
     if found is not None:

@@ -77,20 +77,22 @@ def meaning_of(changes: Iterable[Change]) -> Meaning:
 
 
 Apart = Callable[[str, Wire, Sequence[Wire]], Divergence | None]
-"""Plays a component, a configuration and events on both sides: `expected` is the new answer where they first
-differ, `got` the old one, `rules` how the difference looks."""
+"""Plays a component, a configuration and events on both sides; returns the first difference, or None.
+
+`expected` is the new answer, `got` the old one. `rules` has one text; similar differences have the same text.
+"""
 
 
 def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[Change]:
-    """One for each way in which two models differ.
+    """One change for each way in which two models differ.
 
-    Raises ChangeError if a side crashes, hangs or answers what is no frame: then nothing is known of it.
+    Raises ChangeError if a side crashes, hangs or sends an invalid frame: then its behaviour is not known.
     """
     return ways_to_differ(partial(_apart, old, new), vectors)
 
 
 def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
-    """One change for each look, in the order in which they are met."""
+    """One change for each text in `rules` of the differences, in the order in which they first occur."""
     first: dict[str, Divergence] = {}
     runs: dict[str, int] = {}
     rules: dict[str, set[str]] = {}
@@ -137,7 +139,7 @@ class _Side:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """As `Apart`, of two models: every field of the state and the text of a failure count."""
+    """`Apart` for two models: every field of the state and the text of a failure count."""
     side = _Side(new, component, config)
     exists = side.made.refused is None
     played = play(given(side, events if exists else (), is_exact=True), old)
@@ -168,7 +170,7 @@ def _answer(came: Applied | Made | Failure) -> Answer:
 def difference(
     component: str, config: Wire, events: tuple[Wire, ...], before: Answer, after: Answer
 ) -> Divergence:
-    """The difference of two answers to the last event, with how it looks as its rule."""
+    """The difference of two answers to the last event; `rules` has a text of its kind, event and effects."""
     event = events[-1]["kind"] if events else "new"
     answers = [
         "refused"

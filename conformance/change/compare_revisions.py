@@ -149,7 +149,7 @@ def revision(repository: Path, name: str | None) -> Iterator[Side]:
 
 
 def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: int) -> None:
-    """A revision writes its vectors into a folder, with `walks` random runs for each component.
+    """Have a revision write its vectors into a folder, with `walks` random runs for each component.
 
     Raises ChangeError if the command of the revision fails.
     """

@@ -63,7 +63,7 @@ def differs(repository: Path, resolved: str, paths: Sequence[str]) -> bool:
 
     Files that git does not know yet count, unless they are ignored. Raises ChangeError if git cannot compare.
     """
-    # read here and not by `git diff`: that passes over files by flags of its index, and looks through filters
+    # not by `git diff`, which skips files with certain flags in the index and applies filters
     listed = _git(repository, "ls-tree", "-r", "-z", _hash(resolved), "--", *paths)
     if listed.returncode:
         raise ChangeError(f"git cannot list the files of {resolved}: {_text(listed.stderr).strip()}")
@@ -79,7 +79,7 @@ def differs(repository: Path, resolved: str, paths: Sequence[str]) -> bool:
 
 def archive(repository: Path, resolved: str, paths: Sequence[str]) -> bytes:
     """The files below `paths` of a commit, given by its hash, as a tar archive. Raises ChangeError."""
-    # behind `--end-of-options` this command takes `--` for a path; the hash is none of its options anyway
+    # without `--end-of-options`, after which this command takes `--` for a path; a hash is no option anyway
     done = _git(repository, "archive", "--format=tar", _hash(resolved), "--", *paths)
     if done.returncode:
         raise ChangeError(f"git cannot give the files of {resolved}: {_text(done.stderr).strip()}")

@@ -22,7 +22,7 @@ _NUMBERS = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 
 def install() -> None:
-    """Replace stdout and stderr of the process by such streams, after all output so far."""
+    """Write the output so far, then replace stdout and stderr of the process by streams of this kind."""
     for number in _NUMBERS.values():
         try:
             os.fstat(number)

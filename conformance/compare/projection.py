@@ -1,8 +1,8 @@
-"""The declared projections: which TLA+ value is which record of the model.
+"""Projections: how a model in TLA+ corresponds to a closed model in Python.
 
-A projection belongs to one closed model that stands in both languages: how the constants of its configuration
-make the Python closed model, and how a TLA+ state reads as a node of that closed model with the words of its
-last step. The components declare theirs (`conformance.components`).
+A projection makes the closed model from the constants of a TLA+ configuration. It translates each state of
+TLA+ into a node: a state of the closed model with the words of the last step. A word is an event or an effect
+as a tuple. The components declare their projections (`conformance.components`).
 """
 
 from collections.abc import Callable, Mapping
@@ -72,12 +72,13 @@ def given_by(model: Model) -> Given:
 
 
 class Projection(NamedTuple):
-    """One closed model in both languages."""
+    """One closed model in Python, and its correspondence to a model in TLA+."""
 
     closed_model: ClosedModel
     node: Callable[[State], Node]
+    """Translates a state of TLA+."""
     words: Callable[[Event, tuple[Effect, ...]], Words]
-    """The words of one step, as TLA+ has them."""
+    """Translates the event and the effects of one step of the closed model."""
     cases: "Callable[[], list[Case]] | None" = None
     """The symbolic cases that cover the closed model's steps.
 
@@ -126,7 +127,7 @@ def projected(
 ) -> Projection:
     """The projection of a component that is one record of TLA+, the variable that `state` names.
 
-    `beside`: the environment's memory. `event` and `effect`: their words, where these are not plain.
+    `beside`: reads the environment's memory. `event` and `effect`: make their words, if these are not plain.
     """
     variable, record = state
     on_wire = COMPONENTS[component]

@@ -1,8 +1,8 @@
 """The triangle: TLC's state graph, the explorer's graph and the z3 relation, state for state, edge for edge.
 
-The same closed model stands in TLA+ and in Python. TLC dumps its graph; the explorer walks the Python
-model; and for every edge the relation that z3 holds is evaluated too. A node is the component with its
-environment and the words of the last step, so that two edges are the same only if they say the same.
+The same closed model is written in TLA+ and in Python. TLC dumps its graph, and the explorer visits the model
+in Python. For every step of the explorer, the relation that z3 reads is evaluated, too. A node is the
+component with its environment and the words of the last step: equal edges have the same event and effects.
 The first difference is reported with the two sides that differ, and charged to the rules that the model fires
 there.
 """
@@ -50,15 +50,15 @@ class Agreement(NamedTuple):
 
 
 def triangle(model: Model, kept: Path | None = None) -> Agreement:
-    """Compare one model of spec/manifests; `kept` is a folder where its dump may lie already.
+    """Compare one model of spec/manifests; `kept`: a folder that may already have TLC's dump of its graph.
 
-    Raises TlcError if TLC fails, ProjectionError if no Python twin is declared.
+    Raises TlcError if TLC fails, ProjectionError if no projection is declared.
     """
     return compare(model.name, state_graph(model, kept=kept), projection_of(model))
 
 
 def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
-    """Compare a dumped graph with the two Python readings."""
+    """Compare TLC's graph with the explorer's graph and with the z3 relation."""
     explored = explore(projection.closed_model)
     numbers = _Numbers()
     edges = dict(_edges(explored, projection, numbers))
@@ -77,7 +77,7 @@ def compare(name: str, dumped: StateGraph, projection: Projection) -> Agreement:
 
 
 def _two_as_one(dumped: StateGraph, nodes: dict[int, int]) -> Difference | None:
-    """Two states of TLA+ that read as one node: TLA+ then has a difference that the model has not."""
+    """The difference if two states of TLA+ correspond to one node, else None."""
     first: dict[int, int] = {}
     for fingerprint, number in nodes.items():
         other = first.setdefault(number, fingerprint)
@@ -136,12 +136,12 @@ def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterat
 
 
 def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference | None:
-    """The smallest edge that one has and the other has not; z3 agrees with the explorer here."""
+    """The first edge that only one of the graphs has, else None; z3 agrees with the explorer here."""
     only_tlc = tlc - explored.keys()
     only_explorer = explored.keys() - tlc
     if not only_tlc and not only_explorer:
         return None
-    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # what both reach explains most
+    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # edges from here come first
     first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in met, _order(edge)))
     source, action, target = first
     if first in explored:
@@ -170,7 +170,7 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
 
 
 def _order(edge: Edge) -> tuple[int, str]:
-    """Near the start first: small ids, few words."""
+    """The sort key of edges: small ids in the environment's memory first."""
     return (sum(edge[0][1]), repr(edge))
 
 
@@ -209,7 +209,7 @@ class _Relations:
         raise NotDeterministicError(f"no case has {event} in {state}")
 
     def compare(self, explored: Graph) -> tuple[int, Difference | None]:
-        """Ask the relation for every distinct step of the explorer."""
+        """Compare every distinct step of the explorer. Returns how many, and the first difference or None."""
         compared: set[int] = set()
         for edge in explored.transitions:
             if id(edge.step) in compared:

@@ -24,7 +24,7 @@ PARALLELISM = {"": unscaled, "Out": scaled_out, "In": scaled_in}
 
 
 def project_any_dataflow(given: Given) -> Projection:
-    """AnyDataflowModel.tla and the closed model of the same dataflow."""
+    """Pairs AnyDataflowModel.tla with the closed model of the same dataflow."""
     bounds = Bounds(
         records=given.number("MaxRecords"),
         capacity=given.number("Capacity"),

@@ -1,7 +1,7 @@
 """One channel: its configurations and random events, and its module of TLA+.
 
-ChannelModel.tla puts the channel between a sender and a receiver whose checkpoints it records. In a replay
-there are none, and any event may come at any time. So only the rules of the channel alone are checked.
+ChannelModel.tla puts the channel between a sender and a receiver whose checkpoints it records. A replay has
+neither, and any event may come at any time. So only the rules of the channel alone are checked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ _STORED = Record(
 
 
 def project_channel(given: Given) -> Projection:
-    """ChannelModel.tla and the closed channel between two tasks."""
+    """Pairs ChannelModel.tla with the closed model of a channel between two tasks."""
     switches = tuple(given.flag(name) for name in ("CountsInOrder", "TimesOutAtSender", "PassesBlock"))
     profile = next(profile for profile in CHANNEL_PROFILES.values() if profile[1:] == switches)
     closed = closed_exchange(given.number("R"), given.number("M"), given.number("F"), profile)
@@ -88,7 +88,7 @@ def _persisting(awaited: int | None) -> Mapping[str, str]:
 
 
 def bind_channel(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """A channel, from the sender's queue to the receiver's."""
+    """The binding of a channel, from the sender's queue to the receiver's."""
     profile = CHANNEL_PROFILES[divergence.config.get("profile", NEWEST_CHANNEL.name)]
     counts_in_order, times_out_at_sender, passes_block = (bool(switch) for switch in profile[1:])
     return Binding(
@@ -138,11 +138,11 @@ CONFIGS: list[Wire] = [
 
 _SENT = ("unaligned", "timeout", "timeout", "aligned", "forced-aligned")
 _ROOM = 6
-"""A walk that has this much in flight reads before it writes."""
+"""While more items than this are in flight, a walk does not send further ones."""
 
 
 def walk_channel(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Both ends and the network in any order; checkpoints mostly grow, stragglers are of those around."""
+    """Events of both ends and of the network, in any order; checkpoint ids mostly grow."""
     draw = rng.random
     newest = 0
     numbers = 0
@@ -202,7 +202,7 @@ def _stray(luck: float, newest: int) -> Wire:
 
 
 def directed_channel() -> "Iterator[Case]":
-    """The cases of a channel with at most one item at either end, in each phase."""
+    """The symbolic cases of a channel with at most one item at either end, in each phase."""
     from model.channel.proofs import channel_cases
 
     for items, phase in product((0, 1, 2), (IDLE, AWAITED, ARRIVED)):

@@ -22,7 +22,7 @@ class Component(NamedTuple):
     configs: Sequence[Wire]
     """The configurations of walks, in turn."""
     walk: Callable[[Wire, Random, bool], Chooser]
-    """A fresh source of random events for one instance; the flag: the gate's task may be triggered itself."""
+    """Makes a source of random events for one instance; the flag states whether a gate gets `inject`."""
     projections: Mapping[str, Callable[[Given], Projection]]
     """By module of TLA+, the projection of its closed models (the triangle)."""
     bind: Callable[[Divergence, Sequence[Edge]], Binding]
@@ -34,4 +34,4 @@ class Component(NamedTuple):
     cases: "Callable[[], Iterable[Case]]" = tuple
     """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""
     alphabets: Callable[[Wire], Iterator[Alphabet]] | None = None
-    """The alphabets of its complete suites under one configuration; None: of a gate, which has parameters."""
+    """The alphabets of its complete suites under one configuration; None for a gate, which has parameters."""

@@ -1,8 +1,8 @@
 """The composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
 
 The constants of a configuration determine the scope that the explorer visits; channels and messages are
-unbounded. A step has no words, so a node consists of the job and the number of snapshots that could not be
-written.
+unbounded. `project_dataflow` compares no events and effects of steps, so a node consists of the job and the
+number of snapshots that could not be written.
 
 TLA+ stores how many records of a source were counted, the model stores how often each record was counted. So
 no state of TLA+ corresponds to a state of the model in which a record is counted twice or left out, and the
@@ -81,7 +81,7 @@ def closed_dataflow_of(given: Given) -> ClosedModel:
 
 
 def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
-    """The record of the model that a TLA+ state is; `there` knows what does not change."""
+    """The model's state for a state of TLA+; `there` has the values that do not change."""
     records = len(there.committed[0])
     channel, snapshots = state["channel"], state["snapshots"]
     record = coordinator_record(there.coordinator, with_states=False)
@@ -129,7 +129,7 @@ def _vector(function: Mapping[int, int]) -> tuple[int, ...]:
 
 
 def _counts(function: Mapping[int, int], records: int) -> Counts:
-    """This number of records of each source, from the first on, each once."""
+    """Of each source, the first `function[source]` records counted once, the others not."""
     return tuple(tuple(int(record < many) for record in range(records)) for many in _vector(function))
 
 
@@ -171,7 +171,7 @@ def _cut(checkpoint: int, snapshot: Any, records: int) -> Cut:  # noqa: ANN401 -
 
 
 def project_dataflow(given: Given) -> Projection:
-    """DataflowModel.tla and the closed dataflow."""
+    """Pairs DataflowModel.tla with the closed model of the dataflow."""
     closed = closed_dataflow_of(given)
 
     def node(state: State) -> Node:
@@ -189,7 +189,7 @@ _EFFECTS: Mapping[str, tuple[type, ...]] = {
 
 
 def project_effects(given: Given) -> Projection:
-    """DataflowEffects.tla and the closed dataflow with its effects, each component's in their order."""
+    """Pairs DataflowEffects.tla with the closed dataflow; the effects of each component keep their order."""
     inner = project_dataflow(given)
     closed = inner.closed_model
 

@@ -37,13 +37,13 @@ _NEXT = {
 
 
 def project_fencing(given: Given) -> Projection:
-    """FencingModel.tla and the closed drivers."""
+    """Pairs FencingModel.tla with the closed model of the drivers."""
     closed = closed_fencing(given.number("Drivers"), given.number("Attempts"), given.number("Checkpoints"))
     return projected(closed, "fencing", ("fencing", FENCING))
 
 
 def bind_fencing(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """Drivers that share a storage."""
+    """The binding of drivers that share a storage."""
     size = len(divergence.events) + 1
     return Binding(
         "fencing",

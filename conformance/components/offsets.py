@@ -28,7 +28,7 @@ READER = Record(
 
 
 def project_offsets(given: Given) -> Projection:
-    """OffsetsModel.tla and the closed reader."""
+    """Pairs OffsetsModel.tla with the closed model of the reader."""
     from model.offsets.proofs import offsets_cases
 
     bound = given.number("Bound")
@@ -37,7 +37,7 @@ def project_offsets(given: Given) -> Projection:
 
 
 def bind_offsets(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """A source that commits how far it has read."""
+    """The binding of a source that commits its offsets."""
 
     def committed(seen: Any) -> Mapping[str, str]:  # noqa: ANN401 - a pair, or null
         return {"committed": value(seen) if seen else "Nothing"}

@@ -29,7 +29,7 @@ SINK = Record(
 
 
 def _event(event: Wire, edge: Edge) -> Word:
-    """An event; a commit that fails where its turn comes is an event of its own."""
+    """An event as TLA+ has it: an event at which a commit fails has a name of its own."""
     if any(effect["kind"] == "commit_failed" for effect in edge.effects):
         return (f"{event['kind']}_failing", event["checkpoint"], event["fails"])
     return plain("sink", {name: content for name, content in event.items() if name != "fails"})
@@ -43,7 +43,10 @@ def snapshot_of(checkpoint: int, held: Mapping[str, Any]) -> SinkSnapshot:
 
 
 def _closed_event(event: Wire) -> Word:
-    """An event of the closed sink; what fails is an event of its own, and the initial state is snapshot 0."""
+    """An event of the closed sink, as TLA+ has it: with a failing commit it has a name of its own.
+
+    A restore without a checkpoint has the id 0.
+    """
     failing = (event["fails"],) if "fails" in event else ()
     if not failing and event["kind"] != "restore":
         return plain("sink", event, int)
@@ -51,7 +54,7 @@ def _closed_event(event: Wire) -> Word:
 
 
 def project_sink(given: Given) -> Projection:
-    """SinkModel.tla and the closed sink; a snapshot of either is what the sink held."""
+    """Pairs SinkModel.tla with the closed model of the sink."""
     profile = SINK_PROFILES["1.9" if "WaitsAtTheEnd" in given.replaced else NEWEST_SINK.name]
     closed = closed_surrounded(given.number("M"), given.number("MaxCrashes"), profile)
     on_wire = COMPONENTS["sink"]
@@ -74,10 +77,10 @@ def project_sink(given: Given) -> Projection:
 
 
 def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """A sink that commits in two phases, and its snapshots.
+    """The binding of a sink that commits in two phases, with its snapshots.
 
-    SINK-08 is not checked: that no transaction is committed and aborted needs a coordinator that restores the
-    newest, and here any snapshot may be restored.
+    SINK-08 is not checked. It states that no transaction is both committed and aborted, and holds if the
+    coordinator restores the newest checkpoint; a recorded run may restore any snapshot.
     """
     restored = "IF event[2] = -1 THEN NothingHeld ELSE snapshots[event[2]]"
     waits = divergence.config.get("profile", "1.14") == "1.14"

@@ -27,7 +27,7 @@ def _event(event: Wire) -> Word:
 
 
 def project_source(given: Given) -> Projection:
-    """SourceModel.tla and the closed source."""
+    """Pairs SourceModel.tla with the closed model of the source."""
     profile = SOURCE_PROFILES["1.15" if given.flag("Declines") else "1.10"]
     external = READER if given.flag("Pairs") else FUNCTION if given.flag("External") else PLAIN
     closed = closed_source(given.number("M"), external, profile)

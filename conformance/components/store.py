@@ -44,7 +44,7 @@ ENTRIES: Spelling = each(
 
 
 def project_store(given: Given) -> Projection:
-    """StoreModel.tla and the closed store."""
+    """Pairs StoreModel.tla with the closed model of the store."""
     from model.store.proofs.store import store_cases
 
     retain, ids, profile = given.number("Retain"), given.number("M"), given.coordinators
@@ -65,7 +65,7 @@ def project_store(given: Given) -> Projection:
 
 
 def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """The store of completed checkpoints; what is read from it is the last one. Raises NotInTlaError."""
+    """The binding of the store; `latest` reads its last entry. Raises NotInTlaError for a `shutdown`."""
     if any(event["kind"] == "shutdown" for event in divergence.events):
         raise NotInTlaError("Store.tla has no event shutdown: how a job ends stands in JobLifecycle.tla")
     types = {event["checkpoint"]: event["type"] for event in divergence.events if event["kind"] == "add"}

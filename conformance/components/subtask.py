@@ -35,7 +35,10 @@ _TASK_SWITCHES = ("1.9", "1.10", "1.11", "1.14", "1.15", "1.17")
 
 
 def project_subtask(given: Given) -> Projection:
-    """SubtaskModel.tla and the closed subtask; z3's relation of two ids, as that of three takes a second."""
+    """Pairs SubtaskModel.tla with the closed model of the subtask.
+
+    Only models of two ids have a z3 relation, because that of three ids takes a second.
+    """
     from model.subtask.proofs.subtask import subtask_cases
 
     ids, remembered = given.number("M"), given.number("MaxRemembered")
@@ -80,7 +83,7 @@ def _switches_since(release: str) -> str:
 
 
 def bind_subtask(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """The snapshot steps of a task."""
+    """The binding of the snapshot steps of a subtask."""
     config = divergence.config
     named = config.get("profile", NEWEST_TASK.name)
     restored = config.get("restored", NONE)
@@ -146,7 +149,7 @@ def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 class _Drawn:
-    """One event of a kind, for this observed state."""
+    """Draws events: one method for each kind, which gets the observable state."""
 
     def __init__(self, draw: Callable[[], float], spread: int) -> None:
         self._draw = draw

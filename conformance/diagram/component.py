@@ -184,7 +184,7 @@ def _fronts(marks: Sequence[Mark]) -> Iterator[Front]:
 
 
 def _late(marks: Sequence[Mark], fronts: Sequence[Front]) -> list[Mark]:
-    """Barriers that are in no front look so."""
+    """The marks; barriers that are in no front look late."""
     counted = {(front.checkpoint, *point) for front in fronts for point in front.points}
     return [
         mark._replace(look="late")

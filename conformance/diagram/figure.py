@@ -39,7 +39,7 @@ def resource(package: str, name: str) -> str:
 
 @cache
 def environment(package: str) -> Environment:
-    """The templates of a package; they escape what is put in, and show each character of it."""
+    """The templates of a package; they escape inserted values, and make each character visible."""
     made = Environment(
         loader=FunctionLoader(lambda name: resource(package, name)),
         autoescape=True,

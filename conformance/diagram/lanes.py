@@ -1,4 +1,4 @@
-"""Lanes and looks: where each word of a component stands in a diagram, as the vocabulary states."""
+"""The lane and the look of each event and effect of a component in a diagram, as the vocabulary states."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ SUBTASK, WRITER, BELOW = "subtask", "asynchronous part", "downstream"
 SENDER, RECEIVER = "sender", "receiver"
 OUTSIDE = "system it reads"
 OTHER = "other"
-"""The look of a word that the list does not have."""
+"""The look of an event or effect that the vocabulary does not have."""
 
 
 class Place(NamedTuple):
-    """Where a word stands: on `lane`, or as an arrow from `source` (empty: none) to it."""
+    """The place of an event or effect: on `lane`, with an arrow from `source` to `lane` (empty: no arrow)."""
 
     lane: str
     look: str
@@ -43,7 +43,7 @@ def intervals(component: str) -> Sequence[tuple[str, Interval]]:
 
 @cache
 def _marks(component: str) -> Mapping[str, Mark]:
-    """By kind, how the events and effects of a component are drawn; of a kind of both, how the effect is."""
+    """By kind, how events and effects are drawn; a kind of both is drawn as the effect."""
     known = vocabulary().get(component)
     kinds = () if known is None else (*known.events, *known.effects)
     return {one.kind: one.drawn for one in kinds if one.drawn is not None}

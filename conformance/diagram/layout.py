@@ -1,4 +1,4 @@
-"""A diagram in pixels: what the template has to draw, and where.
+"""A diagram in pixels: the elements that the template draws, with their places.
 
 Time runs to the right, a column a step; a column is as wide as what happens in its step needs.
 """
@@ -27,7 +27,7 @@ TALL = frozenset({"blocked", "open", "pre-committed", "committed", "retained"})
 
 
 class Rect(NamedTuple):
-    """A band."""
+    """The rectangle of a band."""
 
     x: float
     y: float
@@ -44,7 +44,7 @@ class Spot(NamedTuple):
     mark: Mark
     hue: int
     is_beside: bool
-    """The label stands beside it, because an arrow comes from above."""
+    """Whether the label stands beside the mark, because an arrow comes from above."""
 
 
 class Drawn(NamedTuple):
@@ -76,12 +76,12 @@ class Line(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """All of it."""
+    """The whole diagram."""
 
     width: float
     height: float
     names: float
-    """The width of the lanes' names, which stand in a drawing of their own."""
+    """The width of the lanes' names, which are a separate drawing."""
     lines: tuple[Line, ...]
     rects: tuple[Rect, ...]
     fronts: tuple[tuple[str, int, bool], ...]
@@ -93,7 +93,7 @@ class Sheet(NamedTuple):
 
 
 def laid_out(diagram: Diagram) -> Sheet:
-    """The places of everything."""
+    """The places of all elements of a diagram."""
     return _Layout(diagram).sheet()
 
 

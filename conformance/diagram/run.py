@@ -1,7 +1,7 @@
 """A diagram of a piece of a recorded run: tasks as lines, and the messages between them.
 
 Only causes order the events of different tasks. They are shown in the order of a logical clock: each event
-comes after the one before it in its task, and after the sending of the message that it is the receipt of.
+comes after the previous event of its task, and after the event that sent the message that it receives.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,7 +67,7 @@ def step_of(seen: Seen) -> Step:
 
 
 def sent(task: str, attempt: int, effects: Sequence[Wire]) -> Iterator[Message]:
-    """The messages that effects are."""
+    """The messages that the effects send."""
     for effect in effects:
         kind, checkpoint = _SENT.get(str(effect.get("kind"))), effect.get("checkpoint")
         if kind is not None and type(checkpoint) is int:
@@ -81,7 +81,7 @@ def received(
     event: Wire,
     channels: Mapping[tuple[int, str], tuple[str, ...]],
 ) -> Message | None:
-    """The message that an event is the receipt of."""
+    """The message that an event receives; None if it receives none."""
     kind, checkpoint = str(event.get("kind")), event.get("checkpoint")
     if type(checkpoint) is not int:
         return None
@@ -101,7 +101,7 @@ def received(
 
 
 def in_causal_order(moments: Sequence[Moment], lanes: Sequence[str]) -> list[Moment]:
-    """By a logical clock; at one time in the order of the lanes, and then of the replay."""
+    """The events by a logical clock; those with equal times by the order of the lanes, then of the replay."""
     clock: dict[str, int] = {}
     sent_at: dict[Message, int] = {}
     timed = []

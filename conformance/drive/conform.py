@@ -36,7 +36,7 @@ from model.components import WireError
 from spec.tool_output import TlcError
 
 NO_RULE = "none"
-"""Charged where something happened although no rule fires."""
+"""The charged rule of a finding at which no rule fires."""
 Say = Callable[[str], None]
 
 
@@ -51,7 +51,7 @@ class Order(NamedTuple):
     out: Path
     """The folder of saved divergences. Those of this command are played first."""
     known: Known | None = None
-    """Divergences that are passed over."""
+    """Known divergences, which do not end the examination of a component."""
     fix: bool = False
     """New divergences become known."""
     fail_fast: bool = False
@@ -203,7 +203,7 @@ def _passing(known: Known, *, fix: bool) -> list[PartResult]:
 
 
 def _seen_before(component: str, adapter: Adapter, order: Order, plan: Plan) -> Examination | None:
-    """What an earlier run has saved for this command, if it still exists and is not known.
+    """The result of the first saved divergence of this command that still occurs and is not known, else None.
 
     A case in a configuration that is not offered, or not chosen, is left out.
     """

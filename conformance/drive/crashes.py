@@ -53,7 +53,7 @@ class Crashes:
             node = edge.after
 
     def are_expected(self, config: Wire, event: Wire, before: Node, edge: Edge) -> bool:
-        """Whether the event is not sent, because it would crash."""
+        """Whether the event is left out, because its situation has often crashed."""
         if not self._met:
             return False
         situation = _situation(config, event, before, edge)

@@ -75,7 +75,7 @@ def _implementation(row: Mapping[str, Any]) -> Implementation:
 
 
 def examine_adapter(one: Implementation, plan: Plan, limit: float) -> Examined:
-    """One that speaks the adapter protocol; `limit`: seconds that one answer may take."""
+    """The result of an implementation with an adapter; `limit`: seconds that one answer may take."""
     adapter = open_adapter(one.adapter, limit)
     try:
         hello = adapter.hello()

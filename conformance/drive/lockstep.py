@@ -1,10 +1,10 @@
 """Lock-step: the model and an implementation take the same events, and every answer is compared.
 
-Effects are compared exactly and in order, the state field by field; a field that the implementation
-leaves out is not compared, and the result says which. Where the task fails the case ends: the text of the
-failure is not compared, nor is what is left of the state. In a batch the effects of each event and the state
-after the last one are compared; where a batch differs, the case is repeated event by event, so that the
-divergence names the first step that differs.
+Effects are compared exactly and in order, the state field by field. A field that the implementation leaves
+out is not compared, and the result names it. A case ends if the task fails; then neither the text of the
+failure nor the state is compared. In a batch the effects of each event and the state after the last one are
+compared. If a batch differs, the case is repeated event by event, so that the divergence names the first step
+that differs.
 """
 
 from collections import Counter
@@ -48,7 +48,7 @@ class Played:
     """State fields that the implementation left out at some point."""
     divergence: Divergence | None = None
     stopped: Failure | None = None
-    """The case ended early, and no verdict about it is possible: a skip, a hang, an instance not made."""
+    """The failure that ended a case without a verdict: `unsupported`, a hang, or an instance not made."""
     hung: Divergence | None = None
     """The implementation did not answer the last event in time; `stopped` then has the same failure."""
     unrepeatable: Divergence | None = None
@@ -133,8 +133,8 @@ def given(
 def play(case: Case, adapter: Adapter, batch: int = 1, crashes: "Crashes | None" = None) -> Played:
     """Play one case in batches of at most `batch` events; a difference in a batch is replayed one by one.
 
-    A case is cut before an event of which `crashes` expects a known crash.
-    Ends at the first event that diverges or is not answered, or fails the task if the case does not play on.
+    The case ends before an event at which `crashes` expects a known crash. It also ends at the first event
+    that diverges, is not answered, or fails the task; with `plays_on`, it continues after a failed task.
     """
     instance = Instance(case.oracle, adapter, batch, is_exact=case.is_exact)
     while len(instance.events) < case.length and (
@@ -187,7 +187,7 @@ def answer_of(edge: Edge) -> Answer:
 
 @cache
 def _overlaps(adapter: type[Adapter]) -> bool:
-    """Whether adapters of this class are `Overlapping`; looking is slow, and every case looks."""
+    """Whether adapters of this class are `Overlapping`; cached, because `issubclass` is slow."""
     return issubclass(adapter, Overlapping)
 
 
@@ -326,7 +326,7 @@ class Instance:
 
 
 def _same(came: Effects, edge: Edge) -> bool:
-    """The effects are those expected; the text of a failure is everybody's own."""
+    """Whether the effects are the expected ones; the text of a failure is not compared."""
     if edge.fails:
         return [_wordless(effect) for effect in came] == [_wordless(effect) for effect in edge.effects]
     return canonical(came) == edge.spelled

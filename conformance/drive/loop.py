@@ -26,11 +26,11 @@ class Limits(NamedTuple):
     crashes: Crashes | None = None
     """Known crashes, before which cases are cut; None: no crash is known."""
     cases: float = inf
-    """The loop ends after this many cases,"""
+    """The loop ends after this many cases, but not before `steps`."""
     stops: int = 2
     """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
     steps: int = 0
-    """once this number of steps was played."""
+    """The number of events to play before `cases` may end the loop."""
 
 
 NO_LIMITS = Limits()
@@ -41,8 +41,8 @@ def drive(
 ) -> Played:
     """Play the cases until one diverges, too many are stopped, or none is left. Returns all outcomes.
 
-    None means a case that is left out: it counts, but is not played. The same holds for a case at a bound
-    that the implementation has declined. Outcomes are added to `total`.
+    A None in `cases` stands for a case that is left out: it counts for `limits.cases`, but is not played. The
+    same holds for a case at a bound that the implementation has declined. Outcomes are added to `total`.
     """
     total = Played() if total is None else total
     begun = total.steps

@@ -137,7 +137,7 @@ class Oracle:
         return len(self._nodes)
 
     def forget(self) -> None:
-        """Drop what was remembered; walks under way keep their own node."""
+        """Clear the cache. A case that is under way keeps its own node."""
         self._nodes.clear()
         if hasattr(self, "start"):
             self.start.edges.clear()
@@ -145,7 +145,7 @@ class Oracle:
 
 
 class Oracles:
-    """One oracle for each configuration of a component, kept over cases for what it remembers."""
+    """One oracle for each configuration of a component, kept so that later cases use its cached states."""
 
     def __init__(self, component: str) -> None:
         self._component = component

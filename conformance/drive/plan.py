@@ -116,7 +116,7 @@ def with_options(plan: Plan, hello: Hello, components: Sequence[str], *, are_nam
 
 
 def _first(refused: Mapping[str, str]) -> str:
-    """The refusal of one component: of one that has the option, if there is such a one."""
+    """The reason for one component, if possible for one that has the option."""
     return next(
         (why for why in refused.values() if " has no option " not in why), next(iter(refused.values()))
     )

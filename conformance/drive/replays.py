@@ -1,6 +1,6 @@
-"""One divergence in other words: a module that TLC replays, and a trace in the Informal Trace Format.
+"""Writes a divergence as a module that TLC replays, and as a trace in the Informal Trace Format.
 
-They stand in a folder of the divergence's name, and `barrierspec conform --replay` takes each of them.
+Both are in a folder with the name of the divergence, and `barrierspec conform --replay` takes each of them.
 """
 
 from pathlib import Path

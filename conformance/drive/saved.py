@@ -1,6 +1,6 @@
 """Divergences on disk: a replay file, a test that fails as long as the divergence is there, and `replays`.
 
-Both are named by a hash over what is played, so that the same divergence is written once.
+Their names contain a hash of what is played, so that the same divergence is written once.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Signatures of divergences. Two divergences with one signature differ only in ids, channels and history.
+"""Signatures of divergences. Divergences with the same signature differ only in ids, channels and history.
 
 A list of known divergences has one run of each. A new divergence is known if its signature is that of a
 listed one. If it is not, its shortest run may have such a signature, so the search shrinks it first.
@@ -23,7 +23,7 @@ class Signatures:
         self._adapter = adapter
 
     def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
-        """The name of the known divergence with its signature, else its shortest run if that one is new."""
+        """The name of the known divergence with this signature, or None; its shortest run if it is new."""
         looks = signature(divergence)
         if looks in self.names or looks in self._others:
             return self.names.get(looks), None
@@ -67,7 +67,7 @@ def expects(looks: Signature) -> Signature:
 
 
 def expected_of(mode: str | None, event: Wire, edge: Edge) -> Signature:
-    """The same part of a signature, for a transition of the model."""
+    """The part of a signature that `expects` returns, for a transition of the model."""
     return (mode, event["kind"], edge.rules, _kinds(edge.effects))
 
 

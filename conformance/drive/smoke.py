@@ -38,7 +38,7 @@ LENGTH = 40
 FIRST_LOOK = 100
 """The number of random cases that are compared with the model, for each component."""
 LARGEST_ANSWER = 65_536
-"""Bytes of the effects of one event and of the state after it, in a check of one component."""
+"""The maximum size of the effects of one event and the state after it together, in bytes."""
 SHOWN = 500
 """The number of characters of an answer that a check shows."""
 
@@ -57,7 +57,7 @@ class Check(NamedTuple):
 
 
 def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
-    """The results of the checks, in order. After no answer, the component's other checks are skipped."""
+    """The results of the checks, in order. Without an answer, the component's other checks are skipped."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         yield Check("hello", "names the implementation", _shown_answer(hello))

@@ -1,9 +1,9 @@
-"""Many cases at once: frames prepared with the answers that must come, compared line for line unread.
+"""Sends many cases at once, and compares the answers as bytes, without parsing them.
 
-What an implementation must answer is known beforehand, down to the spelling if it writes its JSON with
-sorted keys and no spaces. So a whole chunk of answers is compared as text, and only a line that differs
-is read. Where the task fails or an event is refused, the text is everybody's own. The
-cases are sent while the next ones are prepared.
+The expected answers are known before the requests are sent. Their bytes are known too, if an implementation
+writes its JSON with sorted keys and no spaces. So a whole chunk of answers is compared at once, and only a
+line that differs is parsed. The texts of failures and of refusals are not compared. While the implementation
+answers one chunk of cases, the next one is prepared.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,14 +22,14 @@ FAILED: Wire = {"kind": "fail"}
 
 
 class Case(NamedTuple):
-    """One instance from its `new` on, as frames without their numbers."""
+    """One instance from its `new` on, as requests and expected answers without their sequence numbers."""
 
     oracle: Oracle
     events: tuple[Wire, ...]
     frames: tuple[bytes, ...]
-    """Each request up to its number."""
+    """The bytes of each request before its sequence number."""
     answers: tuple[tuple[bytes, bytes], ...]
-    """Each answer before and after its number."""
+    """The bytes of each expected answer before and after its sequence number."""
     size: int
     """Bytes of the requests."""
 
@@ -78,18 +78,18 @@ class Prepare:
 
 
 def has_failed(edge: Edge) -> bool:
-    """The implementation refuses the event with an exception: its instance is not used again."""
+    """Whether the task fails at this event, so that its instance is not used again."""
     return edge.fails
 
 
 def differing(adapter: ProcessAdapter, cases: Iterable[Case]) -> Iterator[Case | Failure]:
-    """Play the cases and give those that differ somewhere; a failure ends it."""
+    """Play the cases. Yields those with an answer that differs, and each failure to answer."""
     for _, found in _exchanged(adapter, cases):
         yield from found
 
 
 def passing(adapter: ProcessAdapter, cases: Iterable[Case]) -> Iterator[Case]:
-    """Play the cases and give those before the first chunk in which one differs."""
+    """Play the cases. Yields those of all chunks before the first one in which a case differs."""
     for chunk, found in _exchanged(adapter, cases):
         if found:
             return
@@ -180,7 +180,7 @@ def _wordless(edge: Edge) -> bytes:
 
 
 def _plain(came: Wire, expected: Wire) -> bytes:
-    """An answer without the texts of failures, if none is expected."""
+    """The answer, without the texts of failures if a failure is expected."""
     if not any(FAILED in effects for effects in expected.get("effects", ())):
         return canonical(came)
     lists = came.get("effects")

@@ -30,7 +30,7 @@ class Wrong(NamedTuple):
 
 
 class Expected(Protocol):
-    """The expectation of one component, moved along by the events that it gets."""
+    """The expected visible data of one component, which its events change."""
 
     config: Wire
 
@@ -38,7 +38,7 @@ class Expected(Protocol):
         """The next event: one that the protocol permits here."""
 
     def take(self, event: Wire) -> Effects:
-        """The event happens; returns the effects of the model. Raises WireError if it is not permitted."""
+        """Apply the event, and return the effects of the model. Raises WireError if it is not permitted."""
 
     def visible(self) -> list[Any]:
         """The data that a reader sees while no event is being applied."""
@@ -93,7 +93,7 @@ class ExpectedSink:
         return {"kind": kind, "checkpoint": chosen if kind == "notify_complete" else random.choice(undecided)}
 
     def take(self, event: Wire) -> Effects:
-        """One event of the model; what a record is written to is remembered."""
+        """Apply the event, and remember the transaction of each written record."""
         self._state, effects, _ = self._model.apply(self._state, event)
         self._begin(event)
         for effect in effects:
@@ -107,7 +107,7 @@ class ExpectedSink:
         return [value for one in self._state.committed for value in self._written.get(one, ())]
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
-        """Committed transactions are visible, whole and once; of those that `during` commits any may be."""
+        """Committed transactions must be visible, whole and once; each one that `during` commits may be."""
         seen = Counter(map(repr, visible))
         must = set(self._state.committed)
         may = must if during is None else must | set(self._model.apply(self._state, during)[0].committed)
@@ -131,7 +131,10 @@ class ExpectedSink:
         return Wrong("SINK-01", f"{_some(strange)} visible, but never written") if strange else None
 
     def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
-        """The model crashes, unless it has; what `during` has committed is seen, what it forgets is gone."""
+        """The model crashes, if it runs. A transaction that `during` commits is committed if it is visible.
+
+        If `during` is a restore, newer snapshots are gone.
+        """
         state = self._state
         if during is not None:
             self._begin(during)
@@ -179,7 +182,7 @@ class ExpectedStore:
         }
 
     def take(self, event: Wire) -> Effects:
-        """One event of the model."""
+        """Apply the event, and return the effects of the model."""
         self._begin(event)
         self._state, effects, _ = self._model.apply(self._state, event)
         return effects
@@ -189,7 +192,7 @@ class ExpectedStore:
         return [entry.checkpoint for entry in self._state.entries]
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
-        """The retained ones are visible; during an addition, nothing is dropped before the new one is."""
+        """Retained checkpoints must be visible; an addition drops none before the new one is visible."""
         seen = Counter(map(repr, visible))
         before = _ids(self._state)
         after = before if during is None else _ids(self._model.apply(self._state, during)[0])

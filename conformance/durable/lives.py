@@ -1,11 +1,11 @@
 """Lives of a sink or a store: events, and random kills of the process, which is then started again.
 
-A life is drawn with the model alone, so a seed decides it. When a process is killed *during* an event, the
-share of such an event's time that passes before is part of the life; how far the event came is not.
+A life is drawn with the model alone, so a seed decides it. For a kill *during* an event, a life states the
+share of the usual time of such an event that passes before the kill, and not how far the event gets.
 
 A large life has one step that takes milliseconds, so that a kill hits it: a sink commits many records or many
-transactions, a store gets many additions. Most of that time lies between the writes of a part that is not
-atomic, however short one such window is.
+transactions, a store gets many additions. In most of this time a part that is not atomic has been written
+incompletely, although each such window is short.
 """
 
 import tempfile
@@ -28,7 +28,7 @@ KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add"
 """The probability of a kill during an event; KILLED_RARELY for events that make nothing durable."""
 KILLED_RARELY = 0.02
 TRANSACTIONS = (24, 1)
-"""Transactions that the commits of large lives have, in turn."""
+"""The numbers of transactions in the commits of large lives, in turn."""
 RECORDS = (8, 768)
 """Records of each of these transactions."""
 ADDITIONS = 32
@@ -49,7 +49,7 @@ class Move(NamedTuple):
 
     @property
     def timed(self) -> object:
-        """Equal for batches that take about the same time."""
+        """A key that is equal for batches that take about the same time."""
         return self.size or self.events[0]["kind"]
 
     def describe(self) -> str:
@@ -94,7 +94,7 @@ def draw(component: str, random: Random, *, kills: bool) -> tuple[Move, ...]:
 
 
 def draw_large(component: str, random: Random, number: int) -> tuple[Move, ...]:
-    """The large life of this number. The first of each size is not cut short: it is timed."""
+    """The large life of this number. The first one of each size has no kill: its time is measured."""
     drawn = {"sink": _large_commit, "store": _many_additions}[component]
     return drawn(random, number)
 
@@ -174,7 +174,7 @@ class Player:
         if move.events:
             self._adapter.submit(move.events)
             taken = self._seconds[move.timed] or [0.001]
-            time.sleep(move.share * taken[len(taken) // 2])  # a busy wait would keep the other off the core
+            time.sleep(move.share * taken[len(taken) // 2])  # a busy wait would take the process's core
         self._adapter.kill()
         made = self._adapter.new_in(self._component, expected.config, folder)
         if not isinstance(made, Made):
@@ -184,9 +184,9 @@ class Player:
 
 
 def _cut_short(expected: Expected, move: Move, visible: Sequence[Any]) -> Wrong | None:
-    """A batch happens in its order: up to one of its events, which is cut short itself.
+    """The defect after a kill during a batch, else None: some events have happened, and the next one in part.
 
-    If no event fits, what is wrong is judged by the one before which most of this was visible.
+    If no such event fits, the defect is that of the event before which the expected data is most similar.
     """
     found: list[tuple[int, Wrong]] = []
     for event in move.events or (None,):

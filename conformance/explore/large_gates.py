@@ -1,8 +1,8 @@
 """Gates with far more ids than the explorer takes, searched by kernels that agree with it on few ids.
 
-With ids up to UP_TO a kernel has to count what the explorer counts of the model with that bound; then the
-same kernel goes on with all ids. Kernels are numpy's: numba searches faster, but takes seconds to compile
-each one that is not in its cache, and saves them only in larger models.
+With ids up to UP_TO a kernel has to count as many states and transitions as the explorer; then the same
+kernel continues with all ids. The kernels use numpy: numba searches faster, but takes seconds to compile each
+kernel that is not in its cache, and saves them only in larger models.
 """
 
 from functools import partial

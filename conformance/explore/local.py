@@ -49,7 +49,7 @@ class Explored(NamedTuple):
         return max(self.states, self.labelled) / self.search_seconds
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, with the events of the run as words."""
+        """All fields and the rate as JSON values, with the events of a violation's run."""
         shown = self.violation
         broken = None
         if shown is not None:
@@ -64,7 +64,7 @@ class Reading(NamedTuple):
     labelled: bool = False
     """Whether states include the effects of the last step, as in TLC."""
     symmetric: bool = False
-    """States that differ only by a permutation of channels or tasks are one."""
+    """Whether states that differ only by a permutation of channels or tasks count as one state."""
     every_id: bool = False
     """Whether states with the same order of checkpoint ids count as one state."""
 
@@ -112,7 +112,7 @@ def in_python(chosen: Chosen, limit: int) -> Explored:
 def compiled(
     chosen: Chosen, limit: int, *, reading: Reading, cores: int, expected: int = 0, progress: Progress
 ) -> Explored:
-    """The compiled kernel of a model that has bounds."""
+    """Searches with the compiled kernel of a model that has bounds."""
     from model.checker.compiled.search import Compiled  # numba takes a second to import
 
     program, seconds = followed(chosen, reading)
@@ -136,7 +136,7 @@ def compiled(
 
 
 def memoised(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
-    """A model without a kernel, whose moves are looked up in tables of what it has answered."""
+    """Searches a model without a kernel, and looks its moves up in tables of its earlier answers."""
     from model.checker.memoised.search import MemoisedSearch
 
     properties = of_component(chosen.closed.component)

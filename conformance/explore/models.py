@@ -34,14 +34,14 @@ class Size(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """A closed model, with the bounds that kernels need; None: it has no kernel, but portions."""
+    """A closed model, with the bounds that a kernel needs; None: the model has no kernel."""
 
     closed: ClosedModel
     bounds: Bounds | None
     symmetry: Symmetry | None = None
     """The channels or tasks that may be permuted, if a proof shows that they are symmetric."""
     ids: tuple[str, ...] = ()
-    """Fields that may be known by their order, once that is proved."""
+    """Fields with ids that count only by their order, if a proof shows that this is allowed."""
 
 
 def _gate(size: Size) -> Chosen:

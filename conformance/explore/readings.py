@@ -123,7 +123,7 @@ class WritesTwice(Recovers):
     """Recovered records are written by the recovery and by the channel (compare FLINK-40016)."""
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """The recovered ones twice."""
+        """The overtaken records, the recovered ones twice."""
         return (*(record for record in kept if record in recovered), *kept)
 
 
@@ -139,7 +139,7 @@ class Reading(NamedTuple):
     dataflow: type[RegionalDataflow] = RegionalDataflow
     channels: tuple[Channel, ...] = TWO_CHAINS
     are_alone: bool = False
-    """Each task is a region, although channels connect them; else regions are what channels connect."""
+    """Whether each task is a region, although channels connect tasks; else a region is what they connect."""
     bounds: Bounds = Bounds(aborts=1)
     of: str = "FLIP-600, regional checkpoints: proposed, no released jar"
 

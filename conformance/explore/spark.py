@@ -83,7 +83,7 @@ class Found(NamedTuple):
 class SparkEngine:
     """The search of one closed model on Spark.
 
-    `folder`: stores the levels; an interrupted search goes on from there. If the program is labelled, two
+    `folder`: stores the levels, from which an interrupted search continues. If the program is labelled, two
     states that differ only in the effects of the step before them count as different, as in TLC's models that
     have a variable `out`.
     """

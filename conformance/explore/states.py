@@ -1,8 +1,8 @@
-"""Packed states in order: each once, apart from those that are known, and which partition they belong to.
+"""Sorts packed states, removes duplicates and known states, and assigns states to partitions.
 
-States are columns of 64-bit words, one row a state. In front of states of several words goes a column more, a
-key that is mixed of all of them; a single word is its own key. Rows stand in the order of their keys, and are
-found by them. Two states with one key are distinguished by their words: nothing is left to chance.
+States are columns of 64-bit words, one row a state. States of several words have one more column in front, a
+key, which is a hash of the words; a single word is its own key. Rows are sorted by their keys, and are found
+by them. Two states with the same key are distinguished by their words, so equal hashes do no harm.
 """
 
 import os
@@ -22,7 +22,7 @@ PIECE = 1 << 20
 
 
 def mixed(words: Columns) -> Column:
-    """A number that depends on every bit of each row."""
+    """A hash of each row, which depends on every bit of it."""
     key = np.full(len(words[0]), 0x9E3779B97F4A7C15, np.uint64)
     for word in words:
         key = (key ^ word) * _U(0xBF58476D1CE4E5B9)
@@ -93,22 +93,22 @@ def without(rows: Columns, known: Columns) -> Columns:
 
 
 def joined(parts: list[Columns]) -> Columns:
-    """The rows of all, of which there is one at least."""
+    """The rows of all parts; there must be at least one part."""
     return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
 
 
 def as_bytes(rows: Columns) -> bytes:
-    """The rows for `from_bytes`."""
+    """The rows as bytes, which `from_bytes` reads."""
     return np.stack(rows).tobytes()
 
 
 def from_bytes(content: bytes, width: int) -> Columns:
-    """Rows with this number of columns."""
+    """The rows that `as_bytes` wrote, with `width` columns."""
     return tuple(np.frombuffer(content, np.uint64).reshape(width, -1))
 
 
 def write(rows: Columns, file: Path) -> None:
-    """Keep the rows in a file, for good."""
+    """Write the rows to a file; they are durable when this returns."""
     with file.open("wb") as kept:
         np.save(kept, np.stack(rows))
         kept.flush()
@@ -116,7 +116,7 @@ def write(rows: Columns, file: Path) -> None:
 
 
 def read(file: Path, first: int = 0, last: int | None = None) -> Columns:
-    """The rows of a file, from `first` up to `last`; they come into memory as they are looked at."""
+    """The rows of a file from `first` to before `last`. The file is mapped, so memory holds what is read."""
     return tuple(np.load(file, mmap_mode="r")[:, first:last])
 
 

@@ -16,7 +16,7 @@ class Difference(NamedTuple):
     letters: tuple[str, ...]
     """A shortest sequence that shows it; only its last answer differs."""
     events: tuple[dict[str, object], ...]
-    """The word as events."""
+    """The sequence as events."""
     expected: str
     """The model's output."""
     learned: str

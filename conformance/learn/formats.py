@@ -14,9 +14,9 @@ from conformance.suites.alphabet import REFUSED, Alphabet
 from conformance.suites.machine import END, Machine
 
 PROGRAMS = ("graphviz-pure", "dot")
-"""Programs that draw a graph, the first that there is."""
+"""Programs that draw a graph; the first one that is installed is used."""
 LABELS = 3
-"""Letters on one arrow; of more only the number."""
+"""Maximum number of letters on one arrow; of further letters the arrow has only the number."""
 
 
 def dot(machine: Machine) -> str:
@@ -52,7 +52,7 @@ def svg(graph: str) -> str | None:
 
 
 def json(alphabet: Alphabet, learned: Learned, model: Machine, differences: Sequence[Difference]) -> bytes:
-    """The machine, its differences from the model's, and what it took, as JSON."""
+    """The machine, its differences from the model's, and the effort of learning it, as JSON."""
     document = {
         "component": alphabet.component,
         "config": dict(alphabet.config),

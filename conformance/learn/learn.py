@@ -20,7 +20,7 @@ from conformance.suites.model_machine import model_machine
 
 
 class Learned(NamedTuple):
-    """A learned machine, and what it took."""
+    """A learned machine, and the effort of learning it."""
 
     machine: Machine
     words: int
@@ -39,7 +39,7 @@ def learn(
     letters = list(range(len(alphabet.letters)))
     try:
         model = run_Lsharp(letters, system, test, automaton_type="mealy", print_level=0)
-    except SystemExit as ended:  # so aalpy ends where a word has two answers
+    except SystemExit as ended:  # aalpy exits if a word has two answers
         raise NotLearnedError(
             "the same events had two different answers; `barrierspec smoke` shows where"
         ) from ended
@@ -71,7 +71,7 @@ class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
 
 
 def _first_difference(came: Sequence[str], expected: Sequence[Hashable]) -> int | None:
-    """The position of the first output that differs; nothing is sent after an end."""
+    """The position of the first output that differs, else None; nothing is sent after an end."""
     for position, output in enumerate(came):
         if position >= len(expected):
             return None if output == NOT_SENT else position

@@ -1,4 +1,4 @@
-"""`learn`: choose a configuration and an alphabet, learn the machine, compare, write the files, ask TLC."""
+"""`learn`: choose a configuration and an alphabet, learn the machine, compare, write files, run TLC."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -65,7 +65,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
             self._answer([self._alphabet.clock.opening])
 
     def post(self) -> None:
-        """The next instance replaces this one."""
+        """Do nothing, because the next instance replaces this one."""
 
     def step(self, letter: int | None) -> str:
         """Send the event of a letter; returns its output. Raises NotLearnedError."""

@@ -98,7 +98,7 @@ class Checked(NamedTuple):
     broken: tuple[str, ...]
     """Rules that the machine breaks."""
     unchecked: tuple[str, ...]
-    """Rules that TLC could not evaluate on what was answered: nothing is known about them."""
+    """Rules that TLC could not evaluate on an answer, so that they are neither kept nor broken."""
     kept: tuple[str, ...]
     """Rules that hold in every reachable step."""
 

@@ -1,1 +1,1 @@
-"""Mutants: one defect each in specification, model or implementation, which the rule it breaks must find."""
+"""Mutants of specification, model and implementation: each has one defect, which its rule must detect."""

@@ -28,6 +28,7 @@ class Verdict(NamedTuple):
     length: int
     """The number of events up to the step that fails."""
     where: str
+    """The model of TLC, the closed model, or the source of the case in which the step fails."""
     size: str = ""
     """The number of channels or tasks of the failing run, `2 channels`; empty if it has neither."""
 
@@ -58,7 +59,7 @@ def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: 
 
 
 def judge(mutant: Mutant) -> Verdict:
-    """Try one mutant."""
+    """The verdict about one mutant. Raises MutantFailure."""
     return _judge_spec(mutant) if mutant.layer == "spec" else _judge_python(mutant)
 
 

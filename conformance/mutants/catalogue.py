@@ -42,9 +42,9 @@ class Mutant(NamedTuple):
 
 
 def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:
-    """The component of a mutant; of a mutant of the specification the folder of its module.
+    """The component of a mutant; for a mutant of the specification, the folder of its module.
 
-    `modules`: by model of the manifest its module.
+    `modules`: the module of each model of the manifest.
     """
     return mutant.component or module_path(modules[mutant.model]).split("/")[1]
 

@@ -25,9 +25,10 @@ def main(identity: str) -> dict[str, Any]:
 
 
 def drive_model(mutant: Mutant) -> dict[str, Any]:
-    """Explore the closed models of the component; the shortest run that breaks the mutant's own rule.
+    """Explore the closed models of the component. Returns the shortest run that breaks the mutant's own rule.
 
-    If none does, the shortest that breaks any other: a longer run may be behind one that another rule ends.
+    If no run does, returns the shortest run that breaks another rule. The own rule is checked alone first,
+    because a broken rule ends the exploration.
     """
     from model.checker.explore import explore
     from model.closed_models import closed_models

@@ -1,11 +1,11 @@
-"""Planted defects: each is examined as an implementation, first as `conform` does by default.
+"""Examines each planted defect as an implementation under test.
 
 `python -m conformance.mutants.planted` starts every mutant of the model and the implementation as an adapter
-in a process of its own, and does what `barrierspec conform --component C` does. What conforms is examined as
-with `--thorough`. `--adapters FILE` does the same with a list of broken adapters. Outcomes are written to
-`--out` as they come; what the file has is not measured again. Ends with 1 if a mutant conforms without a
-reason in the catalogue, or is refused in spite of one, or if another run refuses an adapter than its list
-says.
+in a process of its own, and does what `barrierspec conform --component C` does. A mutant that conforms is
+examined again as with `--thorough`. `--adapters FILE` does the same with a list of broken adapters. Outcomes
+are written to `--out` as they come; outcomes in this file are not measured again. Exits with 1 if a mutant
+conforms without a reason in the catalogue, or is detected in spite of one, or if the first run that detects
+an adapter is not the one that its list names.
 """
 
 import re
@@ -38,11 +38,11 @@ from model.script import component_on_wire
 
 DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
 RUNS = {"default": DEFAULT, "thorough": DEFAULT._replace(extra_states=THOROUGH, checkpoints=LONG_LIFE)}
-"""By the name of the run the plan of `conform` without and with `--thorough`."""
+"""The plans of the runs by name: `conform` without and with `--thorough`."""
 LIMIT = 30.0
 """Time limit of one answer in seconds, long enough for a busy machine."""
 CONFORMS = "conforms"
-"""Stands for a run: no run detects the defect."""
+"""Takes the place of a run: no run detects the defect."""
 LAYERS = ("impl", "model")
 _MARK = re.compile(r"(<!-- planted: (\w+) -->\n\n)(?:[^\n]+\n)*")
 
@@ -80,7 +80,7 @@ class Outcome(NamedTuple):
 
 
 def of_mutant(mutant: Mutant) -> Planted:
-    """A mutant of the model or the implementation, served by a process that has it."""
+    """A mutant of the model or the implementation, served by a process that has loaded it."""
     command = shlex.join(own_process("conformance.mutants.served", mutant.id))
     runs = (CONFORMS,) if mutant.conforms else tuple(RUNS)
     component = component_on_wire(mutant.component)
@@ -96,7 +96,7 @@ def of_catalogue() -> list[Planted]:
 
 
 def of_list(file: Path) -> Iterator[Planted]:
-    """The adapters of a list: of each class by run, `component: command`."""
+    """The adapters of a list in TOML: each class has lines `component: command` under the name of a run."""
     for group in tomllib.loads(file.read_text(encoding="utf-8"))["class"]:
         for run in RUNS:
             for line in group.get(run, ()):

@@ -1,6 +1,6 @@
-"""The mutation score: the outcome of a campaign as JSON, from which an interrupted campaign goes on.
+"""The mutation score: the outcome of a campaign as JSON, from which an interrupted campaign continues.
 
-The document has a checksum of the sources that were tried: with other sources a campaign starts again.
+The document has a checksum of the sources. If they have changed, a campaign starts from the beginning.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ _SUFFIXES = (".py", ".tla", ".toml", ".json")
 def sources(folders: tuple[str, ...] = _JUDGED_BY) -> str:
     """A checksum over all files that decide the outcome of a mutant, as they were at the first call.
 
-    `folders`: those of something else.
+    `folders`: the folders of these files.
     """
     return sources_now(folders)
 

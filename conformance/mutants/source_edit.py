@@ -1,7 +1,7 @@
 """A mutant as a declared edit of one module's source, applied while that module is loaded.
 
-The protocol packages have no switch for mutants. In a fresh process a finder before all others takes the
-mutated module and replaces one expression that occurs in it exactly once; Python loads the rest unchanged.
+The protocol packages have no switch for mutants. In a fresh process, a finder in front of all others loads
+the mutated module and replaces one expression that occurs in it exactly once. Other modules stay unchanged.
 """
 
 import ast

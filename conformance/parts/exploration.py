@@ -1,6 +1,7 @@
 """Exploration: every state of the closed models in Python, with every property checked.
 
-The explorer takes the small ones, kernels take gates with many more ids (`conformance.explore.large_gates`).
+The explorer visits the small ones. Kernels, which step many states at once, visit gates with many more ids
+(`conformance.explore.large_gates`).
 The numbers of states and transitions are pinned, as those of TLC are.
 
 Here the rules of the sink and of the composed dataflow are checked on the Python side: they concern
@@ -73,7 +74,7 @@ def run(context: Context) -> PartResult:
 
 
 def exhaust(place: int) -> Explored:
-    """One closed model by its number; the negative ones are scopes of the composed dataflow, from -1 down."""
+    """Explore one closed model, by its number; numbers from -1 down are scopes of the composed dataflow."""
     from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, closed_dataflow
     from model.properties import of_component
@@ -140,7 +141,7 @@ def pinned() -> Mapping[str, Mapping[str, int]]:
 
 
 def other_counts(one: Explored) -> Iterator[Finding]:
-    """A protocol that no rule finds broken, and that has other states than before, has changed."""
+    """A finding if the counts are not the pinned ones: the protocol has changed, but no rule is broken."""
     known, found = pinned().get(one.name), {"states": one.states, "transitions": one.transitions}
     if found != known:
         line = f'"{one.name}" = {{ states = {one.states}, transitions = {one.transitions} }}'

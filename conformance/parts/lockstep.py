@@ -2,10 +2,10 @@
 
 Seedless runs come first: scenarios of every generation, and a case of each rule wherever it can fire. Tours
 take every transition of the small closed models, those of the smallest ones also with large ids and late
-times; directed cases take every path that z3 reads in a step function and that a closed model reaches; seeded
-walks go on with larger ids and more channels; Hypothesis looks where the others did not. A thorough run has
-directed cases for the gate of every mode and profile, and uses z3 for the paths without one; the others do
-so for the gates of the newest.
+times. Directed cases take every path that z3 reads in a step function and that a closed model reaches. Seeded
+walks have larger ids and more channels. Hypothesis varies the events of walks. A thorough run has directed
+cases for the gate of every mode and profile, and z3 tries to exclude the paths that no case takes. Other runs
+do so only for gates of the newest profile.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """The proofs: every rule of the model's components, for every checkpoint id, read by z3.
 
-The cases are dealt out to several processes. A rule that does not hold comes back as a state and an
-event; the explorer then looks for the shortest run of a closed model that shows the same rule broken.
+Several processes share the cases. For a rule that does not hold, z3 finds a state and an event. The explorer
+then searches for the shortest run of a closed model that breaks the same rule.
 """
 
 import re
@@ -84,7 +84,10 @@ def run(context: Context) -> PartResult:
 
 
 def vacuous_in(cases: Sequence[Case], reports: Sequence[Report]) -> list[Property]:
-    """The properties that reject nothing in any case; of a component without steps, those of a new one."""
+    """The properties that reject no result of any case.
+
+    Of a component without cases for steps, only the properties of its initial states count.
+    """
     from model.properties import PROPERTIES
 
     components = {case.component for case in cases}
@@ -103,7 +106,7 @@ def induction_of(
     sizes: Mapping[str, Size] | None = None,
     kinds: Mapping[str, Iterable[type]] = HANDLERS,
 ) -> tuple[str, list[str]]:
-    """The rules with a complete induction, its sizes, the rules proved for one step; and the missing cases.
+    """The components with a complete induction and those proved for one step, as text; and the missing cases.
 
     `kinds`: the classes of events of each component. The second part is empty if the induction of each
     component is complete.
@@ -160,7 +163,7 @@ _mattered: set[Key] = set()
 
 @cache
 def _claim(number: int) -> Finding | None:
-    """A claim that two generations behave alike: what is found if they do not."""
+    """The finding if the claim that two generations behave alike is refuted, else None."""
     claim = CLAIMS[number]
     found = claim.prove().difference
     if found is None:
@@ -171,7 +174,7 @@ def _claim(number: int) -> Finding | None:
 
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
-    """One for each rule: the refutation, and the shortest run that shows it from the start."""
+    """One finding for each rule: the refutation, and the shortest run from the start that shows it."""
     charged: set[str] = set()
     for refutation in refutations:
         if refutation.rule in charged:

@@ -46,7 +46,7 @@ SEARCHES: Mapping[str, type[Search]] = {
     "channel": ChannelSearch,
     "subtask": SubtaskSearch,
 }
-"""By component."""
+"""The kind of search for each component."""
 IN_TIME = ("coordinator", "store")
 """Components that run with a clock and a storage. That is slower, so they get fewer sequences."""
 
@@ -59,7 +59,7 @@ class Order(NamedTuple):
     aims: bool = True
     """Whether a case is sent for each path of the gate's step functions that a run can take."""
     directed: tuple[tuple[str, str, Directed], ...] = ()
-    """These cases, each with its mode and profile."""
+    """The directed cases of gates, each with its mode and profile."""
     tour_nodes: int = 400
     """The number of states that tours of each small model cover; 2,000 are all states without time."""
     timed_nodes: int = 100

@@ -1,4 +1,4 @@
-"""The specification: TLC on every model that must hold, and on the broken ones that are lessons.
+"""The specification: TLC on every model that must hold, and on broken models with a `lesson` in the manifest.
 
 A model that must hold is refuted, a broken one is not refuted on the invariant it names, or a count
 differs from the pinned one: each is a finding. TLC runs with one worker, so that counterexamples and depths
@@ -20,7 +20,7 @@ UNRULED = "none"
 
 
 def run(context: Context) -> PartResult:
-    """Check them; with `quick` only those of the triangle, with `thorough` those that take minutes, too."""
+    """Check the models; with `quick` only those of the triangle, with `thorough` also those of minutes."""
     known = load_manifest().values()
     chosen = [
         model
@@ -55,7 +55,7 @@ def run(context: Context) -> PartResult:
 
 
 def findings_of(result: Result) -> Iterator[Finding]:
-    """The differences from the manifest: first the violated rule."""
+    """One finding about the differences from the manifest: a wrong violation, else the wrong counts."""
     differences: Sequence[str] = result.differences
     if not differences:
         return

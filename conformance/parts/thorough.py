@@ -1,9 +1,9 @@
 """The thorough models, triangles, dataflows and proofs, one by one, within a time limit.
 
 `python -m conformance.parts.thorough --minutes 300` runs each in a process of its own, small models first.
-What is not finished when the time is over is listed, and the verdict is UNDETERMINED; `--resume` goes on with
-what the same sources have not finished. `--dataflows` explores each dataflow of up to 4 tasks instead, with
-inputs that end, unaligned checkpoints, savepoints that stop the job, rescaling, or more records.
+If some are not finished when the time is over, the verdict is UNDETERMINED; `--resume` continues with those
+that earlier runs of the same sources have not finished. `--dataflows` explores all dataflows of up to 4 tasks
+instead: with inputs that end, unaligned checkpoints, savepoints that stop the job, rescaling, more records.
 """
 
 import os
@@ -41,10 +41,10 @@ from spec.tlc import check
 SHARES = 40
 """Number of blocks of proofs, each run as one."""
 LONGEST = 86_400
-"""Seconds; a unit ends with the time of all."""
+"""The time limit of TLC in seconds; the time limit of the whole run ends a unit before."""
 RESULTS = Path("build/thorough.jsonl")
 SOURCES = ("spec", "model", "conformance")
-"""All that units run."""
+"""The folders of all code that units run."""
 
 
 class Done(NamedTuple):
@@ -54,6 +54,7 @@ class Done(NamedTuple):
     complaint: str
     """The defect; empty if there is none."""
     size: str
+    """The numbers of states, edges or paths, as text."""
     seconds: int
 
 
@@ -81,7 +82,7 @@ def units() -> list[str]:
 
 
 def run(unit: str, build: Path) -> tuple[str, str]:
-    """Run one unit here: its complaint, and its size. Raises TlcError."""
+    """Run one unit in this process; returns its complaint and its size. Raises TlcError."""
     kind, name = unit.split()
     if kind == "closed":
         return induction(thorough_coordinators()[name])
@@ -110,14 +111,14 @@ def induction(closed: Closed) -> tuple[str, str]:
     report = prove((*start_cases(cases), *cases), PROPERTIES, within={"coordinator": size.holds})
     kinds = {
         "coordinator": {type(case.event) for case in cases}
-    }  # one without masters gets no answer of them
+    }  # a coordinator without masters gets no answers of masters
     text, lacking = induction_of(cases, (report,), {"coordinator": size}, kinds)
     refuted = [f"{found.property} fails: {found.label}" for found in report.refutations]
     return "; ".join((*refuted, *lacking)), f"{text}, {report.paths:,} paths"
 
 
 def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Done]:
-    """The units that finish before `until`, a time of `time.monotonic`, as they finish.
+    """The units that finish before `until` (a time of `time.monotonic`), in the order in which they finish.
 
     Units that run when the time is over, or when the caller takes no more outcomes, are ended, and their
     temporary files are removed.

@@ -1,4 +1,4 @@
-"""The trace: what the pipeline's runs recorded, replayed through the model.
+"""The trace: replays the event logs of the pipeline's runs through the model.
 
 Every run must be accepted. The required situations have to be witnessed by all runs
 together: an undisturbed run restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
@@ -40,7 +40,7 @@ class Watched:
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
 
     def add(self, log: Path, parts: int = 1, side_by_side: Map | None = None) -> str:
-        """Validate one more log, in at most so many parts. Returns the result in one line.
+        """Validate one more log, in at most `parts` parts. Returns the result in one line.
 
         `side_by_side` as in `conformance.observe.cuts.validate_in_parts`.
         """

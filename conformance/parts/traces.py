@@ -2,11 +2,10 @@
 
 Spark gets the folders of the logs, shuffled among many more tasks than there are cores, so that no core is
 left with the long ones at the end. A task validates its logs one after the other, exactly as it is done in
-process, and answers one row: the sums, and the first refused event of each job that was refused. So a worker
-holds one log's state at a time, and the driver what was found.
+process, and returns one row: the sums, and the first refused event of each job that was refused. So a worker
+holds the state of one log at a time, and the driver only the results.
 
-The folders have to be where every executor sees them: on one machine they are, in a cluster a shared file
-system has them.
+Every executor must be able to read the folders. On a cluster they must be in a shared file system.
 """
 
 import os
@@ -30,9 +29,9 @@ LOGS_A_TASK = 8
 
 
 def logs_under(folders: Sequence[Path]) -> list[Path]:
-    """The event logs in these folders, each of which is one or holds some, however deep; by their paths.
+    """The event logs in these folders and below them; those of one folder are sorted by path.
 
-    A folder that holds none is returned itself: its reader can report what was expected there.
+    A folder without an event log is returned itself, so that its reader reports what was expected there.
     """
     found: list[Path] = []
     for folder in folders:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
 OURS = frozenset({"conformance", "impl", "model", "spec"})
-"""Packages whose errors are typed and written for the reader; the others' need their traceback."""
+"""Packages whose messages of errors say what to do. Other errors are shown with their traceback."""
 SEED = 20261121
 """The default seed; it decides every random choice of every part."""
 
@@ -99,7 +99,7 @@ class Verification:
 
     @property
     def again(self) -> str:
-        """The command that does it again."""
+        """The command that repeats the verification."""
         chosen = [part.name for part in self.parts] if self.not_run else []
         return command_line(chosen, self.seed, quick=self.quick, thorough=self.thorough)
 
@@ -154,7 +154,7 @@ def command_line(chosen: Collection[str], seed: int, *, quick: bool, thorough: b
 def _beside(
     selected: Sequence[str], parts: Mapping[str, Part], context: Context, watch: Watch
 ) -> Iterator[Mapping[str, Future[PartResult]]]:
-    """Start the paced parts that others come before, each in a process; their messages are passed on."""
+    """Start the paced parts other than the first part, each in a process; `watch` gets their messages."""
     paced = [name for name in selected[1:] if parts[name].paced]
     if not paced:
         yield {}

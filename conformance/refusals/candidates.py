@@ -69,20 +69,20 @@ class Candidate(NamedTuple):
     """Whether the model refuses the event there."""
     condition: tuple[z3.BoolRef, ...]
     failing: tuple[z3.BoolRef, ...]
-    """The conditions that do not hold; none: this path is the one that happens."""
+    """The conditions that do not hold; empty: the model takes this path."""
     after: Any
-    """The component's state afterwards; fields may be symbols. None where it is refused."""
+    """The component's state after the event; fields may be symbols. None if the event is refused."""
 
 
 class Candidates(NamedTuple):
-    """All paths for one event in a state of that shape."""
+    """The paths for the event of a refused answer, in a state of the same shape."""
 
     refused: RefusedAnswer
     ways: tuple[Candidate, ...]
     facts: Values
     """The values of the state before the event, by the names of the symbols that stand for them."""
     is_complete: bool
-    """False if there were more than MOST, or if the code could not be run with symbols."""
+    """Whether `ways` has all paths. False if there are more than MOST, or if the code needs actual values."""
 
 
 def candidates(refused: RefusedAnswer) -> Candidates:

@@ -20,7 +20,7 @@ class Conflict(NamedTuple):
     """Why the answer is impossible."""
 
     facts: tuple[str, ...]
-    """`current = 2`; without any of them the answer is possible."""
+    """Texts such as `current = 2`. If any one of them is left out, the answer is possible."""
     is_answer: bool
     """Whether some state of this shape leads to the answer."""
 

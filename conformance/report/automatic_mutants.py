@@ -76,7 +76,7 @@ def closing(found: Sequence["Judged"], total: int, threshold: float, again: str,
 
 
 def verdict(found: Sequence["Judged"], threshold: float = 100, drawn: int = 0) -> Verdict:
-    """CONFORMS if `threshold` percent do not survive.
+    """CONFORMS if at least `threshold` percent of the mutants do not survive.
 
     UNDETERMINED without a mutant, and if the time was too short for half of the `drawn` edits.
     """
@@ -89,8 +89,8 @@ def verdict(found: Sequence["Judged"], threshold: float = 100, drawn: int = 0) -
 def shares(found: Sequence["Judged"]) -> Iterator[str]:
     """One sentence for each share: the share of killed mutants, with its interval of 95 % (Wilson).
 
-    Mutants that are proved equivalent do not count. A share is left out if another mutant met none of its
-    judges; those of RULES run first, so each mutant of the model meets them.
+    Mutants that are proved equivalent do not count. A share is left out if one of its mutants was tested by
+    none of its judges. This cannot happen with RULES, because these judges run first.
     """
     for layer, what, judges in SHARES:
         here = [one for one in found if _folder(one).startswith(layer) and one.is_mutant]

@@ -42,7 +42,7 @@ def command_line(command: str, components: Sequence[str], plan: "Plan", repeated
 
 
 def no_hello(answer: Failure, again: str) -> str:
-    """An implementation that does not answer to `hello`."""
+    """The text about an implementation that does not answer `hello`."""
     lines = [f"UNDETERMINED  no answer to hello: {answer.describe()}"]
     if isinstance(answer, Crashed | Hung | Malformed) and answer.stderr.strip():
         lines += head_and_tail(answer.stderr)
@@ -93,7 +93,7 @@ def known(listed: "Known", *, fix: bool) -> str:
 
 
 def evidence(found: "FailedCheck", command: str, file: Path) -> str:
-    """Where a check that has failed is saved, and the command that plays it again."""
+    """The command that plays a failed check again; `file`: where the check is saved."""
     words = ["barrierspec", "conform", "--adapter", command, "--replay", str(file)]
     return command_lines("  again   ", shlex.join(words))
 

@@ -74,7 +74,7 @@ def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
 
 
 def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
-    """The corruptions of a log as a part; each one not rejected for its own reason is a finding."""
+    """The corruptions of a log as a part; each one not rejected for the expected reason is a finding."""
     missed = [outcome for outcome in outcomes if outcome.observable and not outcome.detected]
     findings = tuple(
         Finding(
@@ -127,7 +127,7 @@ def table(outcomes: Sequence["Outcome"], seed: int, never: Mapping[str, str]) ->
 
 
 def verdict_of(outcomes: Sequence["Outcome"]) -> Verdict:
-    """CONFORMS if every corruption that the log can show was rejected, and for its own reason."""
+    """CONFORMS if every corruption that the log can show was rejected for the expected reason."""
     tried = [outcome for outcome in outcomes if outcome.observable]
     if not tried:
         return Verdict.UNDETERMINED

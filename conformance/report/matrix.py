@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def line(done: "Examined") -> str:
-    """One implementation, when it is done."""
+    """The line of one implementation that was examined."""
     parts = ", ".join(f"{name} {cell(found)}" for name, found in done.components.items())
     text = escape.line(f"{done.implementation.name}: {parts or done.name}")
     return wrapped(f"  {done.verdict.value:<12} {text}", 15)
@@ -39,12 +39,12 @@ def cell(found: "Examination | None") -> str:
 
 
 def _charged(found: "Examination") -> str:
-    """The charged rule, or that no answer came."""
+    """The charged rule, or the words `no rule`."""
     return (found.divergence.charge if found.divergence is not None else None) or "no rule"
 
 
 def line_of_job(job: "Tortured") -> str:
-    """One whole job, when it is done: what its state and its output have kept."""
+    """The line of one whole job that was run: what its state and its output have kept."""
     kept = f"state {job.keeps(Subject.STATE)}, output {job.keeps(Subject.OUTPUT)}"
     faults = len(job.outcome.injected)
     name = escape.line(job.pipeline.name)

@@ -30,7 +30,7 @@ def row(fate: "Fate") -> str:
 
 
 def verdict(fates: Sequence["Fate"]) -> verdicts.Verdict:
-    """CONFORMS if every mutant was killed by its own rule; of no mutants nothing is known."""
+    """CONFORMS if every mutant was killed by its own rule; UNDETERMINED without a mutant."""
     if not fates:
         return verdicts.Verdict.UNDETERMINED
     killed = all(fate.killed for fate in fates)

@@ -101,7 +101,7 @@ def bound(cells: Collection["Cell"], bounds: "Bounds") -> str:
 
 
 def page(cells: Collection["Cell"], bounds: "Bounds", rules: Iterable["Rule"]) -> str:
-    """The page of the published cells, in Markdown, with the releases that decided each of these rules."""
+    """The page of the published cells, in Markdown, with the releases in which each of `rules` fired."""
     columns, rows = _grid(cells)
     environment = Environment(
         loader=PackageLoader("conformance.report", "templates"),
@@ -152,7 +152,7 @@ def _grid(cells: Iterable["Cell"]) -> tuple[list[Column], dict[str, Row]]:
 
 
 def _column(mode: str, level: str, between: str) -> str:
-    """Other components than gates have no levels."""
+    """The heading of a column: mode and level, or a component other than the gate, which has no level."""
     return between.join(filter(None, (mode, level)))
 
 

@@ -42,11 +42,11 @@ class Run(Protocol):
 
     @property
     def failure(self) -> InWords:
-        """What is false then."""
+        """The clause that is false after the last step."""
 
     @property
     def breaks_statement(self) -> bool:
-        """Whether that is a sentence of the theorem."""
+        """Whether the false clause is a sentence of the theorem."""
 
 
 class Part(Protocol):
@@ -62,7 +62,7 @@ class Part(Protocol):
 
 
 class Relaxed(Protocol):
-    """An action and what no clause needs of it."""
+    """An action, with its conditions and effects that no clause needs."""
 
     @property
     def action(self) -> str:
@@ -70,15 +70,15 @@ class Relaxed(Protocol):
 
     @property
     def unnecessary(self) -> Sequence[Part]:
-        """Each of them may be left out."""
+        """The parts that may be left out, each alone."""
 
     @property
     def together(self) -> Sequence[Part]:
-        """These may be left out at once."""
+        """Parts that may be left out all at once."""
 
     @property
     def undetermined(self) -> Sequence[Part]:
-        """Neither proved without it nor refuted."""
+        """The parts for which it is neither proved nor refuted that they may be left out."""
 
 
 def lines_of(
@@ -87,9 +87,9 @@ def lines_of(
     theorem: Sequence[tuple[str, str]],
     lemmas: Sequence[Lemma],
 ) -> Iterator[str]:
-    """A theory: how much is proved and from what, what follows, and what is not proved.
+    """The lines about a theory: the numbers of proofs, the premises, the theorem, and what is not proved.
 
-    `premises`: the names of clauses, by where they come from.
+    `premises`: the names of clauses, by their origin.
     """
     proved = sum(lemma.is_proved for lemma in lemmas)
     slowest = max(lemma.seconds for lemma in lemmas)

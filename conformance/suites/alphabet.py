@@ -3,8 +3,8 @@
 A letter stands for one event in each state of the model: an id is written as a distance from the *newest*
 one, the highest id that the state of the model holds (START if it holds none); other fields may depend on the
 state, too. A letter is not defined where the alphabet's bound forbids it, and after a failure of the task.
-The state of the model depends on the events before alone, so that an implementation behind the alphabet is a
-function from words to answers; in answers, ids are written relative to the newest one as well.
+The state of the model depends only on the earlier events. So an implementation behind the alphabet is a
+function from words (sequences of letters) to answers. In answers, ids are relative to the newest one as well.
 """
 
 from abc import ABC, abstractmethod
@@ -23,13 +23,13 @@ START = 1_000_000
 LOWEST_ID = START // 2
 """Numbers from here on are ids."""
 NOON = 1_000_000_000
-"""The time at which a machine with a clock is read off, in ms; played sequences begin at time 0."""
+"""The time in ms at which the exploration of a model with a clock begins; played sequences begin at 0."""
 LOWEST_TIME = NOON // 2
 """Numbers from here on are times."""
 PLAYED_START = 20
 """The id that replaces START in a played sequence; it is small, so that reports stay readable."""
 STATES_REMEMBERED = 200_000
-"""States, and parts of states, whose ids are remembered."""
+"""The number of states, and of parts of states, whose ids are cached."""
 REFUSED = '"refused"'
 """The output of an event outside the protocol."""
 
@@ -84,7 +84,7 @@ def _written(value: object) -> str:
 
 
 class Taken(NamedTuple):
-    """One letter in one state."""
+    """One letter in one state: the event, and the answer of the model."""
 
     event: Wire
     edge: Edge
@@ -96,7 +96,7 @@ class Clock(NamedTuple):
     now: Callable[[Any], int]
     """The time in a state of the model, in ms."""
     horizon: int
-    """An event that happened longer ago than this, in ms, has the same effect as one that is just so old."""
+    """An event that happened longer ago than this, in ms, has the same effect as one exactly so long ago."""
     opening: Wire
     """The event that brings a fresh component to NOON."""
 
@@ -142,11 +142,11 @@ class Alphabet(NamedTuple):
         return Taken(event, oracle.step(node, event)) if self.allows(node.state, event) else None
 
     def played(self, event: Wire) -> Wire:
-        """An event as it is sent: with short ids."""
+        """An event as it is sent: with ids near PLAYED_START instead of START."""
         return {name: _moved(value, PLAYED_START - START) for name, value in event.items()}
 
     def events(self, oracle: Oracle, word: Sequence[int]) -> Iterator[Wire]:
-        """The events of a word as they are sent, as far as it is defined."""
+        """The events of a word as they are sent, up to its first letter that is not defined."""
         node = self.start(oracle)
         for chosen in word:
             taken = self.take(oracle, node, chosen)
@@ -226,7 +226,7 @@ def shown(value: object, newest: int) -> object:
 
 
 def output(effects: object, state: object, newest: int) -> str:
-    """An answer as one text, which is the output of a machine; `newest` is that of the state behind it."""
+    """An answer as one text, the output of a machine. `newest`: that of the state after the event."""
     answer = {"effects": shown(effects, newest), "state": shown(state, newest)}
     return orjson.dumps(answer, option=orjson.OPT_SORT_KEYS).decode()
 

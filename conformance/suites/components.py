@@ -48,7 +48,7 @@ def sink_alphabets(config: Wire) -> Iterator[Alphabet]:
 
 
 def source_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """The task of a source: triggers, what the source announces, ends, and whether the task runs."""
+    """The task of a source: triggers, induced checkpoints, their ends, and whether the task runs."""
     ids = range(1, SOURCE_IDS + 1)
     letters = [letter("trigger", checkpoint=one) for one in ids]
     letters += (letter("trigger", checkpoint=one, to="elsewhere") for one in ids)
@@ -91,7 +91,7 @@ _OF_SUBTASK = (
 
 
 def channel_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """A channel: the calls at both ends about one id and the next, and few items at each end."""
+    """A channel: the calls at both ends about one id, and few items at each end."""
     ids = range(1, CHANNEL_IDS + 1)
     letters = [letter("emit", value=0)]
     letters += (letter("send_barrier", checkpoint=one, alignment=how) for one in ids for how in _ALIGNMENTS)

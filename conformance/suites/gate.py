@@ -24,7 +24,7 @@ Bound = Callable[[Any, Wire], bool]
 
 @dataclass(frozen=True)
 class Waiting(Dependent):
-    """The value of a record: if it has to wait, the number of items before it; so no two are alike."""
+    """The value of a record that has to wait is the number of items before it, so that no two are equal."""
 
     channel: int
 
@@ -116,7 +116,7 @@ def unaligned(
 
 
 def of_types(config: Wire, waiting: int = 1) -> Alphabet:
-    """A gate of Flink 1.11 whose barriers may overtake: of checkpoints and savepoints; one or two threads."""
+    """A gate of Flink 1.11 with barriers of checkpoints and savepoints; two threads in mode unaligned."""
     letters: list[Letter] = []
     has_threads = config["mode"] == "unaligned"
     for channel in range(config["channels"]):
@@ -157,7 +157,7 @@ def _overtaking(config: Wire, letters: list[Letter], subject: str, waiting: int)
 
 
 def _at_level(alphabet: Alphabet, waiting: int) -> Alphabet:
-    """With records, if the level is polled; a maximum number of them waits."""
+    """The alphabet, at level polled also with records; at most `waiting` items wait."""
     if not _is_polled(alphabet.config):
         return alphabet
     channels = range(alphabet.config["channels"])

@@ -109,7 +109,7 @@ class _Builder:
         return branch
 
     def _extend(self, branch: Branch, depth: int) -> None:
-        """Every defined word of at most `depth` letters follows."""
+        """Add every defined word of at most `depth` letters after the branch."""
         if depth and branch.state != END:
             for letter, _ in self._machine.defined(branch.state):
                 self._extend(self._add(branch, (letter,)), depth - 1)
@@ -159,7 +159,7 @@ class _Builder:
                 self._part(branch.children[letter], (*above, branch), below - 1)
 
     def _parted(self, one: Branch, other: Branch) -> bool:
-        """A word that follows both separates them."""
+        """Whether the suite already has a word after both that separates them."""
         for letter in one.children.keys() & other.children.keys():
             left, right = self._machine.rows[one.state][letter], self._machine.rows[other.state][letter]
             assert left is not None

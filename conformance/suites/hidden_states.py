@@ -1,9 +1,9 @@
 """Wrong machines with hidden states, made at random: do a suite, tours or random walks refuse them?
 
-A hidden state is a copy of a state of the model's machine that one transition only leads to, so that it is a
-flag that this transition sets. Several hidden states follow each other: the flag stays for some letters.
-Letters that leave the state alone keep the flag or clear it. After the last hidden state one output or one
-target is wrong. All other transitions are those of the model.
+A hidden state is a copy of a state of the model's machine. Only one transition leads to it, so the copy is
+like a flag that this transition sets. Several hidden states form a chain. A letter that does not change the
+state keeps the flag or clears it, at random. In the last hidden state, one output or one target is wrong. All
+other transitions are those of the model.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ WALK = 60
 TRIES = 1_000
 """Machines drawn until one differs from the machine of the model."""
 OPEN = -1
-"""The number of the output where a machine defines no letter: every answer is right."""
+"""The number that stands for the output of a letter that is not defined: every answer is right."""
 
 Rows = list[list[Transition | None]]
 Numbers = NDArray[np.int64]
@@ -123,9 +123,9 @@ class Words:
             here = self._targets[steps]
 
     def refuse(self, other: Machine) -> bool:
-        """One of the words is answered differently; an answer is right behind a letter without definition.
+        """Whether `other` answers one of the words differently, before a letter that it does not define.
 
-        Only words are run that take a transition in which the machines differ.
+        Runs only the words that take a transition in which the machines differ.
         """
         answers, targets = self._tables(other)
         known = len(self._answers) - self._width  # without END

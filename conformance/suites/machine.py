@@ -132,7 +132,7 @@ def difference(left: Machine, right: Machine) -> Word | None:
 def differences(left: Machine, right: Machine) -> Iterator[Word]:
     """For each pair of states and letter with different outputs a shortest word, shortest first.
 
-    Behind a difference nothing is compared. Raises ValueError if the alphabets differ.
+    After a difference nothing is compared. Raises ValueError if the alphabets differ.
     """
     if left.letters != right.letters:
         raise ValueError("the machines have different alphabets; give machines over the same letters")

@@ -17,7 +17,7 @@ STATES_AT_MOST = 20_000
 
 
 class TooLargeError(ValueError):
-    """The alphabet does not bound the model, or bounds it too late."""
+    """The model has too many states over the alphabet."""
 
 
 def model_machine(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machine:

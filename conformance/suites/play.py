@@ -79,7 +79,7 @@ class Planned(NamedTuple):
 
 
 def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> list[Guarantee]:
-    """Play the suites of a component until one diverges; what each says. Outcomes are added to `total`."""
+    """Play the suites of a component until one diverges, add to `total`, and return their guarantees."""
     guarantees: list[Guarantee] = []
     streams = adapter if isinstance(adapter, ProcessAdapter) else None
     for alphabet, planned_one in planned(component, plan):
@@ -98,8 +98,9 @@ def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> 
 
 
 def planned(component: str, plan: Plan) -> list[Planned]:
-    """The suites of a component: all with k = 0, then larger ones, while they fit: first those of the
-    newest profile, the smallest first.
+    """The suites of a component: all with k = 0, then with larger k, as long as they fit into the limit.
+
+    For each k, suites of the newest profile are chosen first, and smaller suites before larger ones.
     """
     most_extra = plan.extra_states or 0
     thorough = most_extra > 1
@@ -135,7 +136,7 @@ def planned(component: str, plan: Plan) -> list[Planned]:
 
 
 def _may_grow(one: Planned, extra: int) -> bool:
-    """The suite with one extra state less fits."""
+    """Whether the suite with one extra state less fits into the limit."""
     guarantee = one.guarantee
     return guarantee.states > 0 and (extra == 0 or guarantee.extra == extra - 1)
 
@@ -150,7 +151,7 @@ def _unplayed(alphabet: Alphabet, states_at_most: int) -> Guarantee:
 
 
 def _ways(one: Planned, extra: int) -> int:
-    """Nearly the number of sequences, from above."""
+    """An estimate of the number of sequences, see `base_size`."""
     assert one.alphabet is not None
     return base_size(machine_of(one.alphabet), extra)
 

@@ -30,9 +30,9 @@ def left_out(component: str) -> str:
 
 
 def configurations(component: str, plan: Plan) -> list[Wire]:
-    """The configurations of the suite that have the pinned values, of gates with two channels.
+    """The configurations of the suite that have the pinned values; gates have two channels.
 
-    Those of a coordinator are made: small ones, of the newest and of the oldest profile.
+    For a coordinator, small configurations of the newest and of the oldest profile take their place.
     """
     fitting = generate.fitting(component, plan.pinned)
     if component == "coordinator" and fitting:

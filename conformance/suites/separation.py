@@ -1,4 +1,4 @@
-"""Words that separate the states of a machine: few that separate each pair, and one for each state if any."""
+"""Words that separate the states of a machine: few words for all pairs, and one for each state if any."""
 
 from collections import deque
 from collections.abc import Hashable, Sequence

@@ -1,4 +1,4 @@
-"""The runs that become vectors: scenarios, transcripts, directed cases, tours of small models, chance."""
+"""The runs that become vectors: scenarios, transcripts, directed cases, tours of small models, walks."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -68,7 +68,7 @@ def _runs(component: str, seed: int, walks: int, *, whole: bool, paths: bool) ->
 
 
 def scenario_runs(component: str) -> Iterator[Run]:
-    """The named scenarios, in every generation that has what they ask for."""
+    """The named scenarios, in each of their generations that has the options of the scenario."""
     for scenario in scenarios():
         if scenario.component == component:
             for profile in scenario.profiles:

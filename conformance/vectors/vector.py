@@ -32,10 +32,10 @@ class Vector(NamedTuple):
     """One run."""
 
     id: str
-    """A digest of configuration and events only, so that it stays when the expected answers change."""
+    """A digest of component, configuration and events, which stays when the expected answers change."""
     origin: str
-    """Where the run comes from: a named `scenario`, the `path` of a step function that z3 reads, a `tour`
-    of a small model, or a `walk` by chance."""
+    """Where the run comes from: a named `scenario`, a golden `transcript`, the `path` of a step function that
+    z3 reads, a `tour` of a small model, or a random `walk`."""
     component: str
     config: Wire
     steps: tuple[Expected, ...]
@@ -60,12 +60,12 @@ def vector_of(origin: str, component: str, config: Wire, events: Sequence[Wire])
 
 
 def identify(component: str, config: Wire, events: Sequence[Wire]) -> str:
-    """Twelve hexadecimal digits of the hash of the events and the configuration."""
+    """Twelve hexadecimal digits of the hash of the component, the configuration and the events."""
     return hashlib.sha256(canonical([component, config, list(events)])).hexdigest()[:12]
 
 
 def encode(vector: Vector) -> bytes:
-    """A line of JSON, with its end; `refused` stands only where it is true."""
+    """A line of JSON, with its end; a step has `refused` only if it is true."""
     steps = [
         {
             "event": step.event,

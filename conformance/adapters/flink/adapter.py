@@ -33,7 +33,7 @@ def command(release: Release, options: Sequence[str] = ()) -> list[str]:
 
 
 def command_for(release: Release, jar: Path, classes: Path) -> list[str]:
-    """The command for a jar and classes that are there."""
+    """The command for a fetched jar and compiled classes. Raises NoJavaError."""
     java = shutil.which("java")
     if java is None:
         raise NoJavaError("expected `java` on the PATH and found none; install a JDK of 11 or later")

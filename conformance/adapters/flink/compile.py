@@ -1,7 +1,7 @@
 """Compiling the Java side for a release: one set of sources, of which each release sees its sections.
 
 A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14.3` opens a section that only those
-releases see, `//# end` closes it. Where a class came with a patch release, `//# with CLASS` and
+releases see, `//# end` closes it. For a class that a patch release has added, `//# with CLASS` and
 `//# without CLASS` open sections for the jars that have it, or lack it. Compiled classes stay in the cache,
 under the hash of the sources.
 """
@@ -22,7 +22,7 @@ SECONDS = 300.0
 _SECTION = re.compile(r"//# (?:from (\d+(?:\.\d+){1,2}))? ?(?:before (\d+(?:\.\d+){1,2}))?")
 _CLASS = re.compile(r"//# with(out)? ([\w.$]+)")
 _DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
-"""The first line of what the compiler reports of one place."""
+"""The first line of one message of the compiler."""
 _SHOWN = 12
 """Lines of the compiler's message that are shown."""
 _SHORT_RUN = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
@@ -50,7 +50,7 @@ def compiled(release: Release, jar: Path) -> Path:
 
 
 def compiled_of(release: Release, texts: Mapping[str, str], jars: Sequence[Path]) -> Path:
-    """The folder with the classes that these sources give for a release; the jars are their class path.
+    """The folder with the classes of these sources, compiled for a release; the jars are their class path.
 
     Raises NoCompilerError where there is no JDK and CompileError where the jars are not as expected.
     """

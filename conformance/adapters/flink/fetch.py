@@ -33,7 +33,7 @@ _FILES = {
 
 
 class FetchError(FlinkError):
-    """The jar could not be had."""
+    """The jar could not be downloaded, or is not in the downloaded package."""
 
 
 class ChecksumError(FetchError):
@@ -85,7 +85,7 @@ def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> 
     command = own_process("pip", "download", "--quiet", "--disable-pip-version-check")
     command += ["--no-deps", "--dest", str(target), *_FILES[release.how]]
     built = importlib.util.find_spec("setuptools") and importlib.util.find_spec("wheel")
-    if release.how == "sdist" and built:  # pip asks it for its metadata; else pip brings its own tools
+    if release.how == "sdist" and built:  # builds metadata with these tools; else pip downloads its own
         command.append("--no-build-isolation")
     return [*command, *options, f"{release.package}=={release.version}"]
 
@@ -107,7 +107,7 @@ def _download(release: Release, target: Path, options: Sequence[str]) -> Path:
 
 
 def _keep(package: Path, folder: Path) -> Iterator[Path]:
-    """Write the jars of a wheel or of an archive into the folder; the `flink-dist` ones among them."""
+    """Write the jars of a wheel or of an archive into the folder; yields the `flink-dist` jars."""
     for name, content in _members(package):
         if KEPT.fullmatch(name):
             jar = folder / name

@@ -187,7 +187,7 @@ def command(
 
 
 def _name_of(model: str, *searched: object) -> str:
-    """The folder name of a search, which is unique for the model, its size and the options that count."""
+    """The folder name of a search, which is unique for the model, its size and the options of the search."""
     return f"{model}-{hashlib.sha256(repr(searched).encode()).hexdigest()[:8]}"
 
 
@@ -215,7 +215,7 @@ def _on_spark(
 
 
 def _answers(found: "Explored") -> list[str]:
-    """The line with the number and the time of the model's answers; none for a search without a table."""
+    """The line with the number and the time of the model's answers; empty for a search without a table."""
     if not found.answers:
         return []
     both = found.states / (found.search_seconds + found.model_seconds)

@@ -144,8 +144,8 @@ def variant_result(place: int) -> tuple[bool, str]:
 def any_number(components: Sequence[str], *, variants: bool) -> int:
     """Prove the rules of components; returns the exit code.
 
-    `components`: empty: all. `variants`: whether to refute mutants, too. Raises InputError for an unknown
-    name.
+    `components`: their names; empty for all. `variants`: whether to refute mutants, too. Raises InputError
+    for an unknown name.
     """
     from conformance.mutants.catalogue import load_catalogue
     from conformance.report.any_number import line_of, refutation_lines, variant_line
@@ -193,7 +193,7 @@ def alone(function: Callable[[Argument], Outcome], argument: Argument) -> Outcom
 
 
 def search_of(mutant: "Mutant") -> "Search":
-    """Searches a refutation of the mutant by the rule that it breaks."""
+    """Search for a refutation of the mutant by the rule that it breaks, and measure the processor time."""
     from conformance.report.any_number import Search
     from model.checker.any_number.claims import UNBOUNDED, refute
     from model.checker.any_number.reread import Edit

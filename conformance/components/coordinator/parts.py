@@ -37,7 +37,7 @@ from model.store.wire import TYPES
 from spec.values import State
 
 OUTSIDE = (Acknowledged, NotifyAbort, NotifyComplete, NotifyMaster)
-"""Effects that no part has; CoordinatorModel.tla has those that go to tasks."""
+"""Effects that no module of a part has; CoordinatorModel.tla has those that go to tasks."""
 
 
 def _effect(effect: Effect) -> Word:
@@ -48,7 +48,7 @@ def _effect(effect: Effect) -> Word:
 
 
 def project_scheduler(given: Given) -> Projection:
-    """Scheduler.tla and the closed scheduler."""
+    """Pairs Scheduler.tla with the closed model of the scheduler."""
     delay, min_pause = given.number("InitialDelay"), given.number("MinPause")
     closed = closed_scheduler(given.number("Interval"), delay, min_pause)
 
@@ -72,7 +72,10 @@ def project_scheduler(given: Given) -> Projection:
 
 
 def project_master_phase(given: Given) -> Projection:
-    """TriggerModel.tla and the closed phase: one word for the triggers of all masters of a kind."""
+    """Pairs TriggerModel.tla with the closed model of the master phase.
+
+    TLA+ has one effect for the triggers of all masters of one kind.
+    """
     masters = len(given.sets["Coordinators"]), len(given.sets["Hooks"])
     closed = closed_master_phase(*masters, given.number("M"), given.coordinators)
     waiting = closed.step(closed.state._replace(master=0), TriggerRequest(CHECKPOINT, False, False)).state
@@ -121,7 +124,7 @@ def _of_trigger(event: Event) -> Word:
 
 
 def _collected(masters: tuple[int, int], event: Event, effects: tuple[Effect, ...]) -> Words:
-    """The words of the effects; a failure that counts fails the job at once, as none is tolerated."""
+    """The effects as TLA+ has them; a failure that counts fails the job, because none is tolerated."""
     found: list[Word] = []
     left = [one for one in effects if type(one) not in (*OUTSIDE, DiscardCheckpoint)]
     while left:
@@ -147,7 +150,7 @@ def _collected(masters: tuple[int, int], event: Event, effects: tuple[Effect, ..
 
 
 def project_job(given: Given) -> Projection:
-    """JobLifecycleModel.tla and the closed job."""
+    """Pairs JobLifecycleModel.tla with the closed model of the job."""
     tasks = range(len(given.sets["Tasks"]))
     closed = closed_job(len(tasks), given.number("M"), retains=given.flag("Retains"))
 

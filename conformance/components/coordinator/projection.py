@@ -3,9 +3,9 @@
 The operators that a configuration replaces determine the closed model in Python: the requests, the
 failures, the generation. The z3 relation is made for the shapes that a model meets
 (`model.coordinator.proofs.reached`) where that takes seconds: 174 shapes and 846 paths for one pending
-checkpoint at a time and requests of one rank. Two at a time are 518 shapes and 3,872 paths, and take five
-times as long; requests that are sorted take minutes. There TLC and the explorer alone are compared, and the
-proofs (`model.coordinator.proofs.coordinator`) execute the same step functions.
+checkpoint at a time and requests that need no sorting. Two pending checkpoints have 518 shapes and 3,872
+paths, and take five times as long; sorted requests take minutes. In these models only TLC and the explorer
+are compared; the proofs (`model.coordinator.proofs.coordinator`) execute the same step functions.
 """
 
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ def _tolerable(given: Given) -> int:
 
 
 def _is_small(given: Given) -> bool:
-    """One pending checkpoint at most and requests of one rank: few shapes, each of few paths."""
+    """Whether at most one checkpoint is pending and requests need no sorting: few shapes of few paths."""
     return given.number("MaxConcurrent") == 1 and not (
         {"OfferedRequests", "Restarts", "SlowCleaning"} & given.replaced.keys()
     )
@@ -243,7 +243,7 @@ def _effect(effect: Effect) -> Word:
 
 
 def project_coordinator(given: Given) -> Projection:
-    """CoordinatorModel.tla and the closed coordinator whose time is relative."""
+    """Pairs CoordinatorModel.tla with the closed model of the coordinator whose time is relative."""
     from model.coordinator.proofs.reached import met_cases
 
     closed = closed_relative(_plan(given), given.number("Retain"), _scope(given))
@@ -258,7 +258,7 @@ def project_coordinator(given: Given) -> Projection:
 
 
 def project_failures(given: Given) -> Projection:
-    """FailuresModel.tla and the closed count of failures."""
+    """Pairs FailuresModel.tla with the closed model that counts failures."""
     ids = given.number("M")
     reasons = (
         "CHECKPOINT_DECLINED",
@@ -278,7 +278,7 @@ def project_failures(given: Given) -> Projection:
 
 
 def project_files(given: Given) -> Projection:
-    """SharedState.tla and the closed registry of shared files."""
+    """Pairs SharedState.tla with the closed model of the registry of shared files."""
     closed = closed_files(given.sets["Files"], given.number("M"), given.number("Retain"))
     rest: Files = closed.state
     ids = range(1, len(rest.done) + 1)

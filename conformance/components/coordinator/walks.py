@@ -37,7 +37,7 @@ def is_from_1_14(profile: str) -> bool:
 
 
 def varied(profile: str, rng: Random) -> Wire:
-    """One configuration of a generation, with some of everything that can be configured."""
+    """A configuration of a generation, with random values for its options."""
     config: dict[str, object] = {
         "tasks": rng.choice(_TASKS),
         "profile": profile,

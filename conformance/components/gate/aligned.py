@@ -1,6 +1,6 @@
-"""Gates that align or track, in TLA+: exactly-once, exactly-once with its own store, at-least-once.
+"""Gates that align or track, in TLA+: exactly-once, exactly-once that stores blocked items, at-least-once.
 
-What every gate has in common is here too: its constants, its observed fields, the events that it may be sent.
+The parts that all gates share are here too: constants, observed fields, the events that may be sent.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,7 +40,7 @@ TRACKED_AT_MOST = 50
 GATE = Record(*fields("current", "pending", "repeats", "failed"), *fields("blocked", "closed", of=FLAGS))
 
 CALLS = ("inject", "advance")
-"""Events that wait for no channel."""
+"""Events that do not arrive on a channel."""
 IS_CALL = f"event[1] \\in {set_of(CALLS)}"
 ALLOWS = f"~gate.failed /\\ ({IS_CALL} \\/ event[2] \\in Channels \\ gate.closed)"
 """The events that the environment may send to a gate."""
@@ -67,7 +67,7 @@ _PROCESS = '<<<<"process", event[2], event[3]>>>>'
 
 
 def project_gate(given: Given) -> Projection:
-    """AlignedModel.tla and the closed gate."""
+    """Pairs AlignedModel.tla with the closed model of the gate."""
     from model.gate.proofs.aligned import gate_cases
 
     channels, profile = given.number("N"), given.gates
@@ -89,7 +89,7 @@ def project_gate(given: Given) -> Projection:
 
 
 def aligned_steps(gate: str) -> Steps:
-    """The step of an aligning gate, the expression `gate`, for each event."""
+    """For each event, the step of an aligning gate; `gate` is the TLA+ expression of its state."""
     return steps(
         "gate",
         gate,
@@ -102,7 +102,7 @@ def aligned_steps(gate: str) -> Steps:
 
 
 def bind_aligned(divergence: Divergence, profile: Profile) -> Binding:
-    """Mode exactly-once, where the network holds back what is blocked."""
+    """The binding for mode exactly-once, where the network holds the items of blocked channels."""
     return Binding(
         "gate",
         module="AlignedModel",
@@ -137,7 +137,7 @@ def _written(item: Item) -> Word:
 
 
 def project_storing(given: Given) -> Projection:
-    """BufferingModel.tla and the closed gate that stores items; TLA+ has no values of records."""
+    """Pairs BufferingModel.tla with the closed gate that stores items; TLA+ has no values of records."""
     channels, limit = given.number("N"), given.number("Limit") or UNLIMITED
     closed = closed_buffer(channels, given.number("M"), given.number("Room"), limit)
     buffer = Record(
@@ -155,7 +155,10 @@ def project_storing(given: Given) -> Projection:
 
 
 def bind_storing(divergence: Divergence, profile: Profile) -> Binding:
-    """Mode exactly-once up to 1.10 at the polled level: the gate itself stores. Raises NotInTlaError."""
+    """The binding for mode exactly-once up to 1.10 at the polled level: the gate itself stores items.
+
+    Raises NotInTlaError if the limit is smaller than one item.
+    """
     limit = divergence.config.get("alignment_limit_bytes", UNLIMITED)
     if 0 < limit < PAGE_BYTES:
         raise NotInTlaError(
@@ -200,7 +203,7 @@ def _tracker(channels: int) -> Record:
 
 
 def project_tracker(given: Given) -> Projection:
-    """TrackingModel.tla and the closed tracker."""
+    """Pairs TrackingModel.tla with the closed model of the tracker."""
     from model.gate.proofs.tracking import tracker_cases
 
     channels, bound, profile = given.number("N"), given.number("Bound"), given.gates
@@ -224,7 +227,7 @@ def project_tracker(given: Given) -> Projection:
 
 
 def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
-    """Mode at-least-once: the tracker, which holds nothing back."""
+    """The binding for mode at-least-once: the tracker, which blocks no channel."""
     return Binding(
         "gate",
         module="TrackingModel",

@@ -70,7 +70,7 @@ def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 
 def _only(binding: Binding, polled: bool, *unknown: str) -> Binding:
-    """The events, without those that this level or generation does not have."""
+    """The binding without the events that this level or generation does not have."""
     gone = (*unknown, *(() if polled else ("record",)))
     return binding._replace(steps={kind: step for kind, step in binding.steps.items() if kind not in gone})
 

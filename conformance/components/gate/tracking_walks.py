@@ -13,7 +13,7 @@ _DISTANCES = (-4, -2, -1, -1, 0, 0, 0, 1, 1, 1, 2)
 
 
 def tracking_chooser(config: Wire, rng: Random) -> Chooser:
-    """Barriers of ids under way and around them, cancellations, ends; one case in eight floods first."""
+    """Barriers of tracked ids and ids near them, cancellations, ends; one case in eight begins with FLOOD."""
     channels = config["channels"]
     polled = config.get("level", "polled") == "polled"
     draw = rng.random

@@ -1,4 +1,4 @@
-"""Gates whose barriers overtake, or may, in TLA+: unaligned and alternating, by generation."""
+"""Gates whose barriers may overtake records, in TLA+: modes unaligned and alternating, by generation."""
 
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -47,21 +47,21 @@ DECIDING = Record(
     *fields("current", "pending", "overtaking", "repeats", "failed"),
     *fields("arrived", "blocked", "closed", of=FLAGS),
 )
-"""A gate that is pending has read a barrier."""
+"""`pending` of TLA+ is also `begun` of the model: these gates begin a checkpoint when they read a barrier."""
 
 
 # ---------------------------------------------------------------- from 1.13 on
 
 
 def _effect(effect: Wire) -> Word:
-    """An effect; a trigger without the flag is aligned, and has one field less."""
+    """An effect as TLA+ has it: `unaligned` is left out if it is false."""
     return plain(
         "gate", {name: content for name, content in effect.items() if name != "unaligned" or content}
     )
 
 
 def project_unaligned(given: Given) -> Projection:
-    """UnalignedModel.tla and the closed gate."""
+    """Pairs UnalignedModel.tla with the closed model of the gate."""
     from model.gate.proofs.unaligned import unaligned_cases
 
     channels, alternating = given.number("N"), given.flag("Alternating")
@@ -96,7 +96,7 @@ def project_unaligned(given: Given) -> Projection:
 
 
 def unaligned_steps(gate: str) -> Steps:
-    """The step of a gate of 1.14, the expression `gate`, for each event."""
+    """For each event, the step of a gate of 1.14; `gate` is the TLA+ expression of its state."""
     return steps(
         "gate",
         gate,
@@ -110,7 +110,7 @@ def unaligned_steps(gate: str) -> Steps:
 
 
 def bind_unaligned(divergence: Divergence, profile: Profile) -> Binding:
-    """Both modes from 1.14 on."""
+    """The binding for both modes from 1.14 on."""
     config = divergence.config
     passed = accumulate((event.get("ms", 0) for event in divergence.events), initial=0)
     nows = {id(event): now for event, now in zip(divergence.events, passed, strict=False)}
@@ -152,7 +152,7 @@ OptionsFrom(event, i) ==
 
 
 def _decided(event: Wire, edge: Edge | None = None) -> Word:
-    """An event; of a barrier's options only these decide, and are a record of the module."""
+    """An event as TLA+ has it: a barrier's `alignment` and `savepoint` are a record, others are left out."""
     if event["kind"] not in ("barrier", "receive_barrier", "announce"):
         return plain("gate", event)
     full = filled("gate", event)
@@ -161,13 +161,13 @@ def _decided(event: Wire, edge: Edge | None = None) -> Word:
 
 
 def _flagged(effect: Wire) -> Word:
-    """An effect; every trigger says whether barriers of it are still on their way."""
+    """An effect as TLA+ has it: every trigger has the field `unaligned`."""
     flagged = {**effect, "unaligned": effect.get("unaligned", False)}
     return plain("gate", flagged if effect["kind"] == "trigger" else effect)
 
 
 def project_first_decides(given: Given) -> Projection:
-    """FirstDecidesModel.tla and the closed gate; a refusal has no text."""
+    """Pairs FirstDecidesModel.tla with the closed model of the gate; the effect `fail` has no text."""
     closed = closed_first_decides(
         given.number("N"), given.number("M"), alternating=given.flag("Alternating"), profile=given.gates
     )
@@ -187,7 +187,7 @@ def _read(gate: str) -> str:
 
 
 def first_decides_steps(gate: str) -> Steps:
-    """The step of a gate whose first barrier decides, the expression `gate`, for each event."""
+    """For each event, the step of a gate whose first barrier decides; `gate` is the expression of it."""
     silent = f"[gate |-> {gate}, out |-> <<>>]"
     return steps(
         "gate",
@@ -210,7 +210,7 @@ def _without_after_finish(module: str, divergence: Divergence, profile: Profile)
 
 
 def bind_first_decides(divergence: Divergence, profile: Profile) -> Binding:
-    """Both modes of 1.12, and mode alternating of 1.11. Raises NotInTlaError."""
+    """The binding for both modes of 1.12, and for mode alternating of 1.11. Raises NotInTlaError."""
     constants = _without_after_finish("FirstDecides", divergence, profile)
     return Binding(
         "gate",
@@ -228,11 +228,14 @@ def bind_first_decides(divergence: Divergence, profile: Profile) -> Binding:
 
 
 _MAIL = each(lambda left: Left(left[1], left[0] == "abort", left[0] == "trigger" and left[2]))
-"""The effects that the network thread leaves: aborts with their reason, triggers with their flag."""
+"""The effects that the network thread leaves for the task: aborts, and triggers with their `unaligned`."""
 
 
 def project_threads(given: Given) -> Projection:
-    """TwoThreadsModel.tla and the closed threads, whose barriers all overtake: none has options there."""
+    """Pairs TwoThreadsModel.tla with the closed model of the two threads.
+
+    All barriers overtake in these models, so they have no options.
+    """
     channels = given.number("N")
     closed = forgetting(closed_threads(channels, given.number("M")), "gate.first")
     start: Threads = closed.state
@@ -250,7 +253,7 @@ def project_threads(given: Given) -> Projection:
 
 
 def bind_threads(divergence: Divergence, profile: Profile) -> Binding:
-    """Mode unaligned of 1.11, with its two threads. Raises NotInTlaError."""
+    """The binding for mode unaligned of 1.11, with its two threads. Raises NotInTlaError."""
     constants = _without_after_finish("TwoThreads", divergence, profile)
     return Binding(
         "gate",

@@ -20,7 +20,7 @@ _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 
 
 def is_savepoint(checkpoint: int) -> bool:
-    """If the type of a checkpoint decides, every third id of a walk is that of a savepoint."""
+    """Whether an id of a walk is that of a savepoint, in a generation whose gates depend on the type."""
     return checkpoint % 3 == 2
 
 
@@ -121,7 +121,7 @@ class _Source:
         return options
 
     def _late_end(self, observed: Wire, channel: int) -> Wire:
-        """An alignment that is announced too late, goes on aligned, and meets an end (UNAL-19)."""
+        """An alignment that is announced after its time-out, and meets the end of a channel (UNAL-19)."""
         if self._now <= TIMEOUT:
             return self._pass(2 * TIMEOUT)
         begins = not observed["pending"]

@@ -17,13 +17,13 @@ from conformance.drive.plan import Plan
 from conformance.generators import generate
 
 LENGTH = 24
-"""Events of a run that the protocol allows."""
+"""The maximum number of events in a run that the protocol allows."""
 CUTS = (0, 1, 3, 7, 12)
-"""The number of events of a run before the first batch that has an event to be refused."""
+"""The number of events before the refused event, in each batch that has one."""
 
 
 def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[FailedCheck, ...]:
-    """The evidence of each check that fails and is not a known failure, from one configuration."""
+    """The evidence of each failed check that is not known, from the first configuration that has one."""
     oracles = Oracles(component)
     found: list[FailedCheck] = []
     for config in one_of_each(component, plan):
@@ -56,7 +56,10 @@ def _evidence(check: str, oracle: Oracle, run: Sequence[Wire], what: str) -> Fai
 
 
 def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> FailedCheck | None:
-    """Checks batches with an event that must be refused: only the events before it are applied."""
+    """Send batches with an event to be refused. Exactly the events before it must be applied.
+
+    Returns the evidence of the first batch for which this does not hold, or None.
+    """
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
         return None  # other checks examine what the implementation offers
@@ -95,7 +98,10 @@ def _spelled(answer: Applied) -> bytes:
 def behind_a_failure(
     oracle: Oracle, adapter: Adapter, run: Sequence[Wire], failing: Sequence[Wire]
 ) -> FailedCheck | None:
-    """Checks a new instance after one that has failed at the last event of `failing`, if any."""
+    """The evidence if a new instance answers `run` differently after another one has failed, else None.
+
+    `failing`: a run whose last event fails the task; if it is empty, nothing is checked.
+    """
     if not failing or replay(oracle, adapter, run).divergence is not None:
         return None
     if replay(oracle, adapter, failing).divergence is not None:

@@ -1,8 +1,8 @@
-"""A failure outside a single case, as values, so that it can be saved, listed as known, and repeated.
+"""A failed check that no single case shows, as values to save it, to list it as known, and to repeat it.
 
-A late difference or hang in a long life, a batch after a refused event, an instance after a failed one, and
-an instance that is not made have no sequence of events with an answer that differs. Their checks are played
-again from a few values; a long life from its number of checkpoints, because its events are generated.
+Four checks are of this kind: a long life that differs or hangs late, a batch with a refused event, a new
+instance after a failed one, and an instance that is not made. A FailedCheck has the values to play the check
+again. For a long life this is the number of checkpoints, because the events are generated.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class FailedCheck(NamedTuple):
     what: str = ""
     """The defect, as one sentence."""
     verdict: Verdict = Verdict.DIVERGES
-    """UNDETERMINED of a hang, and of an instance that is not made."""
+    """UNDETERMINED for a hang, and for an instance that is not made."""
 
     def values(self) -> dict[str, object]:
         """The run that is played, as JSON values."""
@@ -41,7 +41,10 @@ class FailedCheck(NamedTuple):
 
 
 def failed_check_of(read: Mapping[str, Any]) -> FailedCheck:
-    """The evidence of such values. Raises KeyError, TypeError or ValueError for any other value."""
+    """The failed check of values that `FailedCheck.values` returned, and its verdict if they have one.
+
+    Raises KeyError, TypeError or ValueError for any other value.
+    """
     events, before = tuple(read["events"]), tuple(read.get("before", ()))
     checkpoints = read.get("checkpoints", 0)
     if read["check"] not in CHECKS:

@@ -1,6 +1,7 @@
 """Whether a measure grows over a life: compares the medians of the first and the last tenth.
 
-A runtime grows while it warms up, and then stays. So growth counts only if it continues in the second half.
+The memory of a runtime grows while it warms up, and then stays constant. So growth counts only if it
+continues in the second half.
 """
 
 from collections.abc import Sequence

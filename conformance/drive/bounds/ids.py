@@ -25,6 +25,7 @@ BOUNDS = {INT32: "2^31", UINT32: "2^32", DOUBLE: "2^53", INT64: "2^63 - 1"}
 COUNTED = frozenset({"coordinator"})
 """Components that draw their ids themselves."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
+"""Messages of tasks and masters, with an id that the coordinator has drawn."""
 ROOM = 256
 """The assumed distance of the highest id from the lowest one in a run whose end is not known."""
 
@@ -114,7 +115,10 @@ def mapped_config(component: str, config: Wire, ids: IdMap) -> Wire:
 
 
 def highest_id(component: str, events: Sequence[Wire], config: Wire = MappingProxyType({})) -> int:
-    """The highest id of a case; ROOM if its configuration has an id, which is mapped without the events."""
+    """The highest id of a case.
+
+    It is ROOM if the configuration restores an id, because `mapped_config` maps this id without the events.
+    """
     if is_id(config.get(RESTORED)):
         return ROOM
     fields = fields_of(component)
@@ -122,7 +126,10 @@ def highest_id(component: str, events: Sequence[Wire], config: Wire = MappingPro
 
 
 def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[Wire]:
-    """The event with its ids mapped. If the component draws its ids, the message with a large id precedes it.
+    """The event with its ids mapped.
+
+    If the coordinator draws its ids, and `ids` cannot set the first one, a message about a drawn id is
+    preceded by the same message about a large id.
 
     An id above `highest` counts as `highest`: no mapped id is beyond the bound.
     """
@@ -141,7 +148,7 @@ def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[
 
 @cache
 def fields_of(component: str, limit: str = "ids") -> tuple[str, ...]:
-    """The fields of its events whose types `limits` of `hello` bounds: with ids, or with `milliseconds`.
+    """The fields of the component's events whose values a limit of `hello` bounds: `ids` or `milliseconds`.
 
     Offsets may be as large as ids, and count as ids. A part of the model that is not a
     component of the protocol has no such fields.

@@ -43,6 +43,7 @@ WATCHED = 20_000
 GROWING_STATE = frozenset({"sink"})
 """Components whose observable state grows with each checkpoint: their lives are SHORT and not measured."""
 SHORT = 2_000
+"""The maximum number of checkpoints in such lives."""
 BATCH = 100
 """Events of one request, at least."""
 SAMPLED = 10
@@ -52,16 +53,16 @@ SHOWN = 600
 
 
 class Round(NamedTuple):
-    """The events of a life."""
+    """The events of a life: `opening` once, then `events` again and again with greater ids."""
 
     opening: tuple[Wire, ...]
     events: tuple[Wire, ...]
     ids: int
-    """The ids of the next round are so much greater."""
+    """The ids of a round exceed those of the round before by this number."""
 
 
 class _Life(NamedTuple):
-    """One instance."""
+    """The life of one instance, with its number of checkpoints."""
 
     component: str
     config: Wire
@@ -70,7 +71,10 @@ class _Life(NamedTuple):
 
 
 def play_lives(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[FailedCheck, ...]:
-    """One life in each mode of a gate, else one; the first that differed, unknown, beyond its first events.
+    """Play one life in each mode, or one life if the component has no modes, and add them to `total`.
+
+    Returns the first wrong answer after the first SHOWN events of a life, if it is not known. An earlier
+    wrong answer is a divergence in `total`.
 
     Growth is measured again in a new process before it is added to `total`.
     """
@@ -132,7 +136,10 @@ def _chosen(component: str, plan: Plan) -> Iterator[tuple[Wire, Round]]:
 
 
 def _for(config: Wire, round_: Round) -> Round:
-    """The round at a gate of more channels than two; at a large one nothing completes."""
+    """The round, widened for a gate of more than two channels.
+
+    It is not widened for gates larger than SIZES: no checkpoint completes at them.
+    """
     channels = config.get("channels", 2)
     if channels <= 2 or channels > SIZES[-1]:
         return round_
@@ -178,7 +185,7 @@ def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
 
 
 def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str] | FailedCheck:
-    """Play one life and add it to `total`: what grows, or how an answer differs."""
+    """Play one life and add it to `total`. Returns what grows, or the wrong answer after SHOWN events."""
     made = adapter.new(life.component, life.config)
     if isinstance(made, FAILURES):
         total.stopped = made
@@ -235,14 +242,14 @@ def _play_again(
 
 
 class _Watch:
-    """Measures each answer."""
+    """Measures the time of each answer, and the memory of the adapter's processes."""
 
     def __init__(self, adapter: Adapter) -> None:
         self._adapter = adapter
         self._memory = adapter.memory if isinstance(adapter, Watched) else lambda: None
         self.events = 0
         self.seconds: list[float] = []
-        """The seconds of one event, for each request."""
+        """For each request, its seconds divided by its number of events."""
         self.sizes: list[float] = []
         """Bytes, once in SAMPLED requests."""
 

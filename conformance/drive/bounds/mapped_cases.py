@@ -66,7 +66,7 @@ def _allowed(
     cases: Sequence[tuple[Oracle, Sequence[Wire]]],
     where: tuple[Adapter, Plan, Played],
 ) -> tuple[Way, ...]:
-    """Play the cases with each map; those before the first that the implementation declines."""
+    """Play the cases with each map. Returns the maps before the first one that is declined."""
     adapter, plan, total = where
     large = Oracles(component)
     for position, way in enumerate(ways):

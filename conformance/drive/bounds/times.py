@@ -49,7 +49,7 @@ MAPS: tuple[TimeMap, ...] = (
 
 
 def maps_within(greatest: int | None) -> tuple[TimeMap, ...]:
-    """The maps whose times an implementation takes that declares `greatest` as its greatest time."""
+    """The maps for an implementation that declares `greatest` as its greatest time, in milliseconds."""
     return tuple(one for one in MAPS if greatest is None or one.greatest <= greatest)
 
 
@@ -83,7 +83,7 @@ def mapped_config(component: str, config: Wire, times: TimeMap) -> Wire:
 
 
 def opening(times: TimeMap) -> Iterator[Wire]:
-    """The events before the first event of a case."""
+    """The `advance` to send before the first event of a case, if the case begins late."""
     if times.begin:
         yield {"kind": "advance", "ms": times.begin}
 

@@ -12,7 +12,7 @@ from conformance.drive.bounds.times import TimeMap
 
 
 class ValueMap(NamedTuple):
-    """One map of the values of a case; None: they stay."""
+    """One map of the values of a case. None leaves the ids, or the times, as they are."""
 
     ids: IdMap | None
     times: TimeMap | None
@@ -29,7 +29,7 @@ class ValueMap(NamedTuple):
         return config if times is None else of_times.mapped_config(component, config, times)
 
     def opening(self, component: str, config: Wire) -> list[Wire]:
-        """The events before the first event of a case."""
+        """The events to send before the first event of a case, so that it begins late."""
         times = self._times(component, config)
         return [] if times is None else list(of_times.opening(times))
 
@@ -51,7 +51,10 @@ class ValueMap(NamedTuple):
 
 
 def combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> tuple[ValueMap, ...]:
-    """Each map of ids at least once, with the maps of times in turn; none: with times as they are."""
+    """Pairs of a map of ids and a map of times, so that each map occurs at least once.
+
+    The times are mapped by each map in turn; in one pair of each turn they are not mapped.
+    """
     return tuple(_combined(ids, times))
 
 

@@ -24,7 +24,7 @@ _OF_ALL = frozenset({"barrier", "announce", "receive_barrier", "end_of_partition
 
 
 def widened(events: Sequence[Wire], channels: int, wide: int, *, first: bool) -> list[Wire]:
-    """Converts a case for `channels` channels into one for `wide`; its first or last becomes the group."""
+    """Converts a case of `channels` channels to `wide` ones: its first or last channel becomes the group."""
     return [event for one in events for event in _widened(one, channels, wide, first=first)]
 
 

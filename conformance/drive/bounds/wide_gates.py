@@ -29,7 +29,7 @@ from conformance.generators import generate
 LONGEST = 600
 """If a widened rule case has more events, the channel at its other end is widened instead."""
 KINDS = 8
-"""With k times this number of configurations, each has its long cases at one of k sizes."""
+"""If there are k times this number of configurations, each has its long cases at about one size in k."""
 MANY = 20
 """Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100
@@ -37,7 +37,7 @@ LARGE_BATCH = 100
 
 
 def play_wide_gates(adapter: Adapter, plan: Plan, total: Played) -> None:
-    """Gates of each size, ascending, up to the limit of `hello`; large ones only in runs of MANY examples."""
+    """Play gates of each size, ascending, up to the limit of `hello`; large ones only with MANY examples."""
     for size in _sizes(plan):
         _play(size, adapter, plan, total)
         if _bound(size) in total.tried.declined:
@@ -92,7 +92,10 @@ def _cases(size: int, plan: Plan) -> Iterator[Case]:
 
 
 def _other_cases(size: int, plan: Plan) -> Iterator[Case]:
-    """Boundary cases of each configuration; others in turn. Large gates: one configuration for each mode."""
+    """Boundary cases for each configuration; random walks and complete cases for some of them, see KINDS.
+
+    Large gates have one configuration for each mode.
+    """
     configs = list(one_of_each("gate", plan))
     if _is_large(size):
         configs = list({config.get("mode"): config for config in reversed(configs)}.values())
@@ -117,7 +120,7 @@ def _case(oracle: Oracle, events: list[Wire]) -> Case:
 
 
 def _rule_cases(size: int, plan: Plan) -> Iterator[Case]:
-    """Each rule case, widened: in turn its first and its last channel stands for all further channels."""
+    """Each rule case, widened: alternately its first or its last channel stands for all further channels."""
     oracles = Oracles("gate")
     for number, (oracle, events) in enumerate(rule_cases("gate", plan, Oracles("gate"))):
         wide = oracles.of({**oracle.config, "channels": size})

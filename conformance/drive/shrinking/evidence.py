@@ -1,8 +1,8 @@
 """The evidence of a run: its divergence, hang or flaky answer in the simplest case that shows it.
 
 Shrinking a divergence costs little. A hang costs a time limit each time, and a flaky answer may need many
-plays, so both have a budget: HANGS and PLAYS. What was found at the end is confirmed with the whole time
-limit; a divergence that does not come again is flaky.
+plays, so both have a budget: HANGS and PLAYS. The result is confirmed with the whole time limit; a divergence
+that does not occur again is flaky.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,10 +17,10 @@ from conformance.drive.shrinking.shrink import Play, kept, player
 from conformance.drive.shrinking.simplest import simplest
 
 HANGS, HANG_SHARES = 20, (10, 2)
-"""Shrinking ends after this number of hangs, each of which gets the first of these parts of the time limit.
+"""Shrinking ends after HANGS hangs. At first it waits a tenth of the time limit for each answer.
 
-If the result does not hang with the whole limit, answers were slow (a loaded machine), and the second part
-applies.
+If the result does not hang with the whole limit, answers were only slow (a loaded machine). Shrinking then
+begins again, and waits half of the limit.
 """
 PLAYS = 400
 """Shrinking a flaky answer ends after this number of plays."""
@@ -29,7 +29,7 @@ TRIES = 5
 REPEATS = 20
 """The number of plays in which the frequency of a flaky answer is counted."""
 CONFIRMED = 2
-"""The number of further plays in which a divergence must come again."""
+"""The number of further plays in which a divergence must occur again."""
 
 
 def evidence(played: Played, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence | None:

@@ -112,13 +112,13 @@ def lowest(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def replaced(event: Wire, field: str, values: Mapping[int, int]) -> Wire:
-    """The event; `values` replaces the number of its field if it has a new one for it."""
+    """The event, with the number in `field` replaced by the one that `values` has for it, if any."""
     value = event.get(field)
     return {**event, field: values[value]} if type(value) is int and value in values else event
 
 
 def numbered(component: str) -> Iterator[tuple[str, ...]]:
-    """The fields of events that hold numbers of one kind; not the ids that a coordinator chooses itself."""
+    """Groups of event fields whose numbers are renumbered together; none if a coordinator draws the ids."""
     fields = () if component == "coordinator" else fields_of(component)
     yield from ((field,) for field in fields) if component == "offsets" else (fields,)
 

@@ -1,4 +1,4 @@
-"""Judge automatic mutants, folder by folder, in processes forked from one that has loaded no protocol."""
+"""Judge automatic mutants folder by folder, in processes that begin without any loaded protocol module."""
 
 import queue
 from collections.abc import Iterable, Iterator
@@ -61,7 +61,7 @@ def judge_all(
     `dumps`: the folder of TLC's graphs for the triangle; missing graphs are made first. `first`: after the
     first judge that finds a broken rule, no other judges the edit. `seconds`: time after which no further
     edit of Python and no further folder of TLA+ begins; then small folders come first, so that few edits are
-    left out. Raises ScoreError if a judge has a complaint about sources without an edit.
+    left out. Raises ScoreError if a judge has a complaint about the unedited sources.
     """
     end = monotonic() + seconds
     for name in _SHARED:

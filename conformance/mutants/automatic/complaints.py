@@ -6,45 +6,45 @@ from typing import NamedTuple
 from conformance.mutants.automatic.operators import Edit
 
 UNPARSED = "no TLA+"
-"""The complaint about an edit of the specification that is no mutant."""
+"""The complaint about an edit of the specification that is not valid TLA+, and so is no mutant."""
 UNTYPED = "no typed Python"
-"""The complaint about an edit of model or implementation that is no mutant."""
+"""The complaint about an edit of model or implementation that mypy rejects, and so is no mutant."""
 _CRASH, _TOO_LONG = "crash: ", "too long: "
 
 
 def crash(why: str) -> str:
-    """The complaint of an exception, or of an expression that cannot be evaluated."""
+    """The complaint for an exception, or for an expression that cannot be evaluated."""
     return f"{_CRASH}{why}"
 
 
 def too_long(where: str) -> str:
-    """The complaint of a judge that does not end, or of a model without bounds."""
+    """The complaint for a judge that does not end, or for a model without bounds."""
     return f"{_TOO_LONG}{where}"
 
 
 def is_crash(complaint: str) -> bool:
-    """Whether a judge could not go on."""
+    """Whether the complaint is that the judge crashed."""
     return complaint.startswith(_CRASH)
 
 
 def is_by_rule(complaint: str) -> bool:
-    """Whether a rule is broken, or two layers differ."""
+    """Whether the complaint is a broken rule, or a difference of two layers."""
     return bool(complaint) and not complaint.startswith((_CRASH, _TOO_LONG))
 
 
 class Judged(NamedTuple):
-    """One mutant, and what each judge complains of."""
+    """One mutant, with the complaint of each judge."""
 
     edit: Edit
     complaints: Mapping[str, str]
     """By judge: rules, a model, an exception; empty if the judge found nothing wrong.
 
-    A judge that was not consulted is missing.
+    A judge that did not run is missing.
     """
     same_paths: int = 0
     """Paths of the proofs on which the mutant was proved to agree with the original; 0 if it was not."""
     is_run: bool = True
-    """Some judge runs the edited statement."""
+    """Whether some judge runs the edited statement."""
 
     @property
     def is_mutant(self) -> bool:
@@ -58,12 +58,12 @@ class Judged(NamedTuple):
 
     @property
     def crashed(self) -> bool:
-        """No rule is broken, and some judge could not go on."""
+        """Whether no rule is broken, and some judge crashed."""
         return not self._is_killed and any(map(is_crash, self.complaints.values()))
 
     @property
     def took_too_long(self) -> bool:
-        """No rule is broken, no judge crashed, and some judge did not end."""
+        """Whether no rule is broken, no judge crashed, and some judge did not end."""
         return not self._is_killed and not self.crashed and any(self.complaints.values())
 
     @property

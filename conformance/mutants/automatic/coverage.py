@@ -1,6 +1,6 @@
-"""The statements of protocol modules that a piece of work runs. Only work that runs an edit can detect it.
+"""Finds the statements of protocol modules that a unit of a judge runs: only these units can detect an edit.
 
-Work that was made with an edit is the same as without it if all its data and code are the same.
+`is_alike` compares the units that were made with an edit and without it, by all their data and code.
 """
 
 import ast
@@ -19,7 +19,7 @@ _MARK = "_statement_runs"
 
 
 class Marks:
-    """The statements that modules run which are loaded from now on: each of these places reports itself."""
+    """Records which of `places` run. `modules` are loaded from now on with a call at each of these places."""
 
     def __init__(self, modules: dict[str, str], places: Places) -> None:
         self._found: set[tuple[str, int]] = set()
@@ -35,7 +35,7 @@ class Marks:
 
 
 def marked(module: str, source: str, places: Places) -> ast.Module:
-    """The module with a call before each of these statements; a docstring stays the first."""
+    """The syntax tree of a module, with a call before each of these statements; docstrings stay first."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from model.checker.prove import Assumed, Case
 
 Pairs = Sequence[tuple[FunctionType, FunctionType]]
-"""Functions of the original, each with the one of the mutant."""
+"""Functions of the original, each with its counterpart in the mutant."""
 
 
 def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "Assumed") -> int:
     """Number of paths of some cases on which the mutant with this text agrees with the original.
 
-    It is 0 if they differ, or if no path runs the edit. `cases`: None stands for all of the folder; `assumed`
-    has the invariants of some shapes. Raises whatever the mutant raises.
+    It is 0 if they differ, or if no path runs the edit. `cases`: None stands for all of the folder.
+    `assumed`: the known invariants of shapes, to which new ones are added. Raises whatever the mutant raises.
     """
     from model.checker.equivalence import Pair, alike
     from model.checker.prove import assume_invariants
@@ -51,7 +51,7 @@ def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "
 
 
 class Mutant:
-    """The steps of a mutant, by functions of the original that get its code for the time of one step."""
+    """The steps of a mutant: during one step, the functions of the original get the code of the mutant."""
 
     def __init__(self, functions: Pairs, edit: Edit) -> None:
         self.functions = functions
@@ -95,9 +95,9 @@ class Mutant:
 
 
 def changed(module: ModuleType, text: str) -> Pairs:
-    """The functions of a module whose code is another in the text.
+    """The functions of a module whose code differs in the text, each with its counterpart.
 
-    None if more than functions differ, or if one cannot get the code: `super()` needs a free variable.
+    Empty if no function differs, or if one cannot take the other's code: `super()` needs a free variable.
     """
     file = str(module.__file__)
     original = ModuleType(module.__name__)

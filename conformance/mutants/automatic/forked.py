@@ -13,7 +13,7 @@ from typing import Any
 from conformance.mutants.automatic.complaints import crash, too_long
 
 SECONDS = 90
-"""Processor seconds for one judge; the unchanged sources need a third."""
+"""Processor seconds for one judge; with the unchanged sources it needs a third of them."""
 GIGABYTES = 4
 """Address space of one mutant; TLC, which needs more, has run before."""
 Sends = Callable[..., None]
@@ -51,7 +51,7 @@ class TooLongError(Exception):
 
 
 def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noqa: ANN401 - what it returns
-    """The result of a function within limits of memory and processor time, or a finding if it exceeds one."""
+    """The result of a function within limits of memory and processor time; a complaint if it fails."""
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)

@@ -1,7 +1,7 @@
 """The judges of automatic mutants of model and implementation: proofs, exploration, triangle, lock-step.
 
-The work of a judge consists of units, each of which complains or not, whatever the others find. It starts
-with what is small, as most mutants fall there.
+The work of a judge consists of independent units, each of which returns a complaint or none. A judge starts
+with its smallest units, because they kill most mutants.
 """
 
 import os
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from spec.stategraph import StateGraph
 
 LIMIT = 200_000
-"""A closed model with more nodes than this has no bound any more: the largest has a quarter."""
+"""A mutated closed model with more states counts as unbounded; the largest original has a quarter."""
 TOGETHER = 20
 """Cases of lock-step in one unit."""
 
@@ -81,7 +81,7 @@ def _refuted(case: "Case", assumed: "Assumed") -> str:
     from model.properties import of_component
 
     known = of_component(case.component)
-    matter = {key_of(found) for found in known}  # whether they do is no question here, and costs a third
+    matter = {key_of(found) for found in known}  # skips the check of vacuity, a third of the time
     refuted = prove((case,), known, stop_at_first=True, assumed=assumed, mattered=matter).refutations
     return refuted[0].rule if refuted else ""
 
@@ -89,7 +89,7 @@ def _refuted(case: "Case", assumed: "Assumed") -> str:
 def triangle(folder: str, dumps: Path) -> Iterator[Unit]:
     """A unit for each model; it complains if the graphs of TLC and of the explorer differ.
 
-    The relation of z3 is left out: it reads the mutant itself.
+    The relation of z3 is left out, because z3 reads it from the mutant itself.
     """
     from conformance.compare.triangle import compare
     from conformance.components.registry import projection_of
@@ -116,7 +116,7 @@ def _graph(name: str, dumps: Path) -> "StateGraph":
 def lockstep(scripts: Iterable[Script], oracles: "Mapping[str, Oracles]") -> Iterator[Unit]:
     """Units of several cases; one complains of the rule at the first divergence from the model.
 
-    `oracles` keep the answers of the model from unit to unit; of a mutant of the model nothing is kept.
+    `oracles` keep the answers of the model from unit to unit; there are none if the model is the mutant.
     """
     waiting = iter(scripts)
     while together := tuple(islice(waiting, TOGETHER)):
@@ -150,8 +150,9 @@ def _diverges(scripts: tuple[Script, ...], kept: "Mapping[str, Oracles]") -> str
 
 
 PLAYED: Mapping[str, tuple[str, ...]] = {"dataflow": (), "store": ("store", "coordinator")}
-"""The components that lock-step plays for a folder that is not one: files of the store serve both, and the
-composition has no adapter.
+"""By folder, the components that lock-step plays, if they are not just the component of the folder.
+
+The coordinator uses the files of the store, too. The dataflow has no adapter.
 """
 JUDGES: Mapping[str, tuple[str, ...]] = {
     "spec": ("TLC",),
@@ -174,7 +175,7 @@ class Judges:
 
     @cached_property
     def assumed(self) -> "Assumed":
-        """The invariants of each shape; first used where the protocol may be loaded."""
+        """The invariants of each shape; not made before the first use, because this loads the protocol."""
         from model.checker.prove import Assumed
 
         return Assumed()
@@ -182,7 +183,7 @@ class Judges:
     def record(self, *, keeps: bool) -> None:
         """Make the scripts of lock-step, or read those that were made of the same sources.
 
-        `keeps`: with the answers of the model, which is no mutant.
+        `keeps`: whether to keep the model's answers to them, too; only if the model is no mutant.
         """
         from conformance.drive.oracle import Oracles
         from model.components import WireError

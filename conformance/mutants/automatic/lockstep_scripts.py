@@ -59,7 +59,10 @@ def scripts_of(component: str) -> Iterator[Script]:
 
 
 def other_configurations(component: str) -> Iterator[Script]:
-    """Each option left out, at its bounds, beyond them, and at every word: a walk, or a refusal."""
+    """Walks in configurations with one option left out, at or beyond its bounds, or at each of its words.
+
+    A configuration that must be refused has no events.
+    """
     from conformance.adapters.protocol import canonical
     from conformance.drive.lockstep import drawn
     from conformance.drive.oracle import Oracle
@@ -107,7 +110,7 @@ def _values(schema: Mapping[str, Any]) -> Iterator[object]:
 def with_illegal_events(
     component: str, runs: "Iterable[tuple[Oracle, tuple[Wire, ...]]]"
 ) -> Iterator[Script]:
-    """The runs with events between theirs that the model refuses.
+    """The runs with inserted events that the model refuses.
 
     The events are legal in another state, or have a number or a name that nothing has. After a failure up to
     AFTER_FAILURE more follow.

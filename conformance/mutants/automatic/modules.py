@@ -1,4 +1,4 @@
-"""The protocol modules that are mutated: of `model/`, `impl/core/` and `spec/`, without what judges them."""
+"""The protocol modules that are mutated. Those with rules, closed models or wire formats are left out."""
 
 import re
 from collections import Counter

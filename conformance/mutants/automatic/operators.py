@@ -1,8 +1,8 @@
 """The mutation operators for Python: every edit of one expression or statement of a module.
 
-Each operator looks at one node of the syntax tree and yields replacements of its text; what is around the
-text stays as it is. Messages, docstrings, annotations and decorators are left alone, and so is what else is
-no part of the protocol (`NO_PROTOCOL`).
+Each operator gets one node of the syntax tree and yields replacements of its text; the text around it stays
+as it is. Messages, docstrings, annotations and decorators are not edited, nor are other parts that do not
+belong to the protocol (`NO_PROTOCOL`).
 """
 
 import ast
@@ -68,7 +68,7 @@ NO_PROTOCOL = {
 """Why edits are left out, by class."""
 _FUNCTIONS = {"describe": TEXT, "__repr__": TEXT, "__reduce__": PICKLING}
 _OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
-"""Functions whose arguments are not swapped: the result would be no protocol, only an exception."""
+"""Functions whose arguments are not swapped, because this would only raise an exception."""
 
 
 def edits_of(module: str, source: str, left_out: Counter[str] | None = None) -> tuple[Edit, ...]:
@@ -111,11 +111,11 @@ def edits_of(module: str, source: str, left_out: Counter[str] | None = None) -> 
 
 
 def _siblings(tree: ast.Module) -> dict[int, frozenset[str]]:
-    """The numbers of the names that a module numbers one after the other, by the node of each number."""
+    """By the node of each number in a group of constants 0, 1, 2, ...: all numbers of the group, as text."""
     groups: list[list[ast.Constant]] = [[]]
     for one in tree.body:
         if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
-            continue  # what documents a name
+            continue  # the docstring of a constant
         match one:
             case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=int()) as number):
                 groups[-1].append(number)

@@ -94,7 +94,7 @@ class Prepared:
         self._loaded = 0
         """Number of our modules that are loaded."""
         self._settled: set[tuple[str, int]] = set()
-        """The places that ran while modules were loaded, or for the invariants: no fork repeats this."""
+        """The places that ran while modules were loaded, or for the invariants: no fork runs them again."""
         self._taken()
         self.complaint = ""
         """The complaint about the folder without an edit; empty: none so far."""
@@ -235,7 +235,7 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
     texts = dict(modules(layer))
     judges = Judges(layer, folder, dumps)
     left = [*edits]
-    if layer == "impl":  # the scripts need no implementation: it is loaded with an edit outside of functions
+    if layer == "impl":  # scripts do not load it, so that edits outside of functions can be loaded with it
         judges.record(keeps=True)
         outside = [edit for edit in left if ":module:" in edit.id]
         for edit in outside:
@@ -253,7 +253,7 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
 def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
     """Judge one mutant in a process that loads the mutated module, and runs everything.
 
-    The mutant of a model meets in lock-step the scripts that the unchanged model made.
+    For a mutant of the model, lock-step plays the scripts that the unchanged model made.
     """
     found: list[Tally] = []
     for judge in judges.names:
@@ -271,9 +271,9 @@ def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
 
 
 def _examined(judged: Judged, text: str, cases: Any, assumed: Any) -> Judged:  # noqa: ANN401 - as in `_prove`
-    """A survivor is no mutant if mypy refuses it, and may be proved equivalent in the cases that run it.
+    """The outcome, after two more checks of a survivor: mypy may reject it, or z3 prove it equivalent.
 
-    Of the operators only swap-arguments exchanges values of different types.
+    mypy checks only edits of swap-arguments: no other operator exchanges values of different types.
     """
     edit = judged.edit
     if judged.survives and edit.operator == "swap-arguments" and is_refused(edit, text):
@@ -383,7 +383,7 @@ def _tallied(
 
 
 def _asked(edit: Edit, text: str, tally: Tally, complaint: str) -> Tally:
-    """The tally with a further complaint. At the first crash mypy is asked, and may refuse the edit."""
+    """The tally with a further complaint. At the first crash mypy checks the edit, and may reject it."""
     if not is_crash(complaint) or tally.is_typed:
         return tally._replace(complaint=tally.complaint or complaint)
     if is_refused(edit, text):

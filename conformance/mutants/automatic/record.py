@@ -20,7 +20,7 @@ class Record:
 
     file: Path
     first: bool = False
-    """No judge followed the first that complained."""
+    """Whether no judge ran after the first one that found a broken rule."""
 
     @property
     def head(self) -> dict[str, object]:

@@ -11,13 +11,13 @@ from spec.tlc import TlcTimeoutError, job_of, run, specification
 from spec.tool_output import Location, TlcError, UnparsedError
 
 SMALL = 26_000
-"""A thorough model of at most this number of states checks the mutants that are left."""
+"""Of the thorough models, only those with at most this number of states check mutants."""
 SECONDS = 300
 """Time limit of TLC for one model."""
 
 
 def models_of(modules: Collection[str]) -> list[Model]:
-    """The models that hold and read one of these modules, small ones first; thorough ones if SMALL."""
+    """The models without an expected violation that read one of these modules, smallest first; see SMALL."""
     models = (
         one
         for one in load_manifest().values()
@@ -27,9 +27,9 @@ def models_of(modules: Collection[str]) -> list[Model]:
 
 
 def tlc(module: str, text: str, names: Collection[str] | None = None) -> str:
-    """The first definition that TLC finds violated in a model that reads this text of a module.
+    """The complaint of TLC about this text of a module: the first violated definition; empty for none.
 
-    `names`: only in these models.
+    `names`: the models to check; None: all that read the module.
     """
     with specification() as folder:
         (folder / f"{module}.tla").write_text(text, "utf-8")

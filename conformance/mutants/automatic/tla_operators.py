@@ -1,8 +1,8 @@
 """The mutation operators for TLA+: every edit of one token or conjunct of a protocol module.
 
-What is written in comments and strings stays, and so does what is no protocol: declarations, types, bounds of
-quantifiers, what a model checks, and the states in which a job may stay. Most rules stand in modules of their
-own (`...Model`), and those are not mutated.
+Comments and strings are not edited, nor are parts that do not belong to the protocol: declarations, types,
+bounds of quantifiers, definitions that a model checks, and the states in which a job may stay. Most rules are
+in modules of their own (`...Model`), which are not mutated.
 """
 
 import re
@@ -19,7 +19,7 @@ _NOT_PROTOCOL = re.compile(
     r"^(EXTENDS|CONSTANTS?|ASSUME|VARIABLES?|\w*Type ==)[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE
 )
 _FIELD = r"!\.\w+(?:\[\w+\])? = [^][(),\n]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[^][(),\n]*)*"
-"""A field with its new value, as far as that stands on one line and has no brackets."""
+"""A field with its new value, if the value is on one line and has no square brackets."""
 _MEMBER = r"(?<!\w)\\in(?!\w)"
 
 _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -51,8 +51,10 @@ _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _NO_STEP = re.compile(r"[A-Z]+_\d\d|Init|Spec|vars|\w*OK")
 """Definitions that are a rule, or the initial states."""
 _MAY_STAY = {f"spec.dataflow.AnyDataflow:{name}" for name in ("HasEnded", "HasStopped", "Ended")}
-"""The states in which a job may stay as it is. A step that leaves all variables unchanged is allowed in each
-state anyway, so that only a rule reads these: which states are a deadlock.
+"""Definitions of the states in which a job may stay as it is.
+
+A step that leaves all variables unchanged is allowed in every state. So these definitions only decide which
+states are a deadlock.
 """
 _GUARD = re.compile(r"\bIF ([^\n]*?)\s+THEN\b")
 

@@ -4,9 +4,10 @@ A definition with mutants becomes `IF mutant = 1 THEN ... ELSE IF mutant = 2 THE
 where `mutant` is a variable that the initial state picks. The schema evaluates each rule at every state or
 step. A violation is printed and ends the behaviours of this mutant only. A mutant whose states are many more,
 or much deeper, than the model's is not searched further in that model; it is too long unless another model
-kills it. A model whose specification is not `Spec`, as those with temporal properties, cannot be checked so:
-TLC checks it again for each survivor alone. A mutant of a recursive constant is checked alone in all models:
-TLC computes a constant once, but with `mutant` in it again for each state, which takes minutes.
+kills it. This does not work for models whose specification is not `Spec`, such as those with temporal
+properties: TLC checks them for each survivor alone. A mutant of a recursive constant is checked alone in all
+models: TLC computes a constant once, but computes it again for each state if it reads `mutant`, which takes
+minutes.
 """
 
 import re
@@ -29,8 +30,8 @@ from spec.tool_output import TlcError
 SECONDS = 3000
 """Time limit of TLC for one model with all its mutants."""
 QUICK = 100_000
-"""Up to this number of states of a model, times its mutants, the thorough compiler of the JVM takes longer
-than it spares.
+"""If a model has at most this number of states times mutants, the optimizing compiler of the JVM takes longer
+than it saves.
 """
 MOST, MORE = 4, 2000
 """A mutant may have MOST times the states of the model, and MORE; one without bounds soon has more."""
@@ -137,7 +138,7 @@ class _Schema:
                 self.found.setdefault(int(at[-1]), crash(model.name))
 
     def _write(self, model: Model, left: Sequence[int], folder: Path) -> None:
-        """The modules with their mutants, and what TLC runs on."""
+        """Write the modules with their mutants, and the schema that TLC checks."""
         (folder / "Mutation.tla").write_text("---- MODULE Mutation ----\nVARIABLE mutant\n====\n", "utf-8")
         instantiate = {name for name in read_by(model.module) if "INSTANCE" in module_text(name)}
         for module in {_module(self.chosen[number]) for number in left} | instantiate:

@@ -29,7 +29,7 @@ LINES = 48
 CUT = 380
 """Characters of a paragraph; the answer of an implementation may be of any length."""
 _COLUMNS = (20, 24, 24)
-"""Widths of event, expected and got; the step stands before them in 6 columns."""
+"""The widths of event, expected and got; before them are 6 columns for the number of the step."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class FoundDivergence:
     found_after: int
     """Steps of the run until it was found."""
     shrunk: str = "no event can be left out"
-    """The steps of shrinking; empty if the sequence was not shrunk."""
+    """How far the sequence was shrunk, as text; empty if it was not shrunk."""
 
     @property
     def limit(self) -> float | None:
@@ -98,7 +98,7 @@ def describe(found: FoundDivergence, saved: SavedFiles | None = None) -> str:
 
 
 def headline(divergence: Divergence) -> str:
-    """The rule and its title in one line, of any length; of a flaky answer also how often it comes."""
+    """The rule and its title in one line, of any length; for a flaky answer also how often it occurs."""
     if divergence.repeats is not None:
         differed, plays = divergence.repeats
         often = (
@@ -187,7 +187,7 @@ def _row(cells: Sequence[str]) -> list[str]:
 
 
 def _fields_shown(divergence: Divergence) -> list[str]:
-    """The state fields that differ, and those that place them."""
+    """The state fields that differ, and for a gate also `current` and `blocked`."""
     if not isinstance(divergence.got, Answer):
         return []
     other = differing(divergence.expected.state, divergence.got.state)
@@ -229,7 +229,7 @@ def difference(divergence: Divergence) -> str:
 
 
 def _without(effects: list[Wire], others: list[Wire]) -> list[Wire]:
-    """The effects that are not among the others, each counted as often as it stands there."""
+    """The effects that are not among the others; equal effects count one by one."""
     left = [canonical(other) for other in others]
     remaining = []
     for effect in effects:

@@ -52,7 +52,7 @@ def of_effects(effects: Effects) -> str:
 
 
 def of_state(state: Wire, names: Iterable[str]) -> str:
-    """The named fields that are there."""
+    """The fields of `names` that the state has, with their values."""
     return ", ".join(f"{name}={of_value(state[name])}" for name in names if name in state)
 
 

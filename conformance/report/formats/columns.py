@@ -13,7 +13,7 @@ from conformance import escape
 SIDE = 4
 """Lines of stderr that are shown from its beginning, and from its end."""
 NARROW, WIDE = 80, 100
-"""Of prose, at least and at most. A story keeps to the narrower; the screen of a verification is wider."""
+"""The minimum and maximum width of prose. Divergences use the minimum; the screen of `verify` is wider."""
 
 
 def columns() -> int:
@@ -22,7 +22,7 @@ def columns() -> int:
 
 
 def wrapped(line: str, indent: int) -> str:
-    """The line, going on at column `indent` where it is too long."""
+    """The line, wrapped to `columns()`; its further lines are indented by `indent` columns."""
     filled = textwrap.fill(
         line, columns(), subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False
     )
@@ -36,7 +36,7 @@ def head_and_tail(stderr: str) -> list[str]:
 
 
 def deeper(text: str, by: int = 2) -> str:
-    """Each line of a text, going on that much deeper than it began where it is too long."""
+    """The text with its lines wrapped; the rest of a line is indented by `by` columns more than the line."""
     return "\n".join(wrapped(line, len(line) - len(line.lstrip()) + by) for line in text.splitlines())
 
 
@@ -49,7 +49,7 @@ def table_text(table: Table, indent: int = 2) -> str:
 
 
 def command(begin: str, line: str) -> str:
-    """A command line after `begin`; where it is too long it goes on below, so that it can be pasted."""
+    """A command line after `begin`. A long one is continued with backslashes, so that it can be pasted."""
     lines = [begin]
     for words in _together(shlex.split(line)):
         if not lines[-1].endswith(" ") and len(lines[-1]) + len(words) + 3 > columns():

@@ -1,7 +1,7 @@
-"""A verification as JUnit XML, for CI servers: a test suite a part, a test case for the part and each rule.
+"""A verification as JUnit XML, for CI servers: each part is a test suite, with a test case for each rule.
 
-A rule that is charged is a failure, what could not be judged is an error, a part that was not selected
-is skipped. A part's own case carries its verdict, so that a part cannot look green when its rules do.
+A charged rule is a failure, a finding that could not be judged is an error, and a part that was not selected
+is skipped. One more test case has the verdict of the part, which may be red although every rule is green.
 """
 
 from collections.abc import Iterable, Iterator
@@ -44,7 +44,7 @@ def junit(verification: "Verification") -> bytes:
 def of_parts(
     name: str, parts: Iterable[PartResult], not_run: Iterable[str] = (), seconds: float | None = None
 ) -> bytes:
-    """The same for the parts of any command. `seconds`: the time that all of them took."""
+    """The XML of the parts of any command. `seconds`: the time that all of them took."""
     from xml.sax import saxutils  # most commands write no XML, and start sooner without these
 
     from jinja2 import Environment

@@ -1,7 +1,8 @@
 """Findings as SARIF 2.1.0. The rules are those of the index, and each result is a finding.
 
-A rule that is charged is an `error` that failed, what could not be judged a `warning` that is open. A finding
-of a log names its line, one of an implementation its replay file; others stand at the index of rules.
+A finding that charges a rule has the level `error` and the kind `fail`; one that could not be judged has the
+level `warning` and the kind `open`. The location of a finding is a line of a log or a replay file, or else
+the index of rules.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ URI = "https://json.schemastore.org/sarif-2.1.0.json"
 INDEX = "spec/rules.toml"
 UNJUDGED = "could-not-be-judged"
 OUTSIDE = "outside-the-index"
-"""A charge that is no rule of the index: something happened where no rule fires, or is not declared."""
+"""The id of all charges that are no rules of the index: no rule fires, or a change is not declared."""
 _MORE = {
     UNJUDGED: "Something could not be judged; a skip is never a pass.",
     OUTSIDE: "What happened stands under no rule of the index.",
@@ -29,7 +30,7 @@ _MORE = {
 
 
 def document(parts: Sequence[PartResult]) -> dict[str, Any]:
-    """One run with all parts."""
+    """The document: one SARIF run with the findings of all parts."""
     ids = [*rule_index.rules(), *_MORE]
     verdict = together(result.verdict for result in parts)
     made: dict[str, Any] = {

@@ -1,6 +1,6 @@
-"""A divergence as a module of TLA+ that TLC replays: it extends the component's own by the recorded events.
+"""A divergence as a module of TLA+ that TLC replays: the component's module with the recorded events.
 
-`binding` states how a component of the wire stands in its module; each component declares its own
-(`conformance.components`). `answers` has the answer that shows the divergence. `module` writes the module and
-lets TLC replay it.
+`binding` states how a component of the adapter protocol is written in its module; each component declares its
+binding (`conformance.components`). `answers` writes the wrong answer in TLA+. `module` writes the module, and
+replays it with TLC.
 """

@@ -1,8 +1,8 @@
-"""The answer that shows a divergence, in TLA+: what fits its type as the module has it, all else as texts.
+"""The wrong answer of a divergence, in TLA+: values that do not fit their types are written as text.
 
-TLC compares an int with a text by an error, and takes two JSON values for one where the module has one word
-for both (an absent flag and a false one, a list and its set). A rule that meets such an error says nothing,
-so no answer may bring one about, and an answer that differs has to differ in the module, too.
+TLC ends with an error if a rule compares an int with a text, and then the rule has no verdict. So no answer
+may cause such an error. The module has one value for some pairs of JSON values (an absent and a false flag, a
+list and its set). So if an answer differs only there, the module gets a text with the difference.
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ from conformance.vectors.tla.text import RECORD, Raw, Word, is_int_of_tla, value
 NO_EFFECT = "is_no_effect"
 """Replaces the kind of an element in an answer that is not an effect of the component."""
 SHOWS = "shows"
-"""A field of the state that the module has not, that is not of its type, or that it cannot tell apart."""
+"""The kind of a word for a wrong state field that the module does not have or cannot express as it is."""
 ANSWERS = "answers"
-"""The name for all received effects unchanged, if the module has the same words for the expected ones."""
+"""The kind of a word with all received effects as text, if they have the same words as the expected ones."""
 
 
 class Came(NamedTuple):
@@ -63,7 +63,7 @@ def fits(component: str, definition: str, wire: object) -> bool:
 
 
 def _is_comparable(wire: object) -> bool:
-    """Texts, truth values, ints of TLC and nothing; of records, which are texts, anything."""
+    """Whether a value has only texts, truth values, ints of TLC and null; records are written as texts."""
     if isinstance(wire, Mapping):
         return all(name in (RECORD, "records") or _is_comparable(one) for name, one in wire.items())
     if isinstance(wire, list | tuple):
@@ -76,7 +76,7 @@ def _checked(binding: Binding, component: str, effect: Wire) -> Word:
 
 
 def _are_expected(effects: Effects, edge: Edge) -> bool:
-    """As the comparison has it: where the task fails, the text of the failure is everybody's own."""
+    """Whether the effects are the expected ones; if the task fails, the text of the failure is ignored."""
 
     def compared(some: Effects) -> bytes:
         wordless = [

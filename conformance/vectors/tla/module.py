@@ -1,9 +1,9 @@
 """The module of one divergence, and TLC's replay of it.
 
-Up to the last event the trace takes the steps of the specification; there it answers as the implementation
-did. TLC then shows the whole run, and the rule of the specification that this step violates, or `AsProtocol`
-where only the comparison decides; `due` is the specification's own step there. An event that the protocol
-does not allow violates `Allows`, before it.
+Before the last event the trace takes the steps of the specification; at the last event it has the answer of
+the implementation. TLC then shows the whole run, and the rule of the specification that this step violates,
+or `AsProtocol` if the answer violates no rule and only differs. `due` is the step of the specification for
+the last event. If the protocol does not allow this event, the state before it violates `Allows`.
 """
 
 import re
@@ -28,7 +28,7 @@ WIDTH = 78
 
 
 class Module(NamedTuple):
-    """Two files of one name."""
+    """A module of TLA+ and its configuration, as the texts of two files with the same name."""
 
     name: str
     tla: str
@@ -57,7 +57,7 @@ def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
 
 
 def binding_of(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """The binding of a divergence. Raises NotInTlaError if no module describes what has happened."""
+    """The binding of a divergence. Raises NotInTlaError if no module describes its options and events."""
     component = divergence.component
     if component not in COMPONENTS:
         known = ", ".join(COMPONENTS)
@@ -85,7 +85,7 @@ def _without_refused(divergence: Divergence) -> tuple[Divergence, list[Edge]]:
 
 
 def _with_zero(binding: Binding, divergence: Divergence) -> Binding:
-    """The modules begin with id 1, an implementation may with 0."""
+    """The binding with ids from 0 on if a rule is checked and the run has id 0; the modules begin with 1."""
     if not binding.rules or all(event.get("checkpoint") != 0 for event in divergence.events):
         return binding
     from_zero = {**binding.constants, "Ids": Raw("IdsFromZero")}
@@ -196,7 +196,7 @@ class Replay(NamedTuple):
     violated: str | None
     """The name of the violated rule; None if none is."""
     unchecked: tuple[str, ...]
-    """Rules that TLC could not evaluate on what was answered: nothing is known about them."""
+    """Rules that TLC could not evaluate on the answer, so that they are neither kept nor broken."""
 
 
 def replay(module: Module) -> Replay:

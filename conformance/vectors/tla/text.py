@@ -11,7 +11,7 @@ from spec.vocabulary import vocabulary
 
 
 class NotInTlaError(ValueError):
-    """The divergence has no form in TLA+; the message gives the reason, and what has one."""
+    """The divergence cannot be written in TLA+; the message states why, and what can be written."""
 
 
 Word = tuple[Any, ...]
@@ -28,9 +28,9 @@ class Raw(str):
 
 
 RECORD = "value"
-"""The field that holds a record, which may be any JSON: a text, so that any two can be compared."""
+"""The field with a record. It may be any JSON value, and is written as text, so that TLC can compare two."""
 LISTS_OF_RECORDS = ("records", "input", "output")
-"""Fields that hold several."""
+"""The fields with several records."""
 
 
 @cache
@@ -62,7 +62,7 @@ def plain(component: str, one: Wire, of_record: Callable[[Any], object] = record
 
 
 def filled(component: str, event: Wire, *unless: str) -> Wire:
-    """The event with the vocabulary's default of each field that it leaves out, but those `unless`."""
+    """The event with the vocabulary's default for each field that it leaves out, except those in `unless`."""
     spoken = next(one for one in vocabulary()[component].events if one.kind == event["kind"])
     defaults = {one.name: one.defaults[0] for one in spoken.fields if one.defaults and one.name not in unless}
     return {**defaults, **event}
