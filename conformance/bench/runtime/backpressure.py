@@ -1,4 +1,4 @@
-"""Checkpoints while a slow sink holds everything back: aligned ones wait, unaligned ones overtake."""
+"""Measures checkpoints while a slow sink causes backpressure: aligned ones wait, unaligned ones overtake."""
 
 from pathlib import Path
 
