@@ -89,7 +89,10 @@ class InFlight:
         self.forget({one for one in self._read.keys() | self._stored.keys() if one < checkpoint})
 
     def end_rejection(self, channels: list[str]) -> EndRejection | None:
-        """The first complete checkpoint in which a channel's records do not add up (UNAL-37)."""
+        """The rejection of the first complete checkpoint in which a channel's records do not add up, or None.
+
+        `channels`: by channel, its sender. The rule is UNAL-37.
+        """
         attempt, task, run = self._file.attempt, self._file.task, self._run
         for checkpoint in sorted(run.completed & {one for one, received in self._read.items() if received}):
             for owner in (task, *channels):

@@ -48,7 +48,7 @@ class Attempt(NamedTuple):
     exchanges: tuple[tuple[str, str, str], ...] = ()
     """The edges between stages: from, to, and partitioning; empty if the log does not record them."""
     states: frozenset[str] = frozenset()
-    """The tasks that have a state in the restored checkpoint; more or fewer if the job is rescaled."""
+    """The tasks that have a state in the restored checkpoint. A rescaled job has more or fewer tasks."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Run:
     witnessed: Witnessed = field(default_factory=lambda: Witnessed(TRACE))
     attempts: dict[int, Attempt] = field(default_factory=dict)
     completed: set[int] = field(default_factory=set)
-    """Checkpoints that the coordinator has completed, or restored as complete when it restarted."""
+    """Checkpoints that a coordinator has completed, or has taken over as complete when it started."""
     savepoints: set[int] = field(default_factory=set)
     """The ids of savepoints. They belong to the user, so an attempt restores none by itself (SUB-05)."""
     taken_over_checkpoints: set[int] = field(default_factory=set)

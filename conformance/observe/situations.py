@@ -38,7 +38,7 @@ SITUATIONS, RARE, REQUIRED = TRACE
 
 
 def possible(required: Collection[str], modes: Collection[str]) -> tuple[str, ...]:
-    """The required situations that can occur in gates of these modes; all of them if `modes` is empty."""
+    """The required situations that can occur in a run with gates of these modes; all if `modes` is empty."""
     of_modes: Mapping[str, list[str]] = _FILE["modes"]
     return tuple(
         situation

@@ -96,8 +96,8 @@ def validate(
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
     replayed event. `remember`: whether to cache steps of the model (`conformance.observe.memo`). The cache
     does not change the result. A log that is rejected with the cache is validated again without it, because
-    the message shows the whole state, and a cached state lacks fields that no later step reads. Raises
-    EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
+    the message shows the whole state, and a cached state lacks fields that do not influence the result.
+    Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
     result = _validated(folder, settings or Settings(), required, record, remember)
     if result.rejection is None or record is not None or not remember:

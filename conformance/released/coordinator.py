@@ -1,6 +1,6 @@
 """Tests the coordinator of a release, and its store alone, with histories of a job and its checkpoints.
 
-Random histories leave out events that no release can receive. A comment at each such place states the reason.
+Random histories leave out events that no release can receive. `is_left_out` and `is_stored` state which.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -20,7 +20,7 @@ FOLDER = "known-divergences"
 
 
 class KnownError(ValueError):
-    """A file of known divergences cannot be read; the message states what is missing."""
+    """A file of known divergences cannot be read. The message states what is missing or wrong."""
 
 
 class Known(NamedTuple):

@@ -101,7 +101,7 @@ class Campaign:
 
     @property
     def reached(self) -> Reached:
-        """The points and phases that the injected faults have reached."""
+        """The marks that the injected faults have reached."""
         reached = Reached(FAULTS)
         for one in self.outcomes:
             reached.add(marks_of(one.round, one.injected))
@@ -109,7 +109,7 @@ class Campaign:
 
     @property
     def reachable(self) -> Marks:
-        """The points and phases that rounds of this campaign can reach."""
+        """The marks that rounds of this campaign can reach."""
         bundled = self.implementation == "bundled"
         return all_marks(self.mode) if bundled else all_streaming_marks(self.mode or IDEMPOTENT)
 

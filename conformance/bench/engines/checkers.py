@@ -44,7 +44,7 @@ class Composition(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As reports call it."""
+        """The name of the model in reports."""
         return f"{self.model} with {self.records} record{'s' * (self.records > 1)} of each source"
 
 

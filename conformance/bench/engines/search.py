@@ -1,6 +1,6 @@
 """One search in a separate process: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
 `manifest NAME` for a model of spec/manifests in Python, or `memoised NAME RECORDS CORES` for a composed
-dataflow of it, with a number of records for each source, by what its moves read.
+dataflow of spec/manifests, in which each source has RECORDS records. It memoises moves by their read sets.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
 It prints one line: the number of states (with the effects of the last step, except for `unlabelled`), the

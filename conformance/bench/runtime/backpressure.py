@@ -28,7 +28,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             )
             lasted[unaligned] = (
                 result["checkpoints"][1:] or result["checkpoints"]
-            )  # there was no pressure before
+            )  # the first checkpoint came before the backpressure
     return Report(
         "backpressure",
         "Checkpoints under back-pressure",

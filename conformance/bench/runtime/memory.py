@@ -19,7 +19,7 @@ _SAMPLE_SECONDS = 1.0
 _MIN_SHARE = 0.6
 """A process counts if it has more than this share of the samples. Other processes ran only for a part."""
 _MIN_PROCESSES = 8
-"""The driver, the JVM, Spark's Python daemon and five Python workers."""
+"""Minimum number of lasting processes: the driver, the JVM, Spark's Python daemon and five Python workers."""
 
 Points = list[tuple[float, float]]
 """Samples of one process: seconds since the start, and resident memory in MB (10**6 bytes)."""

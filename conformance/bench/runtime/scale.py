@@ -7,7 +7,7 @@ class Scale(NamedTuple):
     """The sizes of all measurements except the rates."""
 
     rows: int = 20_000_000
-    """The number of rows of the keyed aggregation."""
+    """The number of rows of the keyed aggregation, except in the comparison with Flink."""
     times: int = 5
     """The number of repetitions of a comparison with another program."""
     pairs: int = 600

@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 
 from conformance.observe.flink.records import Record
 
-# of the checkpoint coordinator
+# lines of the checkpoint coordinator
 TRIGGER, COMPLETED, DECLINED, EXPIRED, FAILED = "trigger", "completed", "declined", "expired", "failed"
 REFUSED, RESTORED, ID_RESET, DISCARDED = "refused", "restored", "id reset", "discarded"
 STORED, CLEANED = "stored", "cleaned"
 SOURCE_NOTIFIED, SOURCE_NOTIFIED_OF_ABORT = "source notified", "source notified of abort"
 ACKNOWLEDGED, ACKNOWLEDGED_TWICE = "acknowledged", "acknowledged twice"
 ACKNOWLEDGED_BY_STRANGER, ACKNOWLEDGED_LATE = "acknowledged by a stranger", "acknowledged late"
-# of the scheduler
+# lines of the scheduler
 JOB, EXECUTION, DEPLOYED = "job switched", "execution switched", "deployed"
-# of a task's thread
+# lines of a task's thread
 BARRIER, GATE_TRIGGER, ALIGNED, CANCELLATION = "barrier", "gate trigger", "aligned", "cancellation"
 OVERTAKEN, ENDED_EARLY, TRACKED = "overtaken", "ended early", "barrier tracked"
 START, BROADCAST, SNAPSHOT, NO_SNAPSHOT = "checkpoint started", "broadcast", "snapshot", "no snapshot"
 ABORTED_BEFORE, OUT_OF_ORDER, ABORTED_ON_BARRIER = "aborted before", "out of order", "aborted on barrier"
 COMPLETION_RECEIVED, NOTIFICATION, TASK = "completion received", "notification", "task switched"
-# of the threads that write snapshots
+# lines of the threads that write snapshots
 WRITE_STARTED, WRITE_FINISHED = "write started", "write finished"
 WRITE_ENDED, WRITE_FAILED = "write ended", "write failed"
 OLD = "of an old release"

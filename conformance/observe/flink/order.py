@@ -36,7 +36,7 @@ class Wait(NamedTuple):
 
 
 class Overdue(Rejected):
-    """The cause of a job manager's line has not come within `patience` further lines of the job manager."""
+    """A line of the job manager whose cause has not come in time: see `patience` and LONG."""
 
     def __init__(self, line: LogLine, wait: Wait) -> None:
         super().__init__(wait.rules, wait.why)

@@ -39,7 +39,7 @@ _JSON_NAMES = (
 Layout = Callable[[str], tuple[str, ...] | None]
 """Returns logger, thread and message of a line; None if it is no record of this layout."""
 _SEARCHED_LINES = 1000
-"""If none of the first so many lines is a record, the file is no log."""
+"""If there is no record among this number of first lines, the file is no log."""
 LONGEST_LINE = 4 << 20
 """Maximum length of a line, in bytes."""
 EXPANDS = 200

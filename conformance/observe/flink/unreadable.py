@@ -50,13 +50,13 @@ _CUT = re.compile(
     r"(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d?(?::(?:\d\d?(?:[.,]\d*)?)?)?"
     rf"|{BEGINS}(?:\[[^\]]*|(?:\[.*?\] )?[A-Z]{{0,5}} *(?:o\w{{0,2}}(?:\.[\w.$]*)?)?)"
 )
-"""The beginning of a broken line, from the minutes of its timestamp on."""
+"""Matches a line that breaks off before its message, anywhere from the minutes of its timestamp on."""
 _LOGS = re.compile(rf"{BEGINS}(?:\[.*?\] )?{LEVELS} +(\S+)")
 _NAMED = re.compile(
     rf"(?:{BEGINS}|.*\b{LEVELS}\b).*(?:\.(?:{'|'.join(_WORDS)})|\b(?:{'|'.join(_OTHERS)}))(?: +[\[-]|$)"
 )
 _NAMED_IN_JSON = re.compile(rf"\{{.*\b(?:{'|'.join((*_WORDS, *_OTHERS))})\b")
-"""A line that begins as a JSON object and names a logger of the protocol."""
+"""Matches a line that begins as a JSON object and names a logger of the protocol."""
 _Judge = Callable[[str], bool]
 
 

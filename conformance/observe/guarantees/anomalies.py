@@ -36,7 +36,7 @@ _FILE: Mapping[str, Any] = tomllib.loads(
 
 
 class Anomaly(Enum):
-    """One anomaly: its name, its subject, the guarantees that it refutes, and its meaning."""
+    """The anomalies. Each has a title, a subject, the guarantees that it refutes, and its meaning."""
 
     LOST_RECORD = "LOST_RECORD"
     DUPLICATED_RECORD = "DUPLICATED_RECORD"
@@ -79,12 +79,12 @@ class Evidence(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """An anomaly that was found: its number, and the first occurrences."""
+    """An anomaly that was found, with the number of its occurrences and the first of them."""
 
     anomaly: Anomaly
     times: int
     first: tuple[Evidence, ...]
 
     def describe(self) -> str:
-        """Name, number and the first occurrence in one line."""
+        """The number, the name and the first occurrence in one line."""
         return f"{self.times} {self.anomaly.title}, the first: {self.first[0].describe()}"

@@ -36,14 +36,14 @@ class UndrivenError(Exception):
 
 
 def worst_of_gate(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The result of the schedule in which a polled gate refutes most guarantees. Raises UndrivenError."""
+    """The worst result of a polled gate: its anomalies refute most guarantees. Raises UndrivenError."""
     return _worst(
         _Gate(adapter, config, Random(f"{seed} gate {number}")).run() for number in range(SCHEDULES)
     )
 
 
 def worst_of_sink(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """As `worst_of_gate`, for a transactional sink. Raises UndrivenError."""
+    """The worst result of a transactional sink, as in `worst_of_gate`. Raises UndrivenError."""
     return _worst(
         _Sink(adapter, config, Random(f"{seed} sink {number}")).run() for number in range(SCHEDULES)
     )

@@ -23,12 +23,12 @@ from conformance.observe.replay import Rejected
 BEHIND = 400
 """The number of lines by which the replay stays behind the end of the log."""
 PATIENCE = 3_000
-"""The number of lines for which a line may wait for its cause."""
+"""Maximum number of lines for which a line may wait for its cause."""
 LONGEST_START = 100_000
 """The replay starts after this number of lines of a job, if not at its second completed checkpoint."""
 _KEPT_CHECKPOINTS = 100
 _EVERY = 500
-"""Old checkpoints are dropped after each such number of lines."""
+"""Old checkpoints are dropped each time that this number of lines was read."""
 _KEPT_ATTEMPTS = 3
 _BEFORE_THE_START = frozenset({grammar.STORED, grammar.RESTORED, grammar.ID_RESET})
 """A job manager that starts restores the job before it logs that the job runs."""

@@ -45,7 +45,7 @@ class Lane(StatefulSourcePartition[str, int]):
 
 
 class Lanes(FixedPartitionedSource[str, int]):
-    """All lanes."""
+    """The source: each lane is a partition."""
 
     def list_parts(self) -> list[str]:
         """The names of the partitions."""
