@@ -1,10 +1,10 @@
 """Measurements: the rates of the suite, and figures of the runtime on Spark.
 
-`rates` measures the suite itself, with `flink` (real releases) and `logs` (their logs); `benchmark` repeats
-work. Each other measurement is one module with a function `measure(folder, scale)`: those of the runtime are
-in `runtime/`, whose `driver` runs jobs in processes of their own; those that compare the exploration
-engines with other model checkers are in `engines/`; `traces` validates the logs of many jobs, and
-`validation` one log of each kind. `figures` are their results,
+`rates` measures the suite itself, with `flink` (releases of Flink) and `logs` (their logs), and `benchmark`
+repeats the work. Each other measurement is a module with a function `measure(folder, scale)`. Those of the
+runtime are in `runtime/`, whose `driver` runs jobs in separate processes. `flink_comparison/` compares the
+runtime with Flink, and `engines/` compares our exploration engines with other model checkers. `traces`
+validates the logs of many jobs, and `validation` one log of each kind. `figures` defines their results, and
 `published` makes the pages of the documentation. The wheel does not contain this folder.
 """
 
@@ -24,4 +24,4 @@ MEASURED: Mapping[str, str] = {
     "traces": "traces",
     "validation": "validation",
 }
-"""All measurements except the rates, in the order of the page: the module of each."""
+"""By name, in the order of the page: the module of each measurement except the rates."""

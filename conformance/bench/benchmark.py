@@ -1,4 +1,4 @@
-"""Rates of the suite: work that is repeated, and measured as units a second."""
+"""Measures rates of the suite: repeats work, and counts its units each second."""
 
 from collections.abc import Callable
 from statistics import median
@@ -8,25 +8,25 @@ from conformance.bench.figures import Figure
 
 REPEATED = 5
 ENOUGH_SECONDS = 60.0
-"""Work that has taken so long is not repeated further."""
+"""Work is not repeated any more once its runs have taken this time together."""
 
 
 class Run(NamedTuple):
-    """The work, done once."""
+    """One run of the work."""
 
     amount: int
     """The number of units of work."""
     seconds: float
     own_seconds: float | None
-    """Processor time of this process; None where another process does the work."""
+    """Processor time of this process; None if another process does the work."""
 
 
 class MeasurementError(RuntimeError):
-    """The work was not done as expected, so that there is no figure."""
+    """The work was not done as expected, so there is no figure."""
 
 
 class Benchmark(NamedTuple):
-    """Work to measure. `target`: the rate to reach; None without one. `setting`: the work, in words."""
+    """Work to measure. `target`: the rate to reach, or None. `setting`: the work in words."""
 
     name: str
     unit: str
@@ -35,10 +35,10 @@ class Benchmark(NamedTuple):
     work: Callable[[], Run]
 
     def measure(self, repeated: int = REPEATED) -> Figure:
-        """The rate. Raises MeasurementError if the work differs from run to run.
+        """Run the work up to `repeated` times. Returns its rate in units a second.
 
-        Where other programs use the processors, the rate by processor time, in the note, says what the
-        rate would be without them.
+        The note of the figure has the rate by processor time, on which other programs of the machine have
+        less influence. Raises MeasurementError if the amount of work differs from run to run.
         """
         runs: list[Run] = []
         while len(runs) < repeated and sum(run.seconds for run in runs) < ENOUGH_SECONDS:

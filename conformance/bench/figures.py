@@ -12,7 +12,7 @@ import orjson
 from conformance import machine
 
 FOLDER = Path("report", "bench")
-"""Below the build folder: the raw data, one JSON file for each measurement."""
+"""The folder of the raw data in the build folder, with one JSON file for each measurement."""
 FEWEST = 6
 """With fewer samples, no interval contains the median with a confidence of 95 %."""
 _ONE_TAIL = 0.025
@@ -20,7 +20,7 @@ Points = list[tuple[float, float]]
 
 
 class Summary(NamedTuple):
-    """A figure as it is printed and published: its median with an interval, in place of its samples."""
+    """A figure as it is printed and published: its median with an interval, instead of its samples."""
 
     name: str
     unit: str
@@ -56,7 +56,7 @@ class Summary(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """One quantity with all its samples; `target` and `at_most` as in `Summary`."""
+    """One quantity with all its samples. `target` and `at_most`: as in `Summary`."""
 
     name: str
     unit: str
@@ -75,7 +75,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Report:
-    """One measurement. `setting`: what was run; `series`: points of a plot; `raw`: what else to keep."""
+    """The result of a measurement. `setting`: how it was made. `series`: plotted points. `raw`: more data."""
 
     name: str
     title: str
@@ -85,7 +85,7 @@ class Report:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, build: Path, command: str) -> Path:
-        """Write every sample, with the machine, the commit and the command that repeats the measurement."""
+        """Write every sample, the machine, the commit and the command that repeats it. Returns the file."""
         load = machine.load()
         busy = "" if load is None else f"; load at the end {load:.1f}"
         place = {"commit": machine.source(), "machine": machine.machine().describe() + busy}
@@ -97,9 +97,9 @@ class Report:
 
 
 def interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The samples between which the median lies with a confidence of 95 %, for any distribution.
+    """Two samples between which the median lies with a confidence of 95 %, for any distribution.
 
-    Of fewer than six samples these are the least and the greatest, with less confidence.
+    With fewer than six samples, these are the smallest and the largest one, with less confidence.
     """
     ordered = sorted(samples)
     times = len(ordered)
@@ -111,7 +111,7 @@ def interval(samples: Sequence[float]) -> tuple[float, float]:
 
 
 def number(value: float) -> str:
-    """The value with three significant figures."""
+    """The value as text: without decimals from 100 on, with one from 10 on, else with two."""
     if value == 0 or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

@@ -1,4 +1,4 @@
-"""The rate at which a released Flink is compared with the model, with random or prepared sequences."""
+"""Measures the rate at which a release of Flink is compared with the model on random sequences."""
 
 import time
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ FIELDS = frozenset({"blocked", "closed", "current", "pending"})
 
 
 def flink_benchmarks() -> Iterator[Benchmark]:
-    """The measurements of the newest listed release, if its jar is in the cache; nothing is fetched."""
+    """Yield the measurements of the newest listed release, if its jar is in the cache. Nothing is fetched."""
     release = newest()
     if cached(release) is None:
         return
@@ -37,7 +37,7 @@ def flink_benchmarks() -> Iterator[Benchmark]:
 
 def _driven(release: Release, *, prepared: bool) -> Run:
     with ProcessAdapter(command(release), 60) as adapter:
-        adapter.hello()  # neither the start of the JVM nor its first steps are what is measured
+        adapter.hello()  # the start of the JVM and its first steps are not measured
         for differs in differing(adapter, _cases(release, CASES // 5)):
             raise MeasurementError(f"Flink {release.version} differs from its profile: {differs}")
         drawn: Iterator[Case] = _cases(release, CASES)
@@ -59,7 +59,7 @@ def _driven(release: Release, *, prepared: bool) -> Run:
 
 
 def _cases(release: Release, count: int) -> Iterator[Case]:
-    """Walks of the aligned gate at handler level; an oracle for each number of channels."""
+    """Yield walks of the aligned gate at handler level, with two and three channels in turn."""
     prepare = Prepare(FIELDS)
     configs: list[Wire] = [
         {"channels": channels, "mode": "exactly-once", "profile": release.profile, "level": "handler"}

@@ -13,7 +13,7 @@ TIMES = 3
 
 
 def log_benchmarks() -> Iterator[Benchmark]:
-    """The logs of real Flink jobs that this checkout holds; an installed package holds none."""
+    """Yield the measurements on the logs of Flink jobs in this checkout. An installed package has no logs."""
     logs = sorted(LOGS.glob("*.log.gz"))
     if not logs:
         return

@@ -1,10 +1,10 @@
-"""The cost of a checkpoint in an object store compared with one on the local disk, without Spark.
+"""Compares the cost of a checkpoint in an object store with one on the local disk, without Spark.
 
     python -m conformance.bench.object_storage
 
-Each of eight tasks writes its snapshot in a thread of its own, as in a job; then the checkpoint is published
-and the third newest deleted. The object store is the server of `moto` on this machine: its latency is that of
-Python, not of a network.
+Each of eight tasks writes its snapshot in its own thread, as in a job. Then the checkpoint is published, and
+the oldest of four is deleted. The object store is the server of `moto` on this machine, so its latency is
+that of Python, not of a network.
 """
 
 import os
@@ -23,13 +23,13 @@ from impl.state import CheckpointStorage, StateHandle, encode
 TASKS: Final = 8
 CHECKPOINTS: Final = 20
 SIZES: Final = (1_000, 100_000, 1_000_000)
-"""Bytes of each task's snapshot; the first is inline."""
+"""Sizes of each task's snapshot in bytes. Snapshots of the first size are stored inline, in the metadata."""
 _INLINE: Final = 4_096
 _RETAINED: Final = 3
 
 
 def measure(storage: CheckpointStorage, size: int) -> list[float]:
-    """The milliseconds of each checkpoint, from its reservation to the deletion of the oldest."""
+    """The time of each checkpoint in ms, from its reservation to the deletion of the oldest one."""
     attempt, lasted = storage.new_attempt(), []
     snapshot = encode(os.urandom(size))
     with ThreadPoolExecutor(TASKS) as tasks:
@@ -58,7 +58,7 @@ def _places() -> Iterator[dict[str, Path | str]]:
 
 
 def main() -> None:
-    """Print the medians and the slowest tenth."""
+    """Print the median and the 90th percentile for each size and place."""
     with _places() as places:
         for size in SIZES:
             for name, place in places.items():

@@ -1,7 +1,7 @@
-"""The published figures: the README's table, docs/run/performance.md and its plots.
+"""Publishes the figures: the README's table, docs/run/performance.md and its plots.
 
-They are made from `figures.toml`, which holds a median with its interval for each figure. The raw data stay
-in the build folder.
+They are made from `figures.toml`, which has the median and its interval for each figure. The raw data stay in
+the build folder.
 """
 
 import json
@@ -55,9 +55,9 @@ Stored = Mapping[str, Mapping[str, Any]]
 
 
 def publish(build: Path, home: Path = HOME) -> list[Path]:
-    """Store the figures of the full measurements in `build` and write the pages; returns their paths.
+    """Store the figures of the full measurements in `build`, and write the pages. Returns the files.
 
-    A measurement that is not in `build` stays as it was stored. Raises MeasurementError if there is none.
+    Stored figures of other measurements stay. Raises MeasurementError if there are no figures.
     """
     stored = dict(load(home)) if (home / STORED).exists() else {}
     for name in MEASURED:
@@ -75,12 +75,12 @@ def publish(build: Path, home: Path = HOME) -> list[Path]:
 
 
 def load(home: Path = HOME) -> Stored:
-    """The stored measurements."""
+    """Read the stored measurements."""
     return tomllib.loads((home / STORED).read_text(encoding="utf-8"))
 
 
 def text_of(stored: Stored) -> str:
-    """The stored figures as TOML, one figure a line."""
+    """The stored figures as TOML, one figure on each line."""
     made = [
         "# Written by `barrierspec bench --publish`. A figure is a row:",
         f"# {', '.join(Summary._fields)}",
@@ -115,7 +115,7 @@ def _summarised(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pages(stored: Stored, readme: str) -> dict[str, str]:
-    """The text of each page and plot by its path. Raises MeasurementError if README lacks its marks."""
+    """By path: the text of each page and plot. Raises MeasurementError if README lacks its marks."""
     known = [stored[name] for name in MEASURED if name in stored]
     plots = {
         f"{PLOTS}/{name}.svg": lines(stored[name]["title"], *axes, stored[name]["series"])
@@ -127,7 +127,7 @@ def pages(stored: Stored, readme: str) -> dict[str, str]:
 
 
 def with_table(readme: str, figures: Iterable[Summary]) -> str:
-    """README with the table of these figures between its marks. Raises MeasurementError without them."""
+    """README with the table of these figures between its marks. Raises MeasurementError without marks."""
     if readme.count(BEGIN) != 1 or readme.count(END) != 1:
         raise MeasurementError(f"{README}: expected {BEGIN} and {END}, once each, around the table")
     before, rest = readme.split(BEGIN)
@@ -140,7 +140,7 @@ def _figures(report: Mapping[str, Any]) -> list[Summary]:
 
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """A Markdown table; a target that is missed stands out."""
+    """The lines of a Markdown table. A missed target is bold."""
     cells = (("**missed**" if cell == "MISSED" else cell for cell in row) for row in rows)
     head = f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"
     return [*head, *(f"| {' | '.join(row)} |" for row in cells)]

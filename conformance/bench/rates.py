@@ -1,4 +1,4 @@
-"""Rates of the suite: lock-step, the explorer and TLC, with the targets of the project's goals."""
+"""Measures the rates of the suite: lock-step, the explorer and TLC, with the project's targets."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ from conformance.parts.verify import SEED
 
 
 def measure(chosen: Sequence[Benchmark], repeated: int) -> Report:
-    """The rates of these. Raises MeasurementError if one does not do its work."""
+    """Measure the chosen rates. Raises MeasurementError if some work fails."""
     figures = [one.measure(repeated) for one in chosen]
     return Report("rates", "Rates of the suite", "units of work a second, in one process", figures)
 
 
 def benchmarks() -> Iterator[Benchmark]:
-    """Yields the measurements of rates."""
+    """Yield the measurements of rates."""
     yield Benchmark(
         "lock-step, in process",
         "steps/s",
@@ -58,7 +58,7 @@ def benchmarks() -> Iterator[Benchmark]:
 
 
 ALIGNED: Mapping[str, object] = MappingProxyType({"mode": "exactly-once", "profile": "flink-1.14"})
-"""The newest gate that aligns: the targets are set for it."""
+"""The newest generation of the aligned gate, for which the targets are set."""
 
 
 def _walks_in_process(pinned: Mapping[str, object], cases: int = 1000) -> Run:
@@ -71,7 +71,7 @@ def _walks_in_process(pinned: Mapping[str, object], cases: int = 1000) -> Run:
 def _walks_over_pipes(cases: int = 200) -> Run:
     command = own_process("conformance.cli", "serve", "impl")
     with ProcessAdapter(command, seconds=60) as adapter:
-        adapter.hello()  # the start of the process is not what is measured
+        adapter.hello()  # the start of the process is not measured
         return _walked(adapter, cases, ALIGNED, length=1000, batch=100)
 
 
@@ -105,7 +105,7 @@ def _exploration(*, channels: int, ids: int) -> Run:
 
 
 def _tlc() -> Iterator[Benchmark]:
-    """TLC on the largest model of the manifest in which everything holds."""
+    """TLC on the largest model of the manifest in which all properties hold."""
     from spec import tlc
     from spec.manifest import load_manifest
 

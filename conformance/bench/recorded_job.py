@@ -1,4 +1,4 @@
-"""The event log of a job on Spark that takes a checkpoint every few milliseconds."""
+"""Records the event log of a job on Spark that takes a checkpoint every few milliseconds."""
 
 import shutil
 from pathlib import Path
@@ -9,7 +9,7 @@ _ROWS_PER_SECOND, _INTERVAL_MS = 40_000.0, 20
 
 
 def recorded(folder: Path, rows: int) -> Path:
-    """The log of a job that reads this number of rows at 40,000 a second, with a checkpoint every 20 ms."""
+    """Run a job on this number of rows, 40,000 a second, with a checkpoint every 20 ms. Returns its log."""
     output = folder / "out-recorded"
     shutil.rmtree(output, ignore_errors=True)
     source = word_counts.files(folder, rows)

@@ -1,7 +1,7 @@
-"""Event logs of many jobs, validated in process and on Spark: events a second, and a worker's memory.
+"""Measures the validation of many jobs' event logs in process and on Spark: events a second, and memory.
 
-The measurement records one job and copies its log, as the logs of many jobs. All validations must give equal
-sums.
+The measurement records one job, and uses copies of its log as the logs of many jobs. All validations must
+give the same result.
 """
 
 import shutil
@@ -20,11 +20,11 @@ from impl.spark.session import spark_session
 MASTERS = ("local[1]", "local[2]")
 _ROWS = 50_000
 _WARM = 20
-"""Logs that are validated before the clock starts: every worker has imported what it needs."""
+"""Number of logs that are validated before the time counts, so that every worker has imported its modules."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """In process, then with one and with two tasks at once. Raises MeasurementError."""
+    """Measure in this process, then on Spark with one and two tasks at once. Raises MeasurementError."""
     jobs = _copied(recorded(folder, _ROWS), folder / "traces", scale.jobs)
     logs = logs_under([jobs])
     begun = time.perf_counter()

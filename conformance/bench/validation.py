@@ -1,7 +1,7 @@
-"""Validation of one log in one process: our event logs with and without remembered steps, and logs of Flink.
+"""Measures the validation of one log in one process: event logs with and without the cache, and Flink logs.
 
-The rates are by processor time, as other programs may use the processors. A process remembers steps of the
-logs that it has validated, so each first validation of a log is measured in a new process. The ways to
+The rates are by processor time, because other programs may use the processors. A process caches steps of the
+logs that it has validated, so the first validation of a log is measured in a new process. The ways to
 validate an event log take turns, and must give the same result.
 """
 
@@ -27,18 +27,18 @@ from conformance.observe.eventlog import find
 from conformance.observe.run_state import Settings
 
 EVENTS, LINES = 150_000, 100_000
-"""The rates to reach."""
+"""Targets: events a second, and lines a second."""
 TURNS = 7
 ROWS = 1_200_000
-"""Rows of the recorded job, whose log has some 45,000 events."""
+"""The number of rows of the recorded job, whose log has some 45,000 events."""
 RECORDS, CHECKPOINTS = 2_400, 1_000
-"""Records and checkpoints of the simulated run, which has some 29,000 events."""
+"""The numbers of records and checkpoints of the simulated run, which has some 29,000 events."""
 QUIET_RECORDS, QUIET_CHECKPOINTS = 300, 800
-"""The same of the run that is cut: its checkpoints start one after the other."""
+"""The same for the run that is validated in two parts: its checkpoints start one after the other."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """The rates. Raises MeasurementError if a log is rejected, or the ways to validate it differ."""
+    """Measure the rates. Raises MeasurementError if a log is rejected, or its validations differ."""
     job = _Ways(recorded(folder, ROWS // scale.smaller))
     simulated = _Ways(_simulated(folder / "simulated"))
     for _ in range(TURNS):
@@ -75,7 +75,7 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 class _Ways:
-    """The rates of the ways to validate one event log."""
+    """Measures the ways to validate one event log: first, again in the same process, without the cache."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -99,14 +99,14 @@ class _Ways:
 
 
 def _timed(log: Path) -> tuple[float, TraceResult]:
-    """The processor time of a validation in s, and its result."""
+    """Validate a log. Returns the processor seconds, and the result."""
     begun = time.process_time()
     result = validate(log, required=())
     return time.process_time() - begun, result
 
 
 def _shares(folder: Path) -> list[float]:
-    """The processor time of a sequential validation, divided by that of the longer one of two parts."""
+    """Ratios of the processor time of a sequential validation to that of the longer one of two parts."""
     log = _run(
         folder, seed=9, records=QUIET_RECORDS, checkpoints=QUIET_CHECKPOINTS, checkpoint_every=0,
     )  # fmt: skip
@@ -124,7 +124,7 @@ def _shares(folder: Path) -> list[float]:
 
 
 def _simulated(folder: Path) -> Path:
-    """The event log of the tests' simulated run: five tasks, one failure, two checkpoints at once."""
+    """Make the event log of a simulated run: five tasks, one failure, two checkpoints at once."""
     return _run(
         folder, seed=3, records=RECORDS, fail_at=(2_000,), max_concurrent=2, checkpoint_every=12,
         checkpoints=CHECKPOINTS,
@@ -132,7 +132,7 @@ def _simulated(folder: Path) -> Path:
 
 
 def _run(folder: Path, **options: object) -> Path:
-    """The event log of a simulated run of the tests."""
+    """Run the simulated run of the tests with these options. Returns its event log."""
     shutil.rmtree(folder, ignore_errors=True)
     spec = spec_from_file_location("simulated_run", LOGS.parent / "simulated_run.py")
     assert spec is not None

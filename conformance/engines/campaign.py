@@ -1,4 +1,4 @@
-"""A campaign: rounds of each row of `table.toml` until it has its number of faults, or the time is over."""
+"""Runs a campaign: rounds of each row of `table.toml` until it has its number of faults, or time is up."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,23 +27,23 @@ class Order:
     rows: Sequence[TableRow]
     seed: int = SEED
     faults: int = FAULTS_A_ROW
-    """The faults of each row that lists no number of its own."""
+    """The number of faults of each row for which the table lists none."""
     seconds: float = 7_200.0
-    """No round begins when the campaign has lasted this long."""
+    """No round begins after this time since the start of the campaign."""
     only: Sequence[int] = ()
-    """The numbers of the rounds, if only some are to run."""
+    """The numbers of the rounds to run; empty: all rounds."""
     repeat: int = 1
-    """How often each of these rounds runs."""
+    """The number of times that each round of `only` runs."""
 
 
 def run_campaign(
     order: Order, build: Path, done: Sequence[Stored] = (), tell: Callable[[str], None] = lambda _: None
 ) -> Iterator[dict[str, Any]]:
-    """Run the rounds that are not `done`, the rows in turn.
+    """Run the rounds that are not `done`, the rows in turn. Yields the result of each as a JSON object.
 
-    A round is done if it has a verdict of the version that would run now. The rows of an engine that cannot
-    be set up are left out. Raises EngineSetUpError after the other rows if there are such rows, and
-    UnknownReleaseError.
+    A round is done if `done` has its verdict for the version that would run now. `build`: the folder for the
+    rounds' folders. `tell` receives a message before the first round of each row. If an engine cannot be set
+    up, the other rows run, and EngineSetUpError is raised at the end. Raises UnknownReleaseError.
     """
     until = time.monotonic() + order.seconds
     known = {
@@ -93,7 +93,7 @@ def _round(row: TableRow, make: Maker, seed: int, number: int, build: Path) -> d
 
 
 def _validate(place: Place, result: RoundResult) -> None:
-    """Validate the log of a cluster. A process without disk writes no log, so that lines are missing."""
+    """Validate the log of a cluster, unless a disk was full: then a process could not write all its lines."""
     if any(one["kind"] == Kind.DISK_FULL.value for one in result.faults):
         return
     result.log = logs.validated(logs.of_cluster(place.processes), place.folder / "job.log")

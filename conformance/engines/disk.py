@@ -1,4 +1,4 @@
-"""Faults of the disk: a folder that is not there, and processes that cannot write."""
+"""Injects faults of the disk: a folder that does not exist, and processes that cannot write."""
 
 import resource
 import time
@@ -10,7 +10,7 @@ import psutil
 
 
 def without_folder(folder: Path, seconds: float) -> None:
-    """Replace the folder by a file, so that no process can make the folder again; then restore the folder."""
+    """Replace the folder by a file for this time, so that no process can make the folder; then restore it."""
     aside = folder.with_name(f"{folder.name}-aside")
     folder.rename(aside)
     folder.touch()
@@ -22,14 +22,14 @@ def without_folder(folder: Path, seconds: float) -> None:
 
 
 def without_disk(processes: Sequence[int], seconds: float) -> None:
-    """No process of these, and none of their children, can write a byte into a file."""
+    """Prevent these processes and their children from writing into any file for this time."""
     with limited([*_with_children(processes)]):
         time.sleep(seconds)
 
 
 @contextmanager
 def limited(processes: Sequence[int]) -> Iterator[None]:
-    """The limit of the size of files of these processes is 0 within the block."""
+    """Limit the size of files that these processes write to 0 bytes, within the block."""
     before = {}
     try:
         for one in processes:

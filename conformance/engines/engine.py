@@ -19,12 +19,12 @@ class EngineSetUpError(EngineError):
 
 
 class RoundError(RuntimeError):
-    """The engine does not start, or ends again and again: the round ends without a verdict."""
+    """The engine does not start, ends too often, or takes too long. The round has no verdict."""
 
 
 @dataclass
 class Place:
-    """The folders of a round."""
+    """The folders and processes of a round."""
 
     folder: Path
     processes: Processes
@@ -36,12 +36,12 @@ class Place:
 
     @property
     def lanes(self) -> Path:
-        """The input as one growing file for each lane (`feed`)."""
+        """The folder of the input as one growing file for each lane (`feed`)."""
         return self.folder / "lanes"
 
     @property
     def chunks(self) -> Path:
-        """The input as small files, which appear whole (`feed`)."""
+        """The folder of the input as small files, each of which appears complete (`feed`)."""
         return self.folder / "chunks"
 
     @property
@@ -51,7 +51,7 @@ class Place:
 
     @property
     def progress(self) -> Path:
-        """Files that grow by a byte with each record that is processed."""
+        """The folder of files to which the job adds a byte for each record that it processes."""
         return self.folder / "progress"
 
     @property
@@ -60,7 +60,7 @@ class Place:
         return self.folder / "checkpoints"
 
     def processed(self) -> int:
-        """Number of records processed so far; a record that is processed again counts again."""
+        """The number of records processed so far. A record that is processed again counts again."""
         return sum(file.stat().st_size for file in self.progress.iterdir())
 
 
@@ -70,7 +70,7 @@ class Engine(ABC):
 
     place: Place
     settings: dict[str, Any]
-    """The random choices of the round, such as the mode. The result prints them."""
+    """The settings that were drawn for the round, such as the mode. The result has them."""
     restarts: list[str] = field(default_factory=list)
     """Processes that ended by themselves, each with its last line."""
     recorded: list[dict[str, Any]] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Engine(ABC):
 
     @abstractmethod
     def inject(self, fault: Fault) -> None:
-        """Inject a fault, then act as the engine's operator would, such as restarting it."""
+        """Inject a fault, then act like a person who operates the engine, such as by restarting it."""
 
     @abstractmethod
     def supervise(self) -> None:
@@ -93,25 +93,25 @@ class Engine(ABC):
 
     @abstractmethod
     def lines(self) -> Sequence[str]:
-        """The committed rows `key,lane,position,place,total`, read as the engine's documentation demands."""
+        """The committed rows `key,lane,position,place,total`, read as the engine's documentation requires."""
 
     @abstractmethod
     def completed(self) -> int | None:
         """A number that grows with each completed checkpoint; None if the engine does not show it."""
 
     def state(self) -> Mapping[Hashable, Totals] | None:
-        """The state of each key at the end, read independently of the output; None if no job reads it.
+        """The state of each key at the end, read independently of the output; None if it cannot be read.
 
-        It is called once, after the output was read for the last time. Raises RoundError.
+        The caller calls it once, after it has read the output for the last time. Raises RoundError.
         """
         return None
 
     def close(self) -> None:  # noqa: B027 - most engines have nothing outside their `place`
-        """End the processes outside the `place` of the round, after the output was read for the last time."""
+        """End processes that `place` does not have. Called after the output was read for the last time."""
 
     @property
     def end(self) -> Path:
-        """The file that announces the end of the input, to jobs that look for it."""
+        """The file whose existence tells a job that the input is complete. Not every job looks for it."""
         return self.place.folder / "end"
 
     def over(self) -> bool:

@@ -1,8 +1,8 @@
-"""The input of every engine: lanes of records that grow at a known rate, and the same records as small files.
+"""Writes the input of every engine: records in growing files (lanes), and the same records in small files.
 
 A lane is a file of records of a fixed width, like a partition of a log. A chunk is a file with `CHUNK`
-records of one lane, which appears whole; engines that read folders read chunks. A record is a line
-`lane,position,key,weight`. Its content depends on nothing but its lane and its position.
+records of one lane, which appears complete; engines that read folders read chunks. A record is a line
+`lane,position,key,weight`. Its content depends only on its lane and its position.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ LANES = 4
 KEYS = 13
 CHUNK = 125
 WIDTH = 22
-"""Bytes of a record, with the end of its line; the Java and Python sources of the jobs have it too."""
+"""Bytes of a record, with the end of its line. The jobs' Java and Python code repeats this number."""
 
 
 def key_of(lane: int, position: int) -> int:
@@ -22,7 +22,7 @@ def key_of(lane: int, position: int) -> int:
 
 
 def weight_of(lane: int, position: int) -> int:
-    """The weight of a record: sums of different sets of records differ as a rule."""
+    """The weight of a record. Weights vary, so that the sums of different sets of records mostly differ."""
     return 1 + (position * 37 + lane * 11) % 997
 
 
@@ -33,12 +33,15 @@ def record(lane: int, position: int) -> str:
 
 @dataclass
 class Feed:
-    """Writes the input. `records` in total, divided equally between the lanes."""
+    """Writes the input under `folder`. `records`: their total number, divided equally between the lanes.
+
+    Raises ValueError unless each lane has whole chunks.
+    """
 
     folder: Path
     records: int
     fed: int = field(default=0, init=False)
-    """The records that were written, in turn of the lanes."""
+    """The number of written records. The lanes take turns."""
 
     def __post_init__(self) -> None:
         """Make empty lanes."""
@@ -65,7 +68,7 @@ class Feed:
         return self.fed == self.records
 
     def feed(self, until: int) -> None:
-        """Write records until `until` of them are written, or all."""
+        """Write records until `until` records are written in total, or all."""
         until = min(until, self.records)
         for lane, first, last in self._spans(until):
             with self._lane(lane).open("a", encoding="ascii") as file:

@@ -18,14 +18,17 @@ Maker = Callable[[Place, dict[str, Any]], Engine]
 
 
 def version(row: TableRow) -> str:
-    """The version of a row; of Flink the newest, unless the row names one. Raises UnknownReleaseError."""
+    """The version of a row's engine; the newest Flink if the row names none. Raises UnknownReleaseError."""
     if row.engine == FLINK:
         return _release(row).version
     return metadata.version("pyspark") if row.engine == "spark" else version_of(row.engine)
 
 
 def maker(row: TableRow) -> Maker:
-    """Fetch or install the engine; returns what makes it for a round. Raises EngineSetUpError, FlinkError."""
+    """Fetch or install the engine. Returns a function that makes it for a round.
+
+    Raises EngineSetUpError and FlinkError.
+    """
     match row.engine:
         case "flink":
             flink = distribution(_release(row))

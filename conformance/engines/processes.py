@@ -1,4 +1,4 @@
-"""Processes of an engine: each leads a group, is frozen or killed with it, and never outlives us."""
+"""Processes of an engine. Each leads a process group, with which it is frozen or killed."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ENDS_SECONDS = 10.0
-"""How long a killed process may take to end."""
+"""Maximum time in seconds until a killed process has ended."""
 
 
 class EngineError(RuntimeError):
@@ -18,7 +18,7 @@ class EngineError(RuntimeError):
 
 @dataclass
 class Started:
-    """A process that was started, with its group."""
+    """A started process, the leader of its group, and its log."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -26,21 +26,21 @@ class Started:
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs, or is frozen."""
+        """Whether the process has not ended; it may be frozen."""
         return self.process.poll() is None
 
     def signal(self, number: int) -> None:
-        """Send a signal to its group; nothing if the group has ended."""
+        """Send a signal to its group, unless the group has ended."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
-        """SIGKILL to its group; returns when it has ended. Raises subprocess.TimeoutExpired."""
+        """Send SIGKILL to its group, and wait for its end. Raises subprocess.TimeoutExpired."""
         self.signal(signal.SIGKILL)
         self.process.wait(ENDS_SECONDS)
 
     def last_line(self) -> str:
-        """The last line of its log that is not empty; paths begin with the name of the round's folder."""
+        """The last line of its log that is not empty. Its paths are relative to the round's parent folder."""
         text = self.log.read_text("utf-8", "replace").replace(f"{self.log.absolute().parents[2]}/", "")
         lines = [line for line in text.splitlines() if line.strip()]
         return lines[-1][:120] if lines else "it logged nothing"
@@ -48,7 +48,7 @@ class Started:
 
 @dataclass
 class Processes:
-    """The processes of one run; the end of the block kills what still lives."""
+    """The processes of one run. The end of the `with` block kills those that still run."""
 
     logs: Path
     started: list[Started] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Processes:
     def start(
         self, name: str, command: Sequence[str], environment: Mapping[str, str] | None = None
     ) -> Started:
-        """Start a process; its output goes to a log of its own."""
+        """Start a process whose output goes to its own log file. `environment`: further variables."""
         log = self.logs / f"{len(self.started):02}-{name}.out"
         with log.open("wb") as output:
             process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The results of rounds as data: one JSON object a round, in a file that is read again to print the table."""
+"""Stores the results of rounds, one JSON object for each round, and summarises them for the table."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +23,11 @@ Stored = Mapping[str, Any]
 
 
 class ResultsError(InputError):
-    """A file that holds no results; the message says what was expected."""
+    """The file does not hold results. The message states what was expected."""
 
 
 def stored(result: "RoundResult", row: TableRow, version: str) -> dict[str, Any]:
-    """A round as a JSON object."""
+    """Return a round as a JSON object."""
     found = result.classification
     return {
         "row": row.name,
@@ -53,7 +53,7 @@ def stored(result: "RoundResult", row: TableRow, version: str) -> dict[str, Any]
 
 
 def read(file: Path) -> list[Stored]:
-    """The rounds in a file, none if it is not there. Raises ResultsError."""
+    """Read the rounds in a file; none if it does not exist. Raises ResultsError."""
     if not file.exists():
         return []
     try:
@@ -67,7 +67,7 @@ def read(file: Path) -> list[Stored]:
 
 
 def written(rounds: Iterable[Stored]) -> bytes:
-    """The rounds as a file: one line each."""
+    """Return the content of a file with these rounds, one on each line."""
     lines = b",\n".join(orjson.dumps(one) for one in rounds)
     return b'{"rounds": [\n' + lines + b"\n]}\n"
 
@@ -96,7 +96,7 @@ class Summary:
 
     @property
     def version(self) -> str:
-        """The version that ran last."""
+        """The version of the last round."""
         return str(self.rounds[-1]["version"])
 
     @property
@@ -106,17 +106,17 @@ class Summary:
 
     @property
     def faults(self) -> int:
-        """The faults of rounds with a verdict."""
+        """The number of faults in the judged rounds."""
         return sum(len(one["faults"]) for one in self.judged)
 
     @property
     def kinds(self) -> Counter[str]:
-        """These faults by kind."""
+        """The number of faults in the judged rounds, by kind."""
         return Counter(fault["kind"] for one in self.judged for fault in one["faults"])
 
     @property
     def anomalies(self) -> Mapping[Anomaly, Sequence[Stored]]:
-        """By anomaly, the rounds that showed it."""
+        """By anomaly: the judged rounds that showed it."""
         found: dict[Anomaly, list[Stored]] = defaultdict(list)
         for one in self.judged:
             for finding in one["findings"]:
@@ -134,18 +134,20 @@ class Summary:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The strongest guarantee that no anomaly refutes, except for announced anomalies.
+        """The strongest guarantee that no anomaly refutes. Announced anomalies do not count.
 
-        One round refutes a guarantee. The page marks an anomaly that fewer than REPRODUCED rounds showed.
+        One round is enough to refute a guarantee. The page marks an anomaly that fewer than REPRODUCED rounds
+        have shown.
         """
         refuted = {one for anomaly in self.anomalies.keys() - self.row.announced for one in anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the claim stands and no alarm was raised, or a planted defect was classified rightly.
+        """CONFORMS if no anomaly refutes the claim and no alarm was raised, DIVERGES otherwise.
 
-        A row is undetermined if no fault of some kind had its effect.
+        UNDETERMINED if no round was judged, or the faults of some kind never had their effect. A row with a
+        planted defect is CONFORMS if a round showed one of its anomalies, UNDETERMINED otherwise.
         """
         if not self.judged:
             return Verdict.UNDETERMINED
@@ -161,7 +163,7 @@ class Summary:
 
 
 def summaries(rounds: Iterable[Stored]) -> list[Summary]:
-    """The rounds by row, in the order of the table; a row `flink@RELEASE` follows `flink`."""
+    """Summarise the rounds of each row, in the order of the table. A row `flink@RELEASE` follows `flink`."""
     by_row: dict[str, list[Stored]] = defaultdict(list)
     for one in rounds:
         by_row[one["row"]].append(one)

@@ -1,4 +1,4 @@
-"""The account of a round for the classifier: input, committed rows, and rows seen during the round."""
+"""Makes the `Account` of a round for the classifier: input, committed rows, rows seen during the round."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -18,9 +18,9 @@ def sent(records: int) -> dict[Hashable, Sent]:
 
 
 def rows(lines: Iterable[str], torn: bool = True) -> list[Row]:
-    """The rows of lines `key,lane,position,place,total`.
+    """Parse lines `key,lane,position,place,total` into rows.
 
-    A line of another form is the row of a record that no source sent; without `torn` it is left out.
+    A line of another form becomes the row of a record that was never sent; without `torn` it is left out.
     """
     made = []
     for line in lines:
@@ -35,6 +35,6 @@ def rows(lines: Iterable[str], torn: bool = True) -> list[Row]:
 
 
 def account(records: int, lines: Sequence[str], samples: Iterable[Sequence[str]] = ()) -> Account:
-    """The account; `samples` are the committed lines at moments of the run."""
+    """Make the account. `samples`: the committed lines at several moments of the round."""
     seen = [Seen(row, number, True) for number, sample in enumerate(samples) for row in rows(sample, False)]
     return Account(sent(records), rows(lines), seen=seen)

@@ -1,4 +1,4 @@
-"""One round: an engine runs its job on the input, faults occur, and its committed output is classified."""
+"""Runs one round: an engine runs its job under faults, and its committed output is classified."""
 
 import shutil
 import threading
@@ -16,19 +16,19 @@ from conformance.engines.schedule import RECORDS, Fault
 from conformance.observe.guarantees.guarantee import Classification, Totals, classify
 
 RATE = 1_000
-"""Records fed in a second."""
+"""The number of records fed each second."""
 AHEAD = 600
-"""Records that are fed after a fault until the engine processes records again."""
+"""Maximum number of records that are fed after a fault until the engine processes records again."""
 ALIVE = 50
-"""Records that the engine must have processed after a fault before the next one is due."""
+"""Number of records that the engine has to process after a fault before the next fault."""
 LONGEST_SECONDS = 1_200.0
 TRICKLE_SECONDS = 15.0
-"""The seconds that an engine may be idle before it gets the next chunk of each lane."""
+"""If an engine processes too few records for this time, it gets the next chunk of each lane."""
 A_CHUNK_EACH = LANES * CHUNK
 ALIVE_SECONDS = 400.0
-"""The seconds that an engine may take to start or to recover."""
+"""Maximum time in seconds for an engine to start or to recover."""
 QUIET_SECONDS = 8.0
-"""The input is complete and nothing was processed for so long: the engine has all of it."""
+"""If nothing is processed for this time after the end of the input, the engine has read all of it."""
 _SETTLE_SECONDS = 1.5
 _LATER_CHECKPOINTS = 3
 _UNKNOWN_CHECKPOINTS_SECONDS = 20.0
@@ -43,7 +43,7 @@ class RoundResult:
     number: int
     seed: int
     faults: list[dict[str, Any]]
-    """The faults that occurred, with the kinds that the engine had for them."""
+    """The injected faults. The `kind` of each is the drawn one or its replacement for the engine."""
     settings: dict[str, Any] = field(default_factory=dict)
     classification: Classification | None = None
     """None if the round has no verdict; then `undetermined` has the reason."""
@@ -53,25 +53,25 @@ class RoundResult:
     log: dict[str, Any] = field(default_factory=dict)
     """The findings of the log monitor; empty if the log was not validated."""
     state: dict[str, Any] = field(default_factory=dict)
-    """The numbers of `keys` and `records` of the state that was read, or why it is `unread`."""
+    """The numbers of `keys` and `records` in the state that was read; or the reason why it is `unread`."""
     seconds: float = 0.0
 
 
 @dataclass
 class RunningRound:
-    """One round: the input grows, faults occur at their points, and the output is read."""
+    """A round that runs: feeds the input, injects the faults at their points, and reads the output."""
 
     engine: Engine
     feed: Feed
     faults: Sequence[Fault]
     result: RoundResult
     samples: list[Sequence[str]] = field(default_factory=list)
-    """The committed rows before each fault, and once the engine has processed records after it."""
+    """The committed rows before each fault, and after the engine has processed records again."""
     _limit: int = AHEAD
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> Sequence[str]:
-        """The committed rows at the end. Raises RoundError."""
+        """Run the round. Returns the committed rows at its end. Raises RoundError."""
         until = time.monotonic() + LONGEST_SECONDS
         feeder = threading.Thread(target=self._grow, daemon=True)
         self.engine.start()
@@ -94,12 +94,15 @@ class RunningRound:
             feeder.join()
 
     def _wait(self, processed: int, fed: int, until: float) -> None:
-        """Wait until this number of records was processed, and then fed."""
+        """Wait until `processed` records were processed, then until `fed` records were fed.
+
+        `until`: the time at which the round is too long. Raises RoundError.
+        """
         stuck = time.monotonic() + ALIVE_SECONDS
         more = time.monotonic() + TRICKLE_SECONDS
         while self.engine.place.processed() < processed:
             self._tick(min(until, stuck))
-            if time.monotonic() > more:  # an engine that lost what was fed has nothing to process
+            if time.monotonic() > more:  # an engine that has lost records may have none to process
                 more += TRICKLE_SECONDS
                 self._limit += A_CHUNK_EACH
         self.samples.append(self.engine.lines())
@@ -108,7 +111,11 @@ class RunningRound:
             self._tick(until)
 
     def _end(self, until: float) -> Sequence[str]:
-        """Wait until every record has a row, or the engine has had its chance."""
+        """Wait until every record has a row or the engine had the time for it. Returns the committed rows.
+
+        The engine had the time if it has processed nothing for QUIET_SECONDS and then completed some more
+        checkpoints. Raises RoundError.
+        """
         self.engine.end.touch()
         done, since = self.engine.place.processed(), time.monotonic()
         quiet: tuple[float, int | None] | None = None
@@ -145,7 +152,7 @@ class RunningRound:
         self.engine.supervise()
 
     def _grow(self) -> None:
-        """Feed at the rate, up to the limit."""
+        """Feed records at RATE, up to `_limit`."""
         allowance, last = 0.0, time.monotonic()
         while not self.feed.complete and not self._stop.wait(_TICK):
             now = time.monotonic()
@@ -157,7 +164,7 @@ class RunningRound:
 
 
 def _state(engine: Engine) -> tuple[Mapping[Hashable, Totals] | None, dict[str, Any]]:
-    """The state that was read, and what the result says of it; a state that is unread has no verdict."""
+    """The state that was read, and the result's field `state`. Without a state, None: it is not judged."""
     try:
         state = engine.state()
     except (RoundError, EngineError) as failed:
@@ -175,7 +182,10 @@ def run_round(
     records: int = RECORDS,
     then: Callable[[Place, RoundResult], None] = lambda _place, _result: None,
 ) -> RoundResult:
-    """Run a round under `folder`, which is emptied first. `then` looks at what the processes left."""
+    """Run a round under `folder`, which is emptied first. Returns `result`, filled in.
+
+    `make`: makes the engine. `then`: called after all processes have ended, such as to read their logs.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     feed = Feed(folder, records)
     started = time.monotonic()

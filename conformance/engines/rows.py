@@ -16,7 +16,7 @@ FLINK = "flink"
 
 
 class UnknownRowError(InputError):
-    """The table has no such row."""
+    """The table of engines has no row with this name."""
 
 
 class TableRow(NamedTuple):
@@ -31,22 +31,22 @@ class TableRow(NamedTuple):
     draws: Mapping[str, Sequence[Any]]
     """The settings that are drawn for each round."""
     planted: frozenset[Anomaly] = frozenset()
-    """A run of this row must show one of them: it has a planted defect."""
+    """The anomalies of a planted defect. A round of the row must show one of them."""
     announced: frozenset[Anomaly] = frozenset()
-    """Anomalies that the documentation itself announces: they do not refute its claim."""
+    """Anomalies that the documentation itself announces. They do not refute its claim."""
     faults: int | None = None
     """The number of faults, if the row lists it."""
     a_round: int = FAULTS
-    """The faults of a round."""
+    """The number of faults of a round."""
     records: int = RECORDS
-    """The records of a round."""
+    """The number of records of a round."""
     kinds: tuple[Kind, ...] = ()
     """The kinds of faults, if the row lists them."""
     release: str | None = None
     """The release of Flink that the name of the row states."""
 
     def settings(self, seed: int, number: int) -> dict[str, Any]:
-        """The settings of a round."""
+        """Draw the settings of a round."""
         draw = Random(f"{seed}/{number}/{self.name}")
         return {name: draw.choice(values) for name, values in self.draws.items()}
 

@@ -1,6 +1,7 @@
-"""The faults of a round, drawn by a seed: the same for each engine.
+"""Draws the faults of a round by a seed, the same for each engine.
 
-A fault is due when a given number of records was fed, and records were processed since the fault before.
+A fault is due when a given number of records was fed, and the engine has processed records since the last
+fault.
 """
 
 import tomllib
@@ -12,11 +13,11 @@ from random import Random
 from typing import Any
 
 RECORDS = 10_000
-"""The records of a round."""
+"""The number of records of a round."""
 FAULTS = 4
-"""The faults of a round."""
+"""The number of faults of a round."""
 SPACING = 1_000
-"""The least number of records between two faults."""
+"""The minimum number of records between two faults."""
 _MOST_DELAY, _LEAST_LENGTH, _MOST_LENGTH = 400, 200, 1_600
 
 
@@ -39,12 +40,12 @@ class Kind(Enum):
 
     @property
     def sentence(self) -> str:
-        """The meaning."""
+        """The meaning of the kind, in one sentence."""
         return str(KINDS[self]["sentence"])
 
     @property
     def shows(self) -> str | None:
-        """The text in the engine's log that shows the effect of such a fault; None if it is not checked."""
+        """A regular expression: lines of the engine's log that show the effect; None: not checked."""
         return KINDS[self].get("shows")
 
     def among(self, possible: frozenset["Kind"]) -> "Kind":
@@ -62,10 +63,10 @@ KINDS: Mapping[Kind, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Fault:
-    """One fault. `delay` and `length` are milliseconds, `target` chooses a process."""
+    """One fault. `delay` and `length` are in milliseconds. `target` chooses a process or a parallelism."""
 
     point: int
-    """The number of records that were fed when it is due."""
+    """The number of fed records at which the fault is due."""
     delay: int
     """The time from then on until it occurs."""
     kind: Kind
@@ -85,9 +86,10 @@ def faults_of(
     records: int = RECORDS,
     kinds: Sequence[Kind] = (),
 ) -> tuple[Fault, ...]:
-    """The faults of a round, in the order of their points. Raises ValueError if they have no place.
+    """The faults of a round, in the order of their points.
 
-    With `kinds`, each of them is equally likely, and the draw is independent of that of all kinds.
+    With `kinds`, each of them is equally likely, and the draw differs from that without. Raises ValueError
+    if there are too few records for so many faults.
     """
     free = records - SPACING * (faults + 1)
     if free < 0:

@@ -2,9 +2,10 @@
 
 `eventlog` reads a run's event log. `validate` replays it through the model, component by component (`replay`,
 `task`, `sources`, `sink`, `inflight`, `coordinator`), and reads the files in an order in which each cause
-comes before its effect (`causes`, `waiting_events`).
-`situations` counts the situations that the run has reached: a run that exercises nothing is UNDETERMINED.
-`flink` does the same with logs of Flink jobs. `guarantees` compares a run's output and state with its input.
+comes before its effect (`causes`, `waiting_events`). `memo` caches steps of the model, `cuts` validates parts
+of a log in parallel, and `following` validates a log while it is written. `situations` counts the situations
+that the run has reached: a run that exercises nothing is UNDETERMINED. `flink` validates logs of Flink jobs,
+and `monitor` judges jobs that run. `guarantees` compares a run's output and state with its input.
 """
 
 from conformance.observe.eventlog import EventLogError

@@ -1,8 +1,8 @@
-"""Causes between the files of a log, and the order in which the files can be read because of them.
+"""Reads the files of a log in an order in which each event comes after its cause.
 
-Within a file the order of lines is trusted. Between files only causes order them: a message is received
-after it was sent. Each file is read until its next event waits for a cause that no other file has shown yet.
-An event that waits when no file can be read any further has no cause at all.
+The lines of one file are in the order of their events. Lines of two files are ordered only by causes: a
+message is received after it was sent. Each file is read until its next event waits for a cause that no other
+file has shown yet. If no file can be read any further, the causes for which events still wait are missing.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ from conformance.observe.lines.line import Line
 Key = tuple[str | int, ...]
 _FORGOTTEN = ("", -1, None)
 _MESSAGES = frozenset({"trigger", "complete", "abort", "acknowledge", "decline"})
-"""The first words of keys of an attempt, a task and a checkpoint."""
+"""The first words of the keys of messages. An attempt, a task and a checkpoint follow in such a key."""
 
 
 def checkpoint_of(key: Key) -> int:
@@ -30,9 +30,10 @@ class Need(NamedTuple):
     key: Key
     times: int
     rules: tuple[str, ...]
-    """Charged if it never does."""
+    """Charged if `key` never happens so often."""
     sentence: str
-    """The missing cause, in plain words, with places for `values`: most needs are met before it is read."""
+    """The missing cause in plain words, with places for `values`. `why` fills them in: most needs are met
+    before a message has to show them."""
     values: tuple[object, ...] = ()
 
     @property
@@ -45,21 +46,27 @@ class FileReader(ABC):
     """Replays one file, event by event."""
 
     def __init__(self, file: LogFile, causes: "Causes", *, shaped: bool = False) -> None:
-        """`shaped`: lines of a known shape are not parsed again."""
+        """`shaped`: lines of a known shape (`lines.shape`) are not parsed again."""
         self.file = file
         self._causes = causes
         self.line: Line | None = None
         """The line that is being replayed, or that waits; None at the end of the file."""
         self._lines = file.lines(shaped=shaped)
         self.grows = False
-        """The file is still written: its end is not the end of the task."""
+        """Whether further lines may follow the end that was read. If not, the end is the end of the task."""
 
     @abstractmethod
     def replay(self, line: Line) -> Need | None:
-        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
+        """Replay one line. Returns None, or the cause for which the line has to wait.
+
+        Raises Rejected if no rule allows the line, EventLogError if it is malformed.
+        """
 
     def advance(self) -> Need | None:
-        """Replay until the end (None), or until an event has to wait. Raises Rejected and EventLogError."""
+        """Replay to the end of the file. Returns None, or the cause for which the next line has to wait.
+
+        Raises as `replay`.
+        """
         replay = self.replay
         if self.line is not None:
             need = replay(self.line)
@@ -76,11 +83,11 @@ class FileReader(ABC):
             self._causes.happened(("ended", self.file.attempt, self.file.task))
         return None
 
-    def bring_up_to_date(self) -> None:  # noqa: B027 - most readers are always
-        """Called at the end of the file, before others read the state of this reader."""
+    def bring_up_to_date(self) -> None:  # noqa: B027 - most readers are always up to date
+        """Bring this reader's parts up to date. Called at the end of the file, before others read them."""
 
     def read(self, span: Span, *, shaped: bool = False) -> None:
-        """Go on with the lines of that part of the file."""
+        """Continue with the lines of that part of the file."""
         self._lines = self.file.lines(shaped=shaped, span=span)
 
     def remaining(self) -> Iterator[Line]:
@@ -119,7 +126,11 @@ class Messages:
             self.awaited.discard(checkpoint)
 
     def receive(self, checkpoint: int) -> int:
-        """Count a message that is received. Returns 0, or the count that it would have if it was not sent."""
+        """Count a message that is received.
+
+        Returns 0. If the message was not sent so often, nothing is counted, and the result is the number of
+        times that it would have been received.
+        """
         times = self.received.get(checkpoint, 0) + 1
         if self.sent.get(checkpoint, 0) < times:
             return times
@@ -127,7 +138,7 @@ class Messages:
         return 0
 
     def forget(self, checkpoint: int) -> None:
-        """Drop what is known of checkpoints below `checkpoint`."""
+        """Drop all data about checkpoints below `checkpoint`."""
         for known in (self.sent, self.received):
             for one in [one for one in known if one < checkpoint]:
                 del known[one]
@@ -145,10 +156,10 @@ class Causes:
         self._waiting: dict[Key, list[tuple[int, FileReader]]] = defaultdict(list)
         self._ready: deque[FileReader] = deque()
         self._forgotten: Counter[Key] = Counter()
-        """By key: the number of its first values that are forgotten."""
+        """By key: how many of its values, from the first one on, are forgotten."""
 
     def messages(self, word: str, attempt: int, task: str) -> Messages:
-        """The messages of one kind."""
+        """The messages of the kind `word` between the coordinator and `task` in `attempt`."""
         key: Key = (word, attempt, task)
         found = self._messages.get(key)
         if found is None:
@@ -188,7 +199,7 @@ class Causes:
     def forget(self, checkpoint: int, attempt: int) -> None:
         """Drop the events of checkpoints below `checkpoint`, and of attempts before `attempt`.
 
-        The places of markers stay, without the values stored with them.
+        The markers of newer attempts still count, but the values of old ones are replaced by `_FORGOTTEN`.
         """
         for key, messages in list(self._messages.items()):
             messages.forget(checkpoint)
@@ -214,12 +225,15 @@ class Causes:
         return any(one.sent != one.received for key, one in self._messages.items() if key[1] == attempt)
 
     def size(self) -> int:
-        """The number of things that are remembered."""
+        """The number of messages and other causes that are remembered."""
         messages = sum(sum(one.sent.values()) for one in self._messages.values())
         return messages + sum(map(len, self._happened.values())) - self._forgotten.total()
 
     def run(self, readers: Iterable[FileReader]) -> list[Waiting]:
-        """Let all readers advance as far as they can. Returns those that wait in the end."""
+        """Let all readers advance as far as they can. Returns those that still wait, with the missing causes.
+
+        Raises as `FileReader.advance`.
+        """
         self._ready.extend(readers)
         stuck: dict[int, Waiting] = {}
         while self._ready:

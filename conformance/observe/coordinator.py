@@ -1,7 +1,8 @@
-"""The coordinator's file, replayed: every message that it received was sent, and it starts the attempts.
+"""Replays the coordinator's file over all attempts.
 
-Beside the model's own guards: an acknowledgement was sent by that task in that attempt (TASK-07), it counts
-as often as it was sent, and an attempt starts from the checkpoint that the coordinator answered (ONCE-04).
+The model checks the coordinator by itself. This module checks what holds between files: the named task has
+sent each acknowledgement and decline in the same attempt, and no more often came than were sent (TASK-07). An
+attempt starts from the checkpoint that the coordinator has returned for the restore (ONCE-04).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -28,13 +29,13 @@ Upstream = dict[str, frozenset[str]]
 
 
 class _Plan(NamedTuple):
-    """The effects of a line on other parts than the coordinator's state; that state does not change them."""
+    """What a line does beyond the coordinator's state. It is the same in each state of the coordinator."""
 
     situations: tuple[str, ...]
     acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]
-    """Each with its checkpoint relative to the line's base; or with None, and its checkpoint."""
+    """Each: a function, and its argument: an id relative to the line's base, or None and the value itself."""
     received: Messages | None
-    """The line receives the one of these messages that is about its base; None if `_cause_of` decides."""
+    """The line receives the message among these that names its base; None if `_cause_of` has to find out."""
 
 
 class CoordinatorReader(FileReader):
@@ -49,22 +50,22 @@ class CoordinatorReader(FileReader):
         self._attempt = 0
         self._answered: tuple[int | None] | None = None
         self._messages: dict[str, dict[str, Messages]] = {}
-        """By kind and task: the messages of this attempt."""
+        """By kind and task: the messages of the current attempt."""
         self._plans: dict[int, _Plan] = {}
-        """By shape: what its lines do in this attempt."""
+        """By number of a shape: what its lines do in the current attempt."""
         self._unpublished: set[int] = set()
         self._published: set[int] = set()
         self._finished = False
 
     def replay(self, line: Line) -> Need | None:
-        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
+        """As in `FileReader`."""
         if line.component is None:
             self._engine(line)
             return None
         return self._event(line)
 
     def forget(self, checkpoint: int) -> None:
-        """Drop what is known of checkpoints below `checkpoint`."""
+        """Drop all data about checkpoints below `checkpoint`."""
         for known in (self._unpublished, self._published):
             known.difference_update([one for one in known if one < checkpoint])
 
@@ -73,15 +74,15 @@ class CoordinatorReader(FileReader):
         found = () if self._model is None else self._model.state.coordinator.pending
         return tuple(one.checkpoint for one in found)
 
-    # ------------------------------------------------------------ a log that is cut
+    # ------------------------------------------------------------ the state at a cut
 
     def begin_at(
         self, started: Line, statuses: Iterable[Line], completed: Sequence[int], restores: int
     ) -> None:
-        """Begin in an attempt that was `started`, after these completed checkpoints, the newest last.
+        """Begin within an attempt, after these completed checkpoints, the newest last.
 
-        `statuses`: the lines in which the tasks and the job run. `restores`: how often the coordinator has
-        restored.
+        `started`: the line in which the attempt starts. `statuses`: lines in which the tasks and the job
+        become RUNNING. `restores`: the number of restores of this coordinator until then.
         """
         self._answered = (started.fields["restored"],)
         self._start(started.attempt, started.fields)
@@ -96,7 +97,7 @@ class CoordinatorReader(FileReader):
                 model.answer(line.event)
 
     def at_cut(self, checkpoint: int) -> object:
-        """What decides about later lines, as in `TaskReader.at_cut`; times are relative to now."""
+        """Data that influences the replay of later lines, as in `TaskReader.at_cut`, with relative times."""
         if self._model is None or self._answered is not None or self._finished or self.line:
             raise NotQuietError("the coordinator starts or ends an attempt")
         session: CoordinatorSession = self._model.state
@@ -108,7 +109,7 @@ class CoordinatorReader(FileReader):
         ]
         return self._attempt, without_time(session), later
 
-    # ------------------------------------------------------------ lines of the engine
+    # ------------------------------------------------------------ lines of the runtime
 
     def _engine(self, line: Line) -> None:
         fields = line.fields
@@ -119,13 +120,13 @@ class CoordinatorReader(FileReader):
                 self._take_over(int(fields["first_id"]), [int(one) for one in fields["completed"]])
             case "finished":
                 self._finished = True
-            case "publishing":  # it is valid even if the driver dies before it logs the completion
+            case "publishing":  # the checkpoint is valid even if the driver dies before it logs the end
                 self._published.add(int(fields["checkpoint"]))
             case "publication_failed":
                 self._unpublished.add(int(fields["checkpoint"]))
                 self._published.discard(int(fields["checkpoint"]))
             case "configured" | "attempt_failed" | "checkpoint_refused" | "fault":
-                pass  # the settings are read before; the others explain a run to its reader
+                pass  # `recorded_first` has read the settings; the other lines are information for people
             case unknown:
                 raise EventLogError(self.file.name, line.number, f"the coordinator's file has no {unknown!r}")
 
@@ -158,7 +159,7 @@ class CoordinatorReader(FileReader):
         run = self._run
         if self._model is not None:
             if not self._finished:
-                run.witnessed.see("attempt failed")  # with the driver, which has logged no failure
+                run.witnessed.see("attempt failed")  # the driver died too, so no line shows the failure
             expected = self._model.state.coordinator.next_id
             if first_id < expected:
                 why = f"the new coordinator begins with id {first_id}, {expected} was to be next"
@@ -218,7 +219,7 @@ class CoordinatorReader(FileReader):
         return None
 
     def _cause_of(self, line: Line) -> Need | None:
-        """The missing message that this event receives; None if it was sent, or the event is from outside."""
+        """The message that this event receives, if it was not sent yet; None if nothing is missing."""
         kind, event, attempt = line.kind, line.given, line.attempt
         if kind == "task_status" and event.get("status") == "RUNNING":
             why = f"{event.get('task')} runs in attempt {attempt}, but it was not deployed in it"
@@ -234,7 +235,7 @@ class CoordinatorReader(FileReader):
         if kind == "decline" and event.get("reason") == _PUBLICATION_FAILED:
             if checkpoint not in self._unpublished:
                 raise Rejected(("COORD-09",), f"no publication of checkpoint {checkpoint} failed")
-            kind = "acknowledge"  # the last one, whose publication failed
+            kind = "acknowledge"  # the line stands for the last acknowledgement: after it publication failed
         times = self._messages_of(kind, attempt, str(task)).receive(checkpoint)
         if not times:
             return None
@@ -245,7 +246,7 @@ class CoordinatorReader(FileReader):
         return Need(key, times, rules, why, (kind, task, checkpoint, attempt, times - 1, times))
 
     def _messages_of(self, kind: str, attempt: int, task: str) -> Messages:
-        """The messages of one kind; found more quickly for the attempt that the file is in."""
+        """The messages of one kind. The search is faster for the current attempt."""
         if attempt != self._attempt:
             return self._run.causes.messages(kind, attempt, task)
         of_kind = self._messages.get(kind)
@@ -257,7 +258,10 @@ class CoordinatorReader(FileReader):
         return found
 
     def _checked(self, line: Line) -> str | None:
-        """The handle of an acknowledgement as a string, after a check of its fields; None if it has none."""
+        """Check attempt and offset in the handle of an acknowledgement. Returns the handle as a string.
+
+        Returns None if the acknowledgement has no handle. Raises Rejected if a field is wrong.
+        """
         state = line.state if isinstance(line, ShapedLine) else line.event.get("state")
         if not isinstance(state, dict):
             return state if type(state) is str else None
@@ -272,7 +276,7 @@ class CoordinatorReader(FileReader):
         return _name_of(state)
 
     def _planned(self, line: Line) -> _Plan:
-        """What the effects of the line do. That is the same for all lines of its shape in this attempt."""
+        """The plan of a line. All lines of its shape have the same plan in this attempt."""
         situations, acts, attempt = [], [], line.attempt
         failing = line.kind == "fail_tasks"
         if failing:
@@ -311,7 +315,7 @@ class CoordinatorReader(FileReader):
         return _Plan(tuple(situations), tuple(acts), self._received_by(line))
 
     def _received_by(self, line: Line) -> Messages | None:
-        """The messages of which every line of this shape receives the one about its base; None if unclear."""
+        """The `received` of a plan."""
         kind, shape, event = line.kind, line.shape, line.given
         if kind not in _FROM_TASKS or shape is None or not shape.has_checkpoint:
             return None
@@ -330,14 +334,14 @@ class CoordinatorReader(FileReader):
             run.witnessed.see("checkpoint completed")
 
     def _answer(self, checkpoint: int | None) -> None:
-        """The coordinator has answered which checkpoint is restored."""
+        """Record which checkpoint the coordinator has returned for a restore; None: no checkpoint."""
         self._answered = (checkpoint,)
 
 
 def _with_name(wire: dict[str, Any]) -> dict[str, Any]:
-    """The event or effect with its handle, an object, as a string.
+    """Return the event or effect with its handle as a string, if the handle is an object.
 
-    The content of a small snapshot is left out; the handle has its checksum.
+    The string lacks the content of a small snapshot, because the handle has its checksum.
     """
     state = wire.get("state")
     if not isinstance(state, dict):
@@ -359,7 +363,10 @@ def _upstream(fields: dict[str, Any]) -> Upstream:
 
 
 def recorded_first(file: LogFile) -> tuple[Upstream, dict[str, Any]]:
-    """The plan, which stays the same over the attempts, and the settings that the log records."""
+    """Read the tasks of the first attempt, with the senders of each, and the settings that the log records.
+
+    Raises EventLogError if no line starts an attempt, or its fields are malformed.
+    """
     recorded: dict[str, Any] = {}
     for line in file.lines():
         if line.component is not None:

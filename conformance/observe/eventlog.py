@@ -1,6 +1,6 @@
 """Reads a run's event log: a folder with one file for each task and attempt, and one for the coordinator.
 
-The JSON lines of a file are in the order of the task's events; the order between files is unknown. A line is
+The JSON lines of a file are in the order of the task's events; no order between files is recorded. A line is
 an event of a component with its effects, or an event of the runtime (`deployed`, `attempt_started`, ...).
 Any other text raises an `EventLogError` that names the file and the line.
 """
@@ -31,7 +31,7 @@ _TASK_FILE = re.compile(r"([0-9]{1,9})-(.+)\.jsonl")
 LONGEST_LINE = 16 << 20
 """Maximum length of a line in bytes: a handle may contain a snapshot of 1 MiB."""
 PIECE = 1 << 20
-"""Number of bytes that are read at once, since all files of a log are read in parallel; none stays open."""
+"""Number of bytes in one read. All files of a log are read in turns; each is opened again for each read."""
 
 
 class EventLogError(ValueError):
@@ -44,21 +44,21 @@ class EventLogError(ValueError):
 
 
 class Span(NamedTuple):
-    """A part of a file, from the beginning of a line on."""
+    """A part of a file that begins with a whole line."""
 
     begin: int = 0
-    """In bytes."""
+    """The offset of the first byte."""
     end: int | None = None
-    """In bytes; None: to the end of the file."""
+    """The offset after the last byte; None: to the end of the file."""
     lines: int = 0
-    """The lines before it."""
+    """The number of lines of the file before `begin`."""
 
 
 WHOLE = Span()
 
 
 class LogFile(NamedTuple):
-    """One file, of one task and attempt; the coordinator's covers all attempts and has attempt 0."""
+    """One file: of one task in one attempt, or the coordinator's, which covers all attempts (`attempt` 0)."""
 
     path: Path
     task: str
@@ -66,13 +66,13 @@ class LogFile(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The file's name within the log."""
+        """The file's name without its folder."""
         return self.path.name
 
     def lines(self, *, shaped: bool = False, span: Span = WHOLE) -> Iterator[Line]:
         """Yield the lines in order. Raises EventLogError at the first line that is cut off or invalid.
 
-        `shaped`: lines of a known shape are not parsed again. `span`: only the lines in it.
+        `shaped`: lines of a known shape (`lines.shape`) are not parsed again. `span`: only the lines in it.
         """
         shapes = Shapes(has_states=self.task == COORDINATOR) if shaped else None
         size = self.path.stat().st_size
@@ -106,7 +106,7 @@ class LogFile(NamedTuple):
             return False
         pattern = rb'"component":\s*"' + component.encode() + b'"'
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            # most files lack even the name, which is found many times as fast as a pattern
+            # most files do not have the name at all; `find` shows that many times as fast as a pattern
             return content.find(b'"%s"' % component.encode()) >= 0 and re.search(pattern, content) is not None
 
     def _piece(self, place: int) -> bytes:
@@ -166,11 +166,11 @@ class EventLog(NamedTuple):
 
     coordinator: LogFile
     tasks: tuple[LogFile, ...]
-    """By attempt, then by task."""
+    """Sorted by attempt, then by task."""
 
 
 def file_of(path: Path) -> LogFile:
-    """The file of a task. Raises EventLogError if the name does not consist of an attempt and a task."""
+    """Return the file of a task. Raises EventLogError unless its name is `<attempt>-<task>.jsonl`."""
     named = _TASK_FILE.fullmatch(path.name)
     if named is None:
         raise EventLogError(path.name, 0, "expected a name like 1-count-0.jsonl: attempt and task")
@@ -178,7 +178,10 @@ def file_of(path: Path) -> LogFile:
 
 
 def find(folder: Path) -> EventLog:
-    """Find the files of the event log in `folder`. Raises EventLogError if `folder` is no event log."""
+    """Find the files of the event log in `folder`.
+
+    Raises EventLogError if the folder or the coordinator's file is missing, or another file has a wrong name.
+    """
     if not folder.is_dir():
         raise EventLogError(str(folder), 0, "expected the folder of an event log; there is none")
     coordinator = folder / f"{COORDINATOR}.jsonl"

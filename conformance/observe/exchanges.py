@@ -1,4 +1,4 @@
-"""The rows that a task has sent along its edges: every row goes along each of them."""
+"""Counts the rows that a task has sent. A task sends every row along each of its outgoing edges."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,10 +6,11 @@ BROADCAST = "broadcast"
 
 
 def rows_along(exchanges: Sequence[tuple[str, str, str]], task: str, sent: Mapping[str, int]) -> int:
-    """The number of rows that `task` has sent, from the numbers on each channel.
+    """Return the number of rows that `task` has sent.
 
-    Without exchanges the plan is a line, and all channels belong to one edge. Raises ValueError if the edges
-    have different numbers.
+    `exchanges`: the edges between stages: from, to, and partitioning. Without them the plan is a chain of
+    stages, and all channels belong to one edge. `sent`: by receiving task, the rows on its channel. Raises
+    ValueError if two edges, or two channels of a broadcast, have different numbers of rows.
     """
     if not exchanges:
         return sum(sent.values())

@@ -1,8 +1,8 @@
-"""Records in flight of a run with unaligned checkpoints: whether every complete checkpoint is whole.
+"""Checks that each complete checkpoint of a run with unaligned checkpoints holds all records in flight.
 
-Barriers overtake records, so they arrive in another order than markers were broadcast, and not after the
-records that were sent before them. UNAL-37 holds instead: the records of a channel that a task had read,
-those that it stored, and those that the sender stored, are together all that had been sent.
+A barrier that overtakes records may arrive before records, and before markers, that were sent earlier. So the
+check of aligned barriers does not apply. UNAL-37 replaces it, for each channel: the records that the receiver
+had read, those that it stored, and those that the sender stored are together all records that were sent.
 """
 
 from collections import Counter, defaultdict
@@ -24,12 +24,12 @@ class InFlight:
         self._sender = (file.attempt, file.task)
         self._taken: dict[int, set[int]] = defaultdict(set)
         self._all_taken: Counter[int] = Counter()
-        """By channel: the number of its first markers of which each has arrived."""
+        """By channel: the length of the longest prefix of its markers that has arrived completely."""
         self._read: dict[int, dict[str, int]] = {}
         self._stored: dict[int, dict[str, int]] = {}
 
     def deployed(self, fields: dict[str, Any]) -> None:
-        """The attempt begins with these records in flight."""
+        """Count the records in flight with which the attempt begins."""
         task, attempt, recovered = self._file.task, self._file.attempt, fields.get("recovered", {})
         rows: Counter[tuple[int, str, str]] = Counter()
         for above, count in recovered.get("input", {}).items():
@@ -42,7 +42,7 @@ class InFlight:
             self._run.witnessed.see("in-flight records restored")
 
     def marker(self, channel: int, key: Key, kind: str, checkpoint: object) -> Need | None:
-        """None if the marker was broadcast upstream and is new on this channel, else the missing cause."""
+        """Return None if the marker was broadcast and is new on this channel, else the missing cause."""
         taken = self._taken[channel]
         count = self._run.causes.count(key)
         for place in range(self._all_taken[channel], count):
@@ -56,7 +56,7 @@ class InFlight:
         return Need(key, count + 1, ("TASK-01", "UNAL-35"), why)
 
     def snapshot(self, checkpoint: int, fields: Mapping[str, Any]) -> None:
-        """The task has sent its barrier, after these records sent and read."""
+        """Record how many records the task had sent and read when it sent its barrier."""
         self._run.sent[(*self._sender, checkpoint)] = fields.get("sent") or {}
         received = fields.get("received")
         if received:
@@ -75,7 +75,7 @@ class InFlight:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known that the end of the log compares."""
+        """Whether `end_rejection` has no counts to compare."""
         return not self._read and not self._stored
 
     def forget(self, checkpoints: AbstractSet[int]) -> None:
@@ -85,11 +85,14 @@ class InFlight:
                 del known[one]
 
     def forget_below(self, checkpoint: int) -> None:
-        """Drop what is known of checkpoints below `checkpoint`, complete or not."""
+        """Drop all data about checkpoints below `checkpoint`, complete or not."""
         self.forget({one for one in self._read.keys() | self._stored.keys() if one < checkpoint})
 
     def end_rejection(self, channels: list[str]) -> EndRejection | None:
-        """The first complete checkpoint in which a channel's records do not add up (UNAL-37)."""
+        """The rejection of the first complete checkpoint in which a channel's records do not add up, or None.
+
+        `channels`: by channel, its sender. The rule is UNAL-37.
+        """
         attempt, task, run = self._file.attempt, self._file.task, self._run
         for checkpoint in sorted(run.completed & {one for one, received in self._read.items() if received}):
             for owner in (task, *channels):

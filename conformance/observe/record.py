@@ -1,6 +1,7 @@
-"""The events that a validation has replayed, for a caller that shows them.
+"""Records the events that a validation has replayed, for a caller that shows them.
 
-States of the model are immutable, so that one for each event costs little memory.
+The record holds one model state for each event. States are immutable and share their parts, so they need
+little memory.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ class Seen(NamedTuple):
     event: Wire
     """As the model received it."""
     effects: Sequence[Wire]
-    """The effects, on which log and model agree."""
+    """The effects. The log and the model agree on them."""
     rules: tuple[str, ...]
     component: str
     state: Any
@@ -27,7 +28,7 @@ class Seen(NamedTuple):
 
     @property
     def task(self) -> str:
-        """The task, or the coordinator."""
+        """The name of the task, or `coordinator`."""
         return str(self.line.fields["task"])
 
     @property

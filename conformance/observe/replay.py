@@ -1,7 +1,7 @@
-"""One component of a run, replayed through the model: the same events, and the same effects.
+"""Replays one component of a run through the model, and compares the effects.
 
-The log states the events of a component and its effects. The model receives the same events; if it refuses
-one, or has other effects, the first difference is the rejection, and a rule is charged for it.
+The log states the events of a component and its effects. The model receives the same events. The first event
+that the model refuses, or answers with other effects, is rejected, and a rule is charged for it.
 """
 
 import tomllib
@@ -25,18 +25,18 @@ CHARGED: Mapping[str, Any] = tomllib.loads(
 
 
 class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a fault of ours
-    """An event that no rule allows: the rules charged, and the guard that refused it in plain words."""
+    """An event that the rules do not allow: the charged rules, and the condition that does not hold."""
 
     def __init__(self, rules: Sequence[str], why: str, refused: RefusedAnswer | None = None) -> None:
         super().__init__(why)
         self.rules = tuple(dict.fromkeys(rules))
         self.why = why
         self.refused = refused
-        """The answer, where the model itself refused it."""
+        """The event with the logged effects, if the model refuses or contradicts them; else None."""
 
 
 def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
-    """The rejection of an effect without a defined meaning for a run."""
+    """The rejection of an effect that no run can have."""
     why = (
         f"{component}: expected an effect that a run's trace can have, got {effect!r}; a newer log takes a "
         "newer barrierspec"
@@ -45,7 +45,7 @@ def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
 
 
 class Instance:
-    """One instance of a component of the model: its state, which events change."""
+    """One instance of a component of the model, with its current state."""
 
     __slots__ = ("_apply", "_observe", "component", "state")
 
@@ -57,16 +57,16 @@ class Instance:
         self._observe = model.observe
 
     def observe(self, state: object = None) -> dict[str, Any]:
-        """The observable state in wire form; of an earlier `state` if one is given."""
+        """The observable state in wire form: of `state` if it is given, else of the current one."""
         return self._observe(self.state if state is None else state)
 
     def describe(self, state: object = None) -> str:
-        """The observable state in one line; of an earlier `state` if one is given."""
+        """The observable state in one line: of `state` if it is given, else of the current one."""
         return ", ".join(f"{name} {_plain(value)}" for name, value in self.observe(state).items())
 
 
 class Replayed(Instance):
-    """The model of one component, which replays the run's events. `record` gets every step that agrees."""
+    """The model of one component, which replays the run's events. `record` receives each accepted step."""
 
     __slots__ = ("_record",)
 
@@ -77,7 +77,8 @@ class Replayed(Instance):
     def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
         """Replay a line. Returns the rules that fired.
 
-        `event` and `effects` replace those of the line. Raises Rejected, and the state is as before.
+        `event` and `effects` replace those of the line. Raises Rejected if the model refuses the event or has
+        other effects; the state then stays as it was.
         """
         event = line.event if event is None else event
         effects = line.effects if effects is None else effects
@@ -95,20 +96,23 @@ class Replayed(Instance):
         return rules
 
     def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
-        """Replay a line whose step is cached. Returns its rules; None if `step` has to take it.
+        """Replay a line if its step is cached. Returns its rules, or None if the caller has to call `step`.
 
-        `handle`: the name of the state in the event.
+        This class has no cache. `handle`: the handle in the event, as a string.
         """
         del line, handle
         return None
 
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
-        """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
+        """Apply an event whose effects the log does not state. Returns the model's effects and rules.
+
+        Raises WireError if the model refuses the event.
+        """
         self.state, effects, rules = self._apply(self.state, event)
         return effects, rules
 
     def bookmark(self) -> object:
-        """A value from which `state_at` makes this state again."""
+        """A value from which `state_at` restores the current state."""
         return self.state
 
     def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
@@ -148,7 +152,7 @@ class Replayed(Instance):
 
 
 class ReplayedCoordinator(Replayed):
-    """A coordinator. It forgets the handles while no checkpoint is pending and no shared file is known."""
+    """A coordinator. It drops the handles when no checkpoint is pending and no shared file is known."""
 
     __slots__ = ()
 
@@ -162,7 +166,7 @@ class ReplayedCoordinator(Replayed):
 
 
 def _same(left: object, right: object) -> bool:
-    """Equality of JSON values, of which 1, 1.0 and true are three."""
+    """Whether two JSON values are equal. Unlike in Python, 1, 1.0 and true are three different values."""
     return left == right and canonical(left) == canonical(right)
 
 

@@ -24,11 +24,11 @@ EndRejection = tuple[tuple[str, ...], str]
 
 
 class NotQuietError(Exception):
-    """A log cannot be cut at a place, because something is under way there."""
+    """A log cannot be cut at a place, because a checkpoint, a message or an attempt is under way there."""
 
 
 class Settings(NamedTuple):
-    """The configuration of the run's coordinator. A value that the log records is used instead."""
+    """The configuration of the run's coordinator. A value that the log records takes precedence."""
 
     timeout_ms: int = 600_000
     max_concurrent: int = 1
@@ -48,18 +48,18 @@ class Attempt(NamedTuple):
     exchanges: tuple[tuple[str, str, str], ...] = ()
     """The edges between stages: from, to, and partitioning; empty if the log does not record them."""
     states: frozenset[str] = frozenset()
-    """The tasks that have a state in the restored checkpoint; more or fewer if the job is rescaled."""
+    """The tasks that have a state in the restored checkpoint. A rescaled job has more or fewer tasks."""
 
 
 @dataclass
 class Run:
-    """The state of one run, as far as its log was read. A task has a name such as `count-1`."""
+    """The state of one run, as far as its log was read. A task's name is its stage and number: `count-1`."""
 
     causes: Causes = field(default_factory=Causes)
     witnessed: Witnessed = field(default_factory=lambda: Witnessed(TRACE))
     attempts: dict[int, Attempt] = field(default_factory=dict)
     completed: set[int] = field(default_factory=set)
-    """Checkpoints that the coordinator has completed, or restored as complete when it restarted."""
+    """Checkpoints that a coordinator has completed, or has taken over as complete when it started."""
     savepoints: set[int] = field(default_factory=set)
     """The ids of savepoints. They belong to the user, so an attempt restores none by itself (SUB-05)."""
     taken_over_checkpoints: set[int] = field(default_factory=set)
@@ -77,9 +77,9 @@ class Run:
     undelivered: dict[tuple[int, str], set[int]] = field(default_factory=lambda: defaultdict(set))
     """By attempt and task: the completed checkpoints of which the task was not notified yet."""
     taken_over_sinks: set[tuple[int, str]] = field(default_factory=set)
-    """(attempt, sink): a sink that a rescaling removed and whose transactions another sink took over."""
+    """(attempt, sink): the sinks that a rescaling removed and whose transactions another sink took over."""
     attempts_with_completion: set[int] = field(default_factory=set)
-    """Attempts that have completed a checkpoint. No later attempt may restore a checkpoint older than it."""
+    """Attempts that have completed a checkpoint. No later attempt may restore an older checkpoint."""
     rules: set[str] = field(default_factory=set)
     """The ids of the rules that fired."""
     events: int = 0
@@ -95,9 +95,9 @@ class Run:
     record: Record | None = None
     """Receives every replayed event; None if the caller does not show them."""
     remember: bool = True
-    """Whether steps are cached."""
+    """Whether steps of the model are cached (`conformance.observe.memo`)."""
     taken: Taken = field(default_factory=Taken)
-    """Remembered transitions, until `add_up`."""
+    """How often each cached transition was taken since the last `add_up`."""
     cuts_compared: int = 0
     """The number of barriers at which the receiver's record count was compared with the sender's.
 
@@ -110,14 +110,17 @@ class Run:
         return self.remember and self.record is None
 
     def replayed(self, component: str, config: dict[str, Any]) -> Replayed:
-        """The component's model; its steps are remembered unless a record needs each state."""
+        """Return a new model of the component. Its steps are cached unless `record` needs each state."""
         if self.is_shaped:
             return replayed(component, config)
         plain = ReplayedCoordinator if component == "coordinator" else Replayed
         return plain(component, config, self.record)
 
     def add_up(self) -> None:
-        """Count what the remembered transitions stand for: before the counts of the run are read."""
+        """Add the events, rules and situations of the cached transitions that were taken to those of the run.
+
+        The caller does this before it reads them.
+        """
         for outcome, times in self.taken.counts.items():
             self.events += times
             self.rules.update(outcome.rules)
@@ -128,7 +131,7 @@ class Run:
         self.taken.rules.clear()
 
     def forget(self, checkpoint: int, attempt: int) -> None:
-        """Drop what is known of checkpoints below `checkpoint`, and of attempts before `attempt`.
+        """Drop all data about checkpoints below `checkpoint`, and about attempts before `attempt`.
 
         The ids of completed checkpoints stay.
         """
@@ -146,7 +149,10 @@ class Run:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Turns Python's cyclic garbage collection off: a replay makes no cycles, but many objects."""
+    """Turn Python's cyclic garbage collection off within the context.
+
+    A replay makes many objects and no cycles, so each collection would take time and free nothing.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

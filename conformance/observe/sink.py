@@ -1,7 +1,7 @@
-"""A task's sink, replayed over all its attempts: its durable part continues from one to the next.
+"""Replays a task's sink over all its attempts. Each attempt continues with the sink's durable part.
 
-The model rejects events that a sink may not have in its state. Beyond that, the sink takes a snapshot,
-commits and aborts when its subtask requires it and at no other time (SINK-02, SINK-03, SINK-05). It restores
+The model refuses events that are not allowed in the sink's state. This module checks the rest: the sink takes
+a snapshot, commits and aborts exactly when its subtask requires it (SINK-02, SINK-03, SINK-05). It restores
 the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
 """
 
@@ -23,33 +23,33 @@ from model.sink.two_phase_commit import PreCommitted, Sink, SinkSnapshot
 _RULE = {"snapshot": "SINK-02", "notify_complete": "SINK-03", "notify_abort": "SINK-05"}
 """The rule of each event that the subtask requires."""
 _KEPT_SNAPSHOTS = 8
-"""If there are more snapshots, those that no attempt can restore are dropped."""
+"""If a sink has more snapshots than this, those that no attempt can restore are dropped."""
 RelativeSnapshot = tuple[int, int | None, tuple[tuple[int, int], ...]]
 """A snapshot of a sink, relative to the ids of a line: checkpoint, open transaction, pending ones."""
 
 
 class SinkReplay:
-    """The sink's events within one file."""
+    """Replays the sink's events of one file, which is of one attempt."""
 
     def __init__(self, run: Run, file: LogFile, *, is_certain: bool = True) -> None:
         self._run = run
         self._is_certain = is_certain
-        """The file has an event of a sink; else nothing is required of the task yet."""
+        """Whether the task is known to be a sink. If not, required events are not checked."""
         self._file = file
         self._model: Replayed | None = None
         self._due: deque[tuple[str, int]] = deque()
         self._before: int | None = 0
-        """The records before the last snapshot; None if the replay began after it."""
+        """The number of records before the last snapshot; None if the replay began after it."""
         self._snapshots = run.sink_snapshots[file.task]
 
     def require(self, kind: str, checkpoint: int) -> None:
-        """The subtask requires this event of its sink."""
+        """Record that the subtask requires this event of its sink."""
         self._due.append((kind, checkpoint))
 
     def nothing_due(self, before: str) -> None:
-        """Raises Rejected if the sink has left out a required event.
+        """Raises Rejected if a required event of the sink has not come.
 
-        `before`: the event by which it had to be done, for the message.
+        `before`: the event by which it had to come, for the message.
         """
         if not self._is_certain:
             self._due.clear()
@@ -59,7 +59,10 @@ class SinkReplay:
             raise Rejected((_RULE[kind],), why)
 
     def replay(self, line: Line, attempt: Attempt, notes: Notes) -> Need | None:
-        """Replay one event with the sink's model; `taken` counts what it has pre-committed."""
+        """Replay one event of the sink. Returns the missing cause for which it has to wait, or None.
+
+        After a snapshot, the caller passes the result of `taken` to `pre_commits`. Raises Rejected.
+        """
         kind = line.kind
         self._is_certain = True
         if kind == "restore":
@@ -92,9 +95,9 @@ class SinkReplay:
         )
 
     def pre_commits(self, line: Line, received: int | None, taken: RelativeSnapshot) -> None:
-        """Keep a snapshot and count its rows.
+        """Keep a snapshot and compare its rows with the records that the task received.
 
-        `received`: the records before its barriers. Raises Rejected.
+        `received`: the number of records before its barriers; None if it is unknown. Raises Rejected.
         """
         base, other = line.base, line.transaction
         checkpoint, opened, pending = taken
@@ -118,7 +121,7 @@ class SinkReplay:
         return self._model
 
     def _restore(self, line: Line, attempt: Attempt) -> Need | None:
-        """The sink of the previous attempt has crashed; this one takes its snapshot over."""
+        """Restore the sink from the durable part of the previous attempt, which has crashed."""
         task, checkpoint = self._file.task, line.event.get("checkpoint")
         if checkpoint != attempt.restored:
             why = f"attempt {attempt.number} restores {attempt.restored}, the sink restores {checkpoint}"
@@ -138,10 +141,10 @@ class SinkReplay:
         return None
 
     def _crashed(self, sink: Sink, line: Line, checkpoint: int | None) -> Sink:
-        """The sink as the model has it before the restore.
+        """The model's state of the crashed sink, from which it restores.
 
-        An implementation chooses the ids of its transactions, and uses none twice (SINK-08). So the next id
-        is the one that the log shows, if it is above those that the model knows.
+        An implementation chooses the ids of its transactions, and uses none twice (SINK-08). So the id that
+        the log shows is the next one, if it is above the ids that the model knows.
         """
         if sink.running:
             sink = COMPONENTS["sink"].apply(sink, {"kind": "crash"})[0]
@@ -153,7 +156,7 @@ class SinkReplay:
         return sink
 
     def _count_rows(self, line: Line, received: int | None) -> None:
-        """Raises Rejected unless the transaction has each record since the previous snapshot once."""
+        """Raises Rejected unless the transaction has as many rows as records came since the last snapshot."""
         rows = line.further.get("rows")
         if received is None:
             return
@@ -168,9 +171,9 @@ class SinkReplay:
         self._before = received
 
     def located(self, base: int) -> tuple[Hashable, int] | None:
-        """The sink's state with checkpoints relative to `base`, and the next transaction.
+        """Return the sink's state, with checkpoints relative to `base`, and the next transaction.
 
-        None if it cannot be made relative.
+        Returns None if the state cannot be made relative.
         """
         due = tuple((kind, checkpoint - base) for kind, checkpoint in self._due)
         if self._model is None:
@@ -181,7 +184,7 @@ class SinkReplay:
         return (self._is_certain, due, (node, own_base - base)), other
 
     def move_to(self, local: Any, base: int, other: int) -> None:  # noqa: ANN401 - as `located` made it
-        """Set the sink's state."""
+        """Set the sink's state to one that `located` has returned, with these bases."""
         self._is_certain, due, of_model = local
         self._due = deque((kind, checkpoint + base) for kind, checkpoint in due)
         if of_model is not None:
@@ -190,14 +193,17 @@ class SinkReplay:
             self._model.place = node, own_base + base, other
 
     def begin_at(self, transaction: int) -> None:
-        """As in `TaskReader.begin_sink_at`."""
+        """Begin with this open transaction, as in `TaskReader.begin_at`."""
         model = self._run.replayed("sink", {})
         model.state = model.state._replace(open=transaction, next_transaction=transaction + 1)
         self._model = self._run.sinks[self._file.task] = model
         self._before = None
 
     def at_cut(self, checkpoint: int) -> object:
-        """What decides about later lines, as in `TaskReader.at_cut`: no older snapshot is restored."""
+        """Data that influences the replay of later lines, as in `TaskReader.at_cut`.
+
+        Snapshots below `checkpoint` are left out, because no attempt restores them.
+        """
         if self._due or self._model is None:
             raise NotQuietError(f"the sink of {self._file.name} is not between two checkpoints")
         sink = self._model.state
@@ -214,9 +220,9 @@ class SinkReplay:
 
 
 def orphaned(run: Run, sinks: Iterable[str]) -> EndRejection | None:
-    """The rejection if a job was rescaled, and no sink has taken over the transactions of a former one.
+    """The rejection if rescaling removed a sink, and no other sink has taken over its transactions.
 
-    `sinks`: the tasks that are one, in any attempt.
+    `sinks`: the tasks that are sinks in any attempt.
     """
     stages = {task.rpartition("-")[0] for task in sinks}
     for number in sorted(run.attempts_with_completion):
@@ -232,7 +238,7 @@ def orphaned(run: Run, sinks: Iterable[str]) -> EndRejection | None:
 
 
 def _restored(checkpoint: int, effects: list[dict[str, Any]]) -> SinkSnapshot:
-    """A snapshot from before this log, as its restore shows it."""
+    """A snapshot that was taken before this log begins, as the effects of its restore show it."""
     committed = [effect["transaction"] for effect in effects if effect["kind"] == "commit"]
     aborted = [effect["transaction"] for effect in effects if effect["kind"] == "abort_transaction"]
     odd = [one for one in (*committed, *aborted) if type(one) is not int]

@@ -1,6 +1,6 @@
 """The named situations that a run may witness (`situations.toml`), and the count of each.
 
-A run in which a required situation never occurs is UNDETERMINED, even if every event of it fits.
+A run in which a required situation never occurs is UNDETERMINED, even if the model accepts each event.
 """
 
 import tomllib
@@ -20,10 +20,10 @@ class Situations(NamedTuple):
     """The situations of one kind of log, each with its meaning."""
 
     usual: Mapping[str, str]
-    """A full run witnesses all of them."""
+    """The situations that a full run witnesses, with their meanings."""
     rare: Mapping[str, str]
     required: frozenset[str]
-    """Without one of them the verdict is UNDETERMINED, unless the caller requires others."""
+    """The default of the situations without which the verdict is UNDETERMINED; a caller may name others."""
 
     def meanings(self) -> dict[str, str]:
         """The sentence of each situation, the usual ones first."""
@@ -38,7 +38,7 @@ SITUATIONS, RARE, REQUIRED = TRACE
 
 
 def possible(required: Collection[str], modes: Collection[str]) -> tuple[str, ...]:
-    """The required situations that can occur in a run whose gates have these modes."""
+    """The required situations that can occur in a run with gates of these modes; all if `modes` is empty."""
     of_modes: Mapping[str, list[str]] = _FILE["modes"]
     return tuple(
         situation

@@ -1,9 +1,9 @@
-"""A task's file, replayed: its gate, its snapshot steps, and its sink if it is one.
+"""Replays a task's file: its gate, its subtask, and its sink or the offsets of its source.
 
-The model's own guards hold within each component. Between them hold: a barrier was broadcast upstream and
-arrives in its order (TASK-01) after exactly the records that were sent before it (ONCE-01); a blocked channel
-is not read (ALIGN-17); an effect of the gate is obeyed before its next event; every message of the
-coordinator was sent.
+The model checks each component by itself. This module checks what holds between components: a barrier was
+broadcast upstream, arrives in order (TASK-01), and arrives after exactly the records that were sent before it
+(ONCE-01). The task reads no blocked channel (ALIGN-17). The subtask carries out an effect of the gate before
+the gate's next event. The coordinator has sent every message that the task receives.
 """
 
 from typing import Any
@@ -52,7 +52,7 @@ class TaskReader(TaskState):
             self._run.events += 1
         return need
 
-    # ------------------------------------------------------------ lines of the engine
+    # ------------------------------------------------------------ lines of the runtime
 
     def _engine(self, line: Line) -> Need | None:
         fields = line.fields
@@ -109,7 +109,7 @@ class TaskReader(TaskState):
         return None
 
     def _decline_start(self, fields: dict[str, Any]) -> None:
-        """The gate triggers while restored records are unread: the snapshot is not taken (UNAL-36)."""
+        """Replace the due checkpoint by a due abort: restored records are still unread (UNAL-36)."""
         checkpoint = fields["checkpoint"]
         if not self._due or self._due[0] != ("checkpoint", checkpoint):
             why = f"a start of {checkpoint} was declined, its gate had not triggered it"
@@ -118,7 +118,10 @@ class TaskReader(TaskState):
         self._run.witnessed.see("start declined")
 
     def _nothing_due(self, before: str) -> None:
-        """Raises Rejected if an effect of the gate or of the subtask was not obeyed `before` something."""
+        """Raises Rejected if an event that the gate or the subtask requires has not come.
+
+        `before`: the event by which it had to come, for the message.
+        """
         if self._due:
             kind, checkpoint, *_ = self._due[0]
             rule = "TASK-01" if kind == "checkpoint" else "TASK-04"
@@ -139,7 +142,7 @@ class TaskReader(TaskState):
         if kind == "advance":
             channel = -1
         elif type(channel) is not int or not 0 <= channel < len(self._channels):
-            gate.step(line)  # the model refuses it
+            gate.step(line)  # raises Rejected: the model refuses such a channel
             return None
         elif gate.blocks(channel):
             why = f"channel {channel} is blocked and was read; gate: {gate.describe()}"
@@ -206,14 +209,15 @@ class TaskReader(TaskState):
         return None
 
     def _carry_out(self, line: Line) -> None:
-        """Record the effects of the subtask: causes elsewhere, events of its sink, situations."""
+        """Record what the effects cause: events in other files, due events of the sink, situations."""
         see, act, base = self._see, self._act, line.base
         for kind, relative, named, _ in line.known_effects:
             checkpoint = named if relative is None else base + relative
             match kind:
                 case "broadcast_barrier" | "broadcast_cancel":
                     if kind == "broadcast_barrier":
-                        # it may reject the line, and a transition counts its situations only afterwards
+                        # `act` may reject the line: situations seen before it count now, but a cached
+                        # transition would count them only after `act`
                         self._notes.is_repeatable &= not self._notes.situations
                     elif line.kind == "checkpoint":
                         see("abort before its trigger")
@@ -234,7 +238,7 @@ class TaskReader(TaskState):
                     if kind in self.ACTS:
                         act(self.ACTS[kind], line, relative, named)
                 case "notify_subsumed" | "fail":
-                    pass  # a sink has nothing to drop then; no event follows a failure
+                    pass  # a sink does nothing when a checkpoint is subsumed; no event follows a failure
                 case _:
                     raise unknown_effect("subtask", next(one for one in line.effects if one["kind"] == kind))
 
@@ -260,29 +264,32 @@ class TaskReader(TaskState):
         return rejection
 
     def forget(self, checkpoint: int) -> None:
-        """Drop what is known of checkpoints below `checkpoint`."""
+        """Drop all data about checkpoints below `checkpoint`."""
         self._in_flight.forget_below(checkpoint)
         self._offsets.forget(checkpoint)
 
     def begin_at(self, checkpoint: int, transaction: int | None) -> None:
-        """Begin after a complete checkpoint that the task knows, with the open transaction of its sink."""
+        """Begin after a checkpoint of whose completion the task was notified.
+
+        `transaction`: the open transaction of its sink; None if the task has no sink.
+        """
         self.bring_up_to_date()
         self._subtask.state = self._subtask.state._replace(last=checkpoint, completed=checkpoint)
         if self._sink is not None and transaction is not None:
             self._sink.begin_at(transaction)
 
     def at_cut(self, checkpoint: int) -> object:
-        """Return everything that decides about later lines if `checkpoint` is the last one known to the task.
+        """Return all data that influences the replay after a cut at `checkpoint`, the last completed one.
 
-        Equal values stand for equal replays of the lines that follow. Raises NotQuietError if the task does
-        something else, or the state cannot be compared.
+        After equal data the replay of the later lines is equal. Raises NotQuietError if something is under
+        way in the task, or the data cannot be compared.
         """
         waits = [len(sent) - place for sent, place in zip(self._markers_of, self._markers, strict=True)]
         has_records = self._mode in OVERTAKING or not self._in_flight.is_empty
         if self._due or any(waits) or has_records or self._store is not None or self.line:
             raise NotQuietError(f"{self.file.name} is not between two checkpoints")
         subtask = self._subtask.state
-        if subtask.highest_aborted <= checkpoint <= subtask.last:  # only lower than `last` it decides
+        if subtask.highest_aborted <= checkpoint <= subtask.last:  # no later step reads it
             subtask = subtask._replace(highest_aborted=-1)
         return (
             self._attempt,

@@ -1,8 +1,9 @@
 """Trace validation: whether an event log is a run of the protocol, and which situations it witnesses.
 
-The model replays every component of every task and attempt. An event of one file may need an earlier event of
-another file, its cause; `causes` orders the files by this. The first event that the protocol forbids is
-reported with file, line, rule and reason. A trace without a required situation is UNDETERMINED.
+The model replays every component of every task and attempt. An event of one file may have its cause in
+another file; `causes` reads the files in an order in which each cause comes first. The first event that the
+protocol forbids is reported with file, line, rule and reason. A trace without a required situation is
+UNDETERMINED.
 """
 
 from collections.abc import Collection, Mapping
@@ -34,11 +35,11 @@ class Rejection:
     rules: tuple[str, ...]
     """The charged rules; the first is the primary one."""
     why: str
-    """The condition that does not hold, with the values in it."""
+    """The condition that does not hold, with its values, in plain words."""
     event: str
-    """The line as it was recorded."""
+    """The line as it was recorded; empty if the rejection is found at the end of a file."""
     refused: RefusedAnswer | None = None
-    """Set if the model answers the event with other effects; None if another check failed."""
+    """Set if the model refuses the event or answers it with other effects; None if another check failed."""
     waiting: tuple[str, ...] = ()
     """If every file waits for a cause: the next event of each file, and the cause that is missing."""
 
@@ -93,10 +94,10 @@ def validate(
 
     `settings`: the coordinator's configuration, as far as the log does not record it. `required`: the
     situations (`SITUATIONS`, `RARE`) without which the verdict is UNDETERMINED. `record` receives every
-    replayed event. `remember`: whether to cache steps of the model (`conformance.observe.memo`). The result
-    is the same: a log that is rejected is validated again without the cache, because a cached state lacks
-    some fields, and the message shows the whole state. These fields have no influence on the result. Raises
-    EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
+    replayed event. `remember`: whether to cache steps of the model (`conformance.observe.memo`). The cache
+    does not change the result. A log that is rejected with the cache is validated again without it, because
+    the message shows the whole state, and a cached state lacks fields that do not influence the result.
+    Raises EventLogError if the log cannot be read, ValueError if `required` has an unknown name.
     """
     result = _validated(folder, settings or Settings(), required, record, remember)
     if result.rejection is None or record is not None or not remember:
@@ -185,7 +186,7 @@ def _read(run: Run, readers: list[FileReader]) -> Rejection | None:
 
 
 def malformed_line(reader: FileReader, malformed: Exception) -> EventLogError:
-    """The error for a line with a missing field, or a field of another type."""
+    """The error for a line with a missing field, or a field of a wrong type."""
     line = reader.line
     named = line.fields.get("kind") or line.event.get("kind") if line is not None else "a line"
     fields = f"the fields of {named!r:.60} as in docs/reference/event-log.md"

@@ -1,8 +1,8 @@
 """Chooses the event to report among those that still wait when all files are read.
 
-Most of them wait only because another file waits. The one to report has a cause that occurs nowhere in the
-lines that are left; if every cause occurs somewhere, files wait for each other in a circle, and one of them
-has its events in an impossible order.
+Most of these events wait only because another file waits. The event to report has a cause that does not occur
+in any line that is left. If each cause occurs in some line, the files wait for each other in a circle. Then
+one of them has its events in an impossible order, and an event of the circle is reported.
 """
 
 from collections import Counter
@@ -22,7 +22,10 @@ _OF_COORDINATOR = {"trigger_task": "trigger", "notify_complete": "complete", "no
 
 
 def root(stuck: Sequence[Waiting], causes: Causes) -> tuple[FileReader, Need, str]:
-    """The reader whose event is reported, the missing cause, and the reason why it is missing."""
+    """Return the reader whose event is reported, the missing cause, and the reason in plain words.
+
+    The readers cannot be replayed afterwards.
+    """
     to_come: Counter[Key] = Counter()
     for reader, _ in stuck:
         for line in reader.remaining():
@@ -41,7 +44,7 @@ def root(stuck: Sequence[Waiting], causes: Causes) -> tuple[FileReader, Need, st
 
 
 def _circle(stuck: Sequence[Waiting]) -> list[Waiting]:
-    """The readers that wait for each other."""
+    """The readers that wait for each other, each with its missing cause."""
     by_file = {(reader.file.attempt, reader.file.task): (reader, need) for reader, need in stuck}
     walked: list[Waiting] = []
     waiting = min(stuck, key=_order)
@@ -52,7 +55,7 @@ def _circle(stuck: Sequence[Waiting]) -> list[Waiting]:
 
 
 def _file_of(key: Key) -> tuple[int, str]:
-    """The attempt and task of the file that would show the cause; the coordinator's has attempt 0."""
+    """The attempt and task of the file in which the cause would occur; the coordinator's has attempt 0."""
     word, *rest = key
     if word in {*_OF_SUBTASK.values(), "deployed", "ended"}:
         return int(rest[0]), str(rest[1])
@@ -60,7 +63,7 @@ def _file_of(key: Key) -> tuple[int, str]:
 
 
 def keys_of(line: Line, task: str) -> Iterator[Key]:
-    """The causes in a line of `task` for other files."""
+    """Yield the causes in a line of `task` for which events of other files may wait."""
     attempt = line.attempt
     if line.kind == "attempt_started":
         yield "attempt", attempt
@@ -78,7 +81,7 @@ def keys_of(line: Line, task: str) -> Iterator[Key]:
 
 
 def _order(waiting: Waiting) -> tuple[int, bool, str]:
-    """By attempt; within one the coordinator's event first, then by file."""
+    """A sort key: by attempt; within an attempt the coordinator's event first, then by file name."""
     reader, _ = waiting
     attempt = reader.line.attempt if reader.line is not None else 0
     return attempt, reader.file.task != COORDINATOR, reader.file.name

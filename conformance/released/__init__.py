@@ -1,1 +1,1 @@
-"""Compares released Flinks with the model, component by component."""
+"""Compares releases of Flink with the model, component by component."""

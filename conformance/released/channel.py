@@ -1,6 +1,6 @@
-"""The channel of a release: its sender and its receiver, with a network that the harness simulates.
+"""Tests the channel of a release: its sender and its receiver, with a network that the harness simulates.
 
-A task sends the barrier of a checkpoint once; sequences and toured models have no second one.
+A task sends the barrier of a checkpoint once. So neither the sequences nor the toured models send it again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from conformance.released.results import Target
 from conformance.released.sequences import LENGTH, Search, edges_of
 
 IDS = 2
-"""Checkpoints of the toured model."""
+"""The highest checkpoint id of the toured model."""
 ITEMS = 2
 """Maximum number of items at either end of the toured model."""
 ALIGNMENTS = ("unaligned", "timeout", "aligned")
@@ -35,14 +35,14 @@ def target(version: str, profile: str) -> ChannelTarget:
 
 
 class Sent:
-    """The barriers that were sent in this attempt."""
+    """Remembers the barriers that a sequence has sent in the current attempt."""
 
     def __init__(self) -> None:
-        """None yet."""
+        """Begin without barriers."""
         self._ids: set[int] = set()
 
     def allows(self, event: Wire) -> bool:
-        """False for the second barrier of a checkpoint; the first one is remembered."""
+        """Whether the event may be sent: False for a second barrier of a checkpoint. Remembers the first."""
         if event["kind"] == "restore":
             self._ids.clear()
         if event["kind"] != "send_barrier":
@@ -58,16 +58,16 @@ class ChannelSearch(Search):
     tries = 50 * LENGTH
 
     def transitions(self, oracle: Oracle, nodes: int) -> Iterator[Transition]:
-        """The newest barrier sent is part of a state."""
+        """As in `Search`. The id of the newest sent barrier is a part of each node."""
         for source, event, to, edge in edges_of(oracle, nodes, self.alphabet, _newest):
             yield Transition(source, event, to, has_failed(edge))
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """See the function of that name."""
+        """The events of the toured model, as in the function `alphabet`."""
         return alphabet(observed, observed["memory"])
 
     def allows(self, config: Wire) -> Callable[[Wire, Wire], bool]:
-        """A task sends the barrier of a checkpoint once."""
+        """As in `Search`: no second barrier of a checkpoint."""
         sent = Sent()
         return lambda observed, event: sent.allows(event)
 
@@ -86,7 +86,7 @@ def _newest(event: Wire, newest: int) -> int:
 
 
 def alphabet(observed: Wire, newest: int) -> Iterator[Wire]:
-    """The events of the toured model: barriers in order, all else with any id."""
+    """The events of the toured model. Ids of barriers ascend; the other events may have any id."""
     if len(observed["output"]) < ITEMS:
         yield {"kind": "emit", "value": 7}
         for checkpoint in range(newest + 1, IDS + 1):
@@ -105,7 +105,7 @@ def alphabet(observed: Wire, newest: int) -> Iterator[Wire]:
 
 
 def script(text: str) -> tuple[Wire, ...]:
-    """Events by their letters below; a number is a record or a checkpoint."""
+    """The events of a text of words. A word is a letter of the tables below, and a record or a checkpoint."""
     return tuple(_event(word[0], int(word[1:] or 0)) for word in text.split())
 
 
@@ -127,16 +127,16 @@ def _event(letter: str, number: int) -> Wire:
 SCRIPTS = tuple(
     script(text)
     for text in (
-        "e1 e2 u1 x t x x t t",  # overtaken at the sender
-        "e1 e2 x x u1 x b1 t t t s1",  # at the receiver
-        "b1 e1 x e2 u1 x x t t t s1",  # at both, the snapshot first
-        "e1 w1 e2 x x t p1 b1 t t r x s1",  # prioritised at the receiver
-        "e1 w1 e2 o1 x x x t t t",  # the time is out at the sender
-        "e1 w1 g1 x x r w2 w3 o3",  # aborted, and lost to a newer one
-        "e1 a1 x x e2 u2 x r x x b2 t t t",  # an unaligned one behind an aligned one
-        "w1 x b1 e1 x r x t t t s1",  # in order, while the snapshot has begun
-        "b1 w2 x t p2 b1 b2 t s2",  # a newer one has come
+        "e1 e2 u1 x t x x t t",  # overtakes records at the sender
+        "e1 e2 x x u1 x b1 t t t s1",  # overtakes at the receiver
+        "b1 e1 x e2 u1 x x t t t s1",  # overtakes at both, after the snapshot has begun
+        "e1 w1 e2 x x t p1 b1 t t r x s1",  # the receiver prioritises it
+        "e1 w1 e2 o1 x x x t t t",  # its time-out passes at the sender
+        "e1 w1 g1 x x r w2 w3 o3",  # the checkpoint is aborted; the next one is replaced by a newer one
+        "e1 a1 x x e2 u2 x r x x b2 t t t",  # an unaligned barrier behind an aligned one
+        "w1 x b1 e1 x r x t t t s1",  # arrives in order, after the snapshot has begun
+        "b1 w2 x t p2 b1 b2 t s2",  # a newer barrier arrives
         "f1 x b1 r e1 x s1 t t",
     )
 )
-"""Each way of a barrier through the channel, once."""
+"""A sequence for each way in which a barrier can pass the channel."""

@@ -1,6 +1,6 @@
 """Tests the coordinator of a release, and its store alone, with histories of a job and its checkpoints.
 
-Random histories leave out events that no release can receive. A comment at each such place states the reason.
+Random histories leave out events that no release can receive. `is_left_out` and `is_stored` state which.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ BATCHES_OF_50 = (*BATCHES[:-1], BATCHES[-1] + LENGTH - sum(BATCHES))
 IDS = 3
 """Maximum number of checkpoints in the toured models."""
 CONFIGS = 24
-"""The number of configurations of random histories, without these variants:
+"""The number of configurations of random histories, without their variants:
 
 - from 1.12 on, a third of them is repeated with slow deletions;
 - in all releases, a third is repeated with `io_fails`;
@@ -43,7 +43,7 @@ class CoordinatorTarget(Target):
     """The coordinator or the store of one release."""
 
     def configs(self) -> list[Wire]:
-        """The configurations of random histories, in turn."""
+        """The configurations that random histories have in turn."""
         if self.component == "store":
             return [{"retain": retain, "profile": self.profile} for retain in (1, 2, 3)]
         configs = [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]
@@ -63,7 +63,7 @@ def target(version: str, profile: str, component: str) -> CoordinatorTarget:
 
 
 def is_left_out(event: Wire, known: Collection[str]) -> bool:
-    """Whether a history leaves the event out; `known` are the reasons that the release has.
+    """Whether a history leaves the event out. `known`: the reasons of failures that the release has.
 
     No release has a request for a checkpoint that drains. A task cannot decline with a reason that its
     release does not have.
@@ -74,9 +74,9 @@ def is_left_out(event: Wire, known: Collection[str]) -> bool:
 
 
 def is_stored(config: Wire, observed: Wire, event: Wire) -> bool:
-    """Whether a coordinator would send this event to its store.
+    """Whether a coordinator can send this event to its store.
 
-    It adds checkpoints with ascending ids, and from 1.15 on it adds no savepoint.
+    A coordinator adds checkpoints with ascending ids, and from 1.15 on it adds no savepoint.
     """
     if event["kind"] != "add":
         return True
@@ -92,22 +92,22 @@ class CoordinatorSearch(Search):
     batches = BATCHES_OF_50
 
     def small(self) -> list[Wire]:
-        """Two tasks, with different numbers of retained checkpoints and tolerated failures; or the store."""
+        """The configurations of the toured models (the function `small_configs`)."""
         return small_configs(self._target)
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """The events of the toured models (the function `alphabet`)."""
+        """The events of the toured models, as in the function `alphabet`."""
         return alphabet(config, observed)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """More requests than the queue holds, then the given histories."""
+        """Yield histories with more requests than the queue holds, then the given histories."""
         if self._target.component == "coordinator":
             for more, flood in floods():
                 yield self._case(self._oracle({**self.small()[0], **more}), flood, (1,) * len(flood))
         yield from super().directed(scripts)
 
     def allows(self, config: Wire) -> Callable[[Wire, Wire], bool]:
-        """Without events that no release can receive, or whose order no coordinator gives a store."""
+        """As in `Search`: only events that the release, or a coordinator's store, can receive."""
         if self._target.component == "store":
             return lambda observed, event: is_stored(config, observed, event)
         known = reasons(self._target.minor)
@@ -121,7 +121,7 @@ _TASKS = [{"id": "src-0", "source": True}, {"id": "map-0", "source": False}]
 
 
 def small_configs(one: Target) -> list[Wire]:
-    """The configurations of the toured models."""
+    """The configurations of the toured models: two tasks, or the configurations of the store."""
     if one.component == "store":
         return one.configs()
     base = {"tasks": _TASKS, "profile": one.profile, "timeout_ms": 100, "max_concurrent": 2}
@@ -183,7 +183,7 @@ def floods() -> Iterator[tuple[Wire, list[Wire]]]:
     request: Wire = {"kind": "trigger", "type": "checkpoint"}
     savepoint: Wire = {"kind": "trigger", "type": "savepoint"}
     stop: Wire = {"kind": "trigger", "type": "stop"}
-    fill = [request] * (QUEUE_LIMIT - 1)  # behind one that starts: the first of them, or a periodic one
+    fill = [request] * (QUEUE_LIMIT - 1)  # they wait behind a request that starts
     one: Wire = {"max_concurrent": 1, "timeout_ms": 1_000}
     yield one, [*begins, request, *fill, *[request] * 3, savepoint, *ends, request, savepoint, stop]
     time: Wire = {"kind": "advance", "ms": 10}

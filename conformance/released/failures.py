@@ -1,6 +1,6 @@
-"""The count of failing checkpoints of a release, alone: every reason, every type, any order.
+"""Tests the count of failing checkpoints of a release alone: every reason, every type, in any order.
 
-Within a coordinator only reasons occur that some event leads to, each for the types that it can have.
+In a coordinator only some of these failures can occur, because an event has to cause each reason.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,11 +52,11 @@ FROM_UNTIL: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "BLOCKING_OUTPUT_EXIST": ((1, 20), _EVER),
     "CHANNEL_STATE_SHARED_STREAM_EXCEPTION": ((1, 17), _EVER),
 }
-"""The others: from this release on and before that one, as the listed releases have them."""
+"""The other reasons: the first release that has each, and the first later release that lacks it."""
 
 
 def reasons(minor: tuple[int, int]) -> tuple[str, ...]:
-    """Every reason that a release has."""
+    """Every reason that a release has. `minor`: the first two numbers of its version."""
     own = (name for name, (first, end) in FROM_UNTIL.items() if first <= minor < end)
     return (*EVERYWHERE, *own)
 
@@ -66,18 +66,18 @@ class FailuresTarget(Target):
     """The count of one release."""
 
     def configs(self) -> list[Wire]:
-        """No failure, some failures, and all are tolerated."""
+        """The configurations: they tolerate no, one, two, and all failures."""
         return [{"profile": self.profile, "tolerable_failures": tolerable} for tolerable in (0, 1, 2, -1)]
 
     def failures(self, checkpoint: int) -> Iterator[Wire]:
-        """Every way in which a checkpoint can fail, of every type that the count itself distinguishes."""
+        """Yield every failure of a checkpoint, of each type that the count itself distinguishes."""
         types = TYPES if COORDINATOR_PROFILES[self.profile].declines_count_for_all_types else TYPES[:1]
         for reason, type_, by_task in product(reasons(self.minor), types, (True, False)):
             failed = {"checkpoint": checkpoint, "type": type_, "reason": reason, "by_task": by_task}
             yield {"kind": "failure", **failed}
 
     def failures_without_id(self) -> Iterator[Wire]:
-        """Every failure of the coordinator itself without a checkpoint id."""
+        """Yield every failure that the coordinator itself causes, without a checkpoint id."""
         yield from (failure for failure in self.failures(NONE) if not failure["by_task"])
 
 
@@ -87,14 +87,14 @@ def target(version: str, profile: str) -> FailuresTarget:
 
 
 class FailuresSearch(Search):
-    """Every reason in small models, and random histories."""
+    """Tours of small models with every reason, and random histories."""
 
     def small(self) -> list[Wire]:
         """All configurations."""
         return self._target.configs()
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """Two checkpoints, every way to fail, success."""
+        """Yield every failure, and success, of two checkpoints."""
         assert isinstance(self._target, FailuresTarget)
         for checkpoint in (1, 2):
             yield from self._target.failures(checkpoint)
@@ -102,7 +102,10 @@ class FailuresSearch(Search):
         yield from self._target.failures_without_id()
 
     def chooser(self, config: Wire, rng: Random) -> Chooser:
-        """Checkpoints near the newest one; most of them fail, half of these for one of two reasons."""
+        """As in `Search`. Ids are near the newest one, and most events are failures.
+
+        About half of the failures with an id have one of two reasons.
+        """
         assert isinstance(self._target, FailuresTarget)
         ways = list(self._target.failures(0))
         likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]

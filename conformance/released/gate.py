@@ -1,4 +1,4 @@
-"""The gate of a release, in every mode and at both levels."""
+"""Tests the gate of a release, in every mode and at both levels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from conformance.released.sequences import Search
 from model.gate.profiles import PROFILES
 
 INJECTED = 0.02
-"""Probability of `inject` instead of an event, in mode exactly-once, if the generation has it.
+"""Probability that `inject` replaces an event in mode exactly-once, if the generation has it.
 
-At level polled only with a new id, as a coordinator does: after an old one Flink resumes all channels, also
-those that it still counts as blocked, and their waiting items are read.
+At level polled its id is always new, as from a coordinator. After an old id Flink resumes all channels, even
+those that it still counts as blocked, and reads their waiting items.
 """
 CHANNELS = (2, 3, 1, 4)
 EXTRAS: Mapping[tuple[str, ...], tuple[Wire, ...]] = {
@@ -32,7 +32,7 @@ EXTRAS: Mapping[tuple[str, ...], tuple[Wire, ...]] = {
         {"alignment_limit_bytes": 98_304},
     ),
 }
-"""Options that belong to a mode, or to a mode of one profile at one level."""
+"""Further options, by mode, or by mode, profile and level. Each of them makes a configuration."""
 
 
 @dataclass(frozen=True)
@@ -54,26 +54,26 @@ class GateSearch(Search):
     """Tours of small models of up to three channels, cases for the paths of the step functions, and walks."""
 
     def small(self) -> list[Wire]:
-        """Up to three channels."""
+        """The configurations with at most three channels."""
         return [config for config in self._target.configs() if config["channels"] <= 3]
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """See the function of that name."""
+        """The events of the small models, as in the function `alphabet`."""
         return alphabet(config, observed)
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
-        """Whether the model answers as it does at a known divergence."""
+        """Whether the model's answer looks as at a known divergence, so that no further event may follow."""
         return any(
             expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._signatures.names
         )
 
     def fitting(self, script: Sequence[Wire]) -> list[Wire]:
-        """Every configuration with enough channels."""
+        """Every small configuration with enough channels for the sequence."""
         named = [event["channel"] for event in script if "channel" in event]
         return [config for config in self.small() if max(named, default=0) < config["channels"]]
 
     def chooser(self, config: Wire, rng: Random) -> Chooser:
-        """In mode exactly-once the task itself is triggered at times (INJECTED)."""
+        """As in `Search`. In mode exactly-once, `inject` replaces an event with probability INJECTED."""
         if config["mode"] != "exactly-once":
             return generate.chooser("gate", config, rng, injects=True)
         choose = generate.chooser("gate", config, rng)
@@ -90,7 +90,7 @@ class GateSearch(Search):
 
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
-    """The events of the small models: ids 1 to 3 (2 for three channels), a record where it is taken."""
+    """The events of the small models: ids 1 to 3 (to 2 for three channels), and a record at level polled."""
     channels = config["channels"]
     ids = range(1, 4 if channels < 3 else 3)
     polled = config["level"] == "polled"
@@ -109,7 +109,7 @@ def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
     typed = config["mode"] in OVERTAKING and PROFILES[config["profile"]].type_decides
     for channel in range(channels):
         if polled and channel in observed.get("blocked", ()):
-            continue  # what waits in the network has no bound
+            continue  # no event on a blocked channel: the number of waiting items has no bound
         for checkpoint in ids:
             for alignment in ({"savepoint": True},) if typed and is_savepoint(checkpoint) else alignments:
                 yield {"kind": "barrier", "channel": channel, "checkpoint": checkpoint, **alignment}

@@ -1,9 +1,9 @@
-"""Known divergences: where a released Flink departs from its profile, written down with what it means.
+"""Known divergences: reads the files that list where a release of Flink differs from its profile.
 
-Each file of `conformance/known-divergences` has entries with the releases and the mode they hold for, the
-shortest sequence that shows it, what a user would see, and the rule that it breaks. A divergence found
-elsewhere is known if it looks the same at the step that differs: the event, the rules, and the kinds of
-the expected and the actual answer. An entry that no longer diverges is a finding of its own.
+Each file of `conformance/known-divergences` has entries. An entry has the releases and the configuration for
+which it holds, the shortest sequence that shows the divergence, the consequence for a user, and the broken
+rule. A divergence in another sequence is known if it looks the same at the step that differs: the event, the
+rules, and the kinds of the expected and the actual answer. An entry that no longer diverges is a finding.
 """
 
 import tomllib
@@ -20,17 +20,17 @@ FOLDER = "known-divergences"
 
 
 class KnownError(ValueError):
-    """A file of known divergences cannot be read; the message states what is missing."""
+    """A file of known divergences cannot be read. The message states what is missing or wrong."""
 
 
 class Known(NamedTuple):
-    """One entry."""
+    """One entry of a file."""
 
     name: str
     releases: tuple[str, ...]
-    """Versions; two numbers stand for all their patch releases."""
+    """Versions. A version of two numbers, such as 1.20, means all its patch releases."""
     config: Wire
-    """`profile` and whatever else it needs; of a gate `channels`, `mode`, and `level` if not at both."""
+    """`profile` and other options of the component. A gate has `channels`, `mode`, and perhaps `level`."""
     events: tuple[Wire, ...]
     """The shortest sequence; its last event shows the divergence."""
     seen: str
@@ -40,19 +40,19 @@ class Known(NamedTuple):
     component: str = "gate"
 
     def holds_for(self, version: str, mode: str, level: str) -> bool:
-        """The entry speaks of this release, mode and level."""
+        """Whether the entry is about this release, mode (or other component) and level."""
         if self.component != "gate":
             return self.component == mode and self.concerns(version)
         same = self.config["mode"] == mode and self.config.get("level", level) == level
         return same and self.concerns(version)
 
     def concerns(self, version: str) -> bool:
-        """The entry speaks of this release."""
+        """Whether the entry is about this release."""
         return version in self.releases or version.rpartition(".")[0] in self.releases
 
 
 def known_divergences() -> list[Known]:
-    """All entries of all files; raises KnownError."""
+    """All entries of all files, by name. Raises KnownError."""
     folder = resources.files("conformance").joinpath(FOLDER)
     files = [file for file in folder.iterdir() if file.name.endswith(".toml")]
     entries = [known for file in files for known in read(file.read_text("utf-8"), file.name)]
@@ -60,7 +60,7 @@ def known_divergences() -> list[Known]:
 
 
 def read(text: str, name: str) -> Iterator[Known]:
-    """The entries of one file."""
+    """Yield the entries of one file. `name`: the file's name, for errors. Raises KnownError."""
     try:
         parsed = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -91,9 +91,9 @@ def _entry(row: dict[str, Any], name: str) -> Known:
 
 
 def shown_by(known: Known, level: str, adapter: Adapter, profile: str | None = None) -> Divergence | None:
-    """Play the entry: its divergence, or None if its last event shows none any more.
+    """Play the entry's sequence. Returns its divergence; None if the last event no longer diverges.
 
-    `profile`: that of the release, where the entry speaks of releases of several; left out: the entry's own.
+    `profile`: the release's profile, if the entry is about releases of several profiles; None: the entry's.
     """
     config = {**known.config, "level": level} if known.component == "gate" else known.config
     if profile is not None:
@@ -104,11 +104,11 @@ def shown_by(known: Known, level: str, adapter: Adapter, profile: str | None = N
 
 
 def is_alignment_clock(divergence: Divergence) -> bool:
-    """The implementation fails where releases from 1.14 on do, at a tracking gate with ended channels.
+    """Whether a tracking gate with ended channels fails in the same way as releases from 1.14 on.
 
-    While one channel is open a newer checkpoint ends at once (TRACK-17), and with it the alignment that is
-    being timed. When the newest tracked checkpoint then completes (TRACK-04), Flink ends its alignment a
-    second time and throws; the profile triggers.
+    While one channel is open, a newer checkpoint is triggered at once (TRACK-17), which also ends the timed
+    alignment. When the newest tracked checkpoint then completes (TRACK-04), Flink ends its alignment a second
+    time and throws, but the profile triggers.
     """
     got = divergence.got
     if not isinstance(got, Answer) or [effect["kind"] for effect in got.effects] != ["fail"]:
@@ -130,5 +130,5 @@ def is_alignment_clock(divergence: Divergence) -> bool:
 
 
 def _newest(observed: Wire) -> int | None:
-    """The highest id that a tracker tracks."""
+    """The highest tracked id; None if none is tracked."""
     return max((entry[0] for entry in observed["tracked"]), default=None)

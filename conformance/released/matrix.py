@@ -1,7 +1,7 @@
-"""The matrix of releases and components: a cell for each gate of a mode and level and each other component.
+"""The matrix of releases and components. A cell is a gate in one mode at one level, or another component.
 
-A run writes each cell as a line of JSON as soon as the component was driven, so that a run that was stopped
-goes on. The first line has the bounds that hold for all cells.
+A run writes each cell as a line of JSON as soon as it is done, so that a later run can continue a stopped
+one. The first line has the bounds that hold for all cells.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,34 +18,34 @@ from conformance.verdict import Verdict
 PUBLISHED = HOME / "conformance" / "released" / "matrix.jsonl"
 """The cells that the page of the documentation shows."""
 RECORD = Path("build/flink-matrix.jsonl")
-"""Where a run keeps its cells."""
+"""The file in which a run stores its cells."""
 ABSENT = "absent"
-"""The release does not have the component or mode."""
+"""An outcome: the release does not have the component or mode."""
 SKIPPED = "skipped"
-"""The release has the component, and it is not driven here."""
+"""An outcome: the release has the component, but this suite did not drive it."""
 
 Place = tuple[str, str, str]
 """Release, component or mode of the gate, and level; only gates have levels."""
 
 
 class MatrixError(InputError):
-    """A file of cells cannot be used; the message says what to do."""
+    """A file of cells cannot be used. The message states what to do."""
 
 
 class Bounds(NamedTuple):
     """The numbers of cases for each cell."""
 
     sequences: int
-    """Random sequences of each cell."""
+    """The number of random sequences of each cell."""
     seed: int
     tour_nodes: int
-    """States of each small model that are toured."""
+    """Maximum number of states of each small model that are toured."""
     timed_nodes: int
-    """The limit of states for models with virtual time."""
+    """The same for models with virtual time."""
 
 
 class Cell(NamedTuple):
-    """The outcome of one component of one release, of its gate in one mode at one level."""
+    """The outcome of one component of one release; of its gate, the outcome in one mode at one level."""
 
     version: str
     mode: str
@@ -55,17 +55,17 @@ class Cell(NamedTuple):
     outcome: str
     """The verdict, ABSENT or SKIPPED."""
     reason: str
-    """The reason why nothing more was driven; empty if everything was."""
+    """The reason why the run of the cell stopped early; empty if it did not."""
     sequences: int
     events: int
     transitions: int
-    """Transitions of small models that tours took."""
+    """The number of transitions of small models that tours took."""
     known: int
     """Number of different known divergences."""
     new: int
     """Number of other divergences, and of known ones that no longer diverge."""
     rules: tuple[str, ...]
-    """The rules that fired in the model, by name: the release gave the model's answer at each such step."""
+    """The rules that fired at steps in which the release gave the model's answer, sorted by name."""
     commit: str
     """The commit of this specification that was compared with the release."""
 
@@ -85,13 +85,13 @@ class Cell(NamedTuple):
         return None if self.outcome in (ABSENT, SKIPPED) else Verdict(self.outcome)
 
     def holds_for(self, target: Target) -> bool:
-        """Whether a later run keeps it: the target had an outcome, and still has this profile."""
+        """Whether a later run keeps the cell: it has a final outcome, and `target` still has its profile."""
         settled = self.outcome == ABSENT or self.verdict in {Verdict.CONFORMS, Verdict.DIVERGES}
         return settled and self.profile == target.profile
 
     @classmethod
     def of(cls, done: Conformed, commit: str) -> Self:
-        """The cell of a result, driven at a commit of this specification."""
+        """The cell of a result. `commit`: the commit of this specification in the run."""
         target, outcome = done.target, done.verdict.value
         if done.skipped:
             outcome = ABSENT if done.absent else SKIPPED
@@ -112,12 +112,12 @@ class Record:
         self.bounds = bounds
 
     def begin(self) -> None:
-        """Write the file anew, without a cell."""
+        """Write the file anew, without cells."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_bytes(orjson.dumps(self.bounds._asdict()) + b"\n")
 
     def resume(self) -> Mapping[Place, Cell]:
-        """The cells of earlier runs with the same bounds; a missing file is begun.
+        """Return the cells of earlier runs with the same bounds. Begins the file if it is missing.
 
         Raises MatrixError if another command wrote the file, or if it has other bounds.
         """
@@ -138,7 +138,7 @@ class Record:
 
 
 def read(file: Path) -> tuple[Bounds, dict[Place, Cell]]:
-    """Bounds and cells of a file, the last one of each place. Raises MatrixError."""
+    """Read the bounds and the last cell of each place in a file. Raises MatrixError."""
     try:
         head, *lines = map(orjson.loads, file.read_bytes().splitlines())
         cells = [Cell(**{**line, "rules": tuple(line["rules"])}) for line in lines]
@@ -148,7 +148,7 @@ def read(file: Path) -> tuple[Bounds, dict[Place, Cell]]:
 
 
 def publish(record: Record, file: Path) -> None:
-    """Copy the last cell of each place of a record, in the order of the releases."""
+    """Copy the last cell of each place of a record into `file`, in the order of the releases."""
     bounds, cells = read(record.file)
     published = Record(file, bounds)
     published.begin()
@@ -157,5 +157,5 @@ def publish(record: Record, file: Path) -> None:
 
 
 def in_order(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells by release, oldest first; those of a release in the order in which they came."""
+    """The cells by release, oldest first. The cells of one release stay in their order."""
     return sorted(cells, key=lambda cell: tuple(map(int, cell.version.split("."))))

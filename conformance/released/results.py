@@ -1,4 +1,4 @@
-"""A part of a release that is compared with the model, and the result."""
+"""The parts of a release that are compared with the model (targets), and their results."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -12,7 +12,7 @@ from conformance.verdict import Verdict
 from model.gate.profiles import PROFILES
 
 OVERTAKEN = (1, 11)
-"""From this release on a barrier can overtake records, and the channel stores them."""
+"""From this release on, a barrier can overtake records, and the channel stores these."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Target(ABC):
 
     @property
     def seed(self) -> str:
-        """Releases of a profile with the same known divergences receive the same sequences.
+        """The seed of random sequences: releases with the same profile receive the same sequences.
 
-        An event that one of them cannot receive is left out there.
+        Known divergences may change the choice, and an event that a release cannot receive is left out.
         """
         return f"{self.profile}/{self.mode}/{self.level}"
 
@@ -49,7 +49,7 @@ class Target(ABC):
 
     @abstractmethod
     def configs(self) -> list[Wire]:
-        """The configurations that random sequences go through, in turn."""
+        """The configurations that random sequences have in turn."""
 
 
 @dataclass
@@ -60,21 +60,21 @@ class Conformed:
     sequences: int = 0
     events: int = 0
     transitions: int = 0
-    """The transitions of the small models, which tours took."""
+    """The number of transitions of the small models that tours took."""
     paths: tuple[int, int, int] | None = None
-    """Of the step functions: all paths, those that the directed cases take, and those that no run takes.
+    """Numbers of paths of the step functions: all, those of directed cases, and those that no run can take.
 
-    Known at level handler; where items of a blocked channel wait, a case may take another path.
+    Set at level handler only: where items of a blocked channel wait, a case may take another path.
     """
     reached: dict[str, int] = field(default_factory=dict)
-    """Numbers of different states, transitions, pairs and paths that the sequences reached."""
+    """By kind (states, transitions, pairs, paths): how many different ones the sequences reached."""
     seconds: float = 0.0
     fields: tuple[str, ...] = ()
     """The fields of the release's observable state."""
     rules: set[str] = field(default_factory=set)
     """The rules from which the answers of compared steps follow."""
     known: Counter[str] = field(default_factory=Counter)
-    """Sequences that ended at a known divergence, by its name."""
+    """By name of a known divergence: the number of sequences that ended at it."""
     gone: list[Known] = field(default_factory=list)
     """Known divergences that no longer diverge."""
     new: list[Divergence] = field(default_factory=list)
@@ -83,19 +83,22 @@ class Conformed:
 
     @property
     def skipped(self) -> bool:
-        """The release, or its model, does not have this mode or level: no sequence was sent."""
+        """Whether no sequence was sent, because the release or its model lacks this mode or level."""
         return isinstance(self.stopped, Unsupported) and not self.sequences
 
     @property
     def absent(self) -> bool:
-        """The release is older than the mode, or than the storing of records that a barrier overtakes."""
+        """Whether the release is older than the mode, or, for a channel, than stored overtaken records."""
         if self.target.component == "channel":
             return self.target.minor < OVERTAKEN
         return self.target.mode in OVERTAKING and not PROFILES[self.target.profile].has_unaligned
 
     @property
     def verdict(self) -> Verdict:
-        """DIVERGES if there is a new divergence, or a known one no longer diverges."""
+        """DIVERGES if there is a new divergence, or a known one no longer diverges.
+
+        UNDETERMINED if the search stopped early, else CONFORMS.
+        """
         if self.new or self.gone:
             return Verdict.DIVERGES
         return Verdict.UNDETERMINED if self.stopped is not None else Verdict.CONFORMS

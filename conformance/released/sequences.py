@@ -1,8 +1,8 @@
-"""Conforming a released implementation: tours, directed cases and random sequences against its profile.
+"""Compares a release with the model of its profile: tours, directed cases and random sequences.
 
-The model has the release's profile. Many sequences are sent at once, and one that differs
-it is played again step by step. A divergence that is known ends its sequence and is counted; a new one
-is shrunk. Known divergences are replayed first: one that no longer diverges is a finding.
+Many sequences are sent at once. A sequence with a different answer is played again, step by step. A known
+divergence ends its sequence and is counted; a new one is shrunk. Known divergences are replayed first, and
+one that no longer diverges is a finding.
 """
 
 import gc
@@ -31,11 +31,11 @@ from conformance.released.results import Conformed, Target
 from model.components import WireError
 
 LENGTH = 40
-"""Events of a random sequence at most."""
+"""Maximum number of events of a random sequence."""
 NODES_AT_ONCE = 150_000
-"""Maximum number of cached states of all configurations; the cache is then emptied."""
+"""Maximum number of cached states of all configurations. Above it the cache is emptied."""
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
-"""Sizes of batches: the state is compared after each, so the first ones are short."""
+"""Sizes of batches of events. The state is compared after each batch, so the first batches are short."""
 NEW_SHOWN = 4
 """The search ends after this number of different new divergences."""
 OPENINGS: Mapping[str, Wire] = {
@@ -47,7 +47,7 @@ OPENINGS: Mapping[str, Wire] = {
     "channel": {"kind": "transfer"},
     "subtask": {"kind": "status", "running": True},
 }
-"""A first event; its answer shows the fields of the release's state."""
+"""By component: a first event. The answer to it shows the fields of the release's state."""
 
 
 def conform(
@@ -60,7 +60,11 @@ def conform(
     tour_nodes: int = 400,
     kind: "type[Search]",
 ) -> Conformed:
-    """Play tours, `directed` cases and random sequences."""
+    """Play tours, directed cases and random sequences. Returns the result.
+
+    `sequences`: the number of random sequences. `tour_nodes`: the maximum number of states of a toured graph.
+    `kind`: the search class of the target's component.
+    """
     begun = time.perf_counter()
     done = Conformed(target)
     scripts: list[tuple[Wire, ...]] = []
@@ -86,11 +90,11 @@ def conform(
 
 
 class Search(ABC):
-    """One target: its known divergences, the signatures of the others, and the sequences that it receives."""
+    """Makes the sequences of one target, plays them, and sorts divergences into known and new ones."""
 
     length = LENGTH
     tries = LENGTH
-    """Random events of a sequence, with those that are refused or left out."""
+    """Maximum number of events that are drawn for a random sequence, with those that are left out."""
     batches = BATCHES
 
     def __init__(self, adapter: ProcessAdapter, target: Target, done: Conformed) -> None:
@@ -102,12 +106,15 @@ class Search(ABC):
         self._prepare = Prepare(frozenset())
         self._reached = Reached(WALKS)
         self._rules: Counter[str] = Counter()
-        """By rule: how many steps that it follows from were sent, without those from a divergence on."""
+        """By rule: the number of steps in which it fired, without steps from a divergence on."""
         self._compared = 0
         """The number of events before the divergence of the sequence that is played step by step."""
 
     def begin(self) -> bool:
-        """Get the fields of the state, replay the known divergences; False if the release does not answer."""
+        """Find the fields of the state, and replay the known divergences.
+
+        Returns False if the model or the release does not support the target.
+        """
         config = self._target.configs()[0]
         try:
             self._oracle(config)
@@ -134,9 +141,9 @@ class Search(ABC):
         return True
 
     def play(self, cases: Iterator[Case]) -> bool:
-        """Play cases until there are no more, or too many diverge; False if the search is over.
+        """Play cases until none is left or too many diverge. Returns False if the search is over.
 
-        An event that the release does not offer ends the search: its sequences were not compared.
+        An event that the release does not offer ends the search, because its sequences cannot be compared.
         """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
         missing = Errored(f"it does not offer {played.skipped[0]}") if played.skipped else None
@@ -144,7 +151,7 @@ class Search(ABC):
         return self._done.stopped is None and len(self._done.new) < NEW_SHOWN
 
     def _different(self, cases: Iterator[Case]) -> Iterator[driver.Case]:
-        """The cases that differ somewhere, to be played step by step; all are counted."""
+        """Yield the cases in which an answer differs, to play them step by step. Counts all cases."""
         for case in differing(self._adapter, self._counted(cases)):
             if not isinstance(case, Case):
                 self._done.stopped = case
@@ -165,7 +172,7 @@ class Search(ABC):
             yield case
 
     def _passes_over(self, divergence: Divergence) -> bool:
-        """Count a known divergence, or note a new one. Returns whether the search continues."""
+        """Count a known divergence, or record a new one. Returns whether the search continues."""
         self._compared = len(divergence.events) - 1
         name, smallest = self._signatures.place(divergence)
         if name is not None:
@@ -177,7 +184,7 @@ class Search(ABC):
     # ------------------------------------------------------------ sequences
 
     def tours(self, nodes: int) -> Iterator[Case]:
-        """Tours over every transition of the small state graphs, of at most `nodes` states each."""
+        """Yield tours over every transition of the small state graphs, of at most `nodes` states each."""
         for config in self.small():
             oracle = self._oracle(config)
             transitions = list(self.transitions(oracle, nodes))
@@ -190,30 +197,33 @@ class Search(ABC):
         return self._target.configs()[:1]
 
     def transitions(self, oracle: Oracle, nodes: int) -> Iterator[Transition]:
-        """The transitions of one state graph, breadth first."""
+        """Yield the transitions of one state graph, breadth first."""
         for source, event, target, edge in edges_of(oracle, nodes, self.alphabet):
             yield Transition(source, event, target, self.is_suspect(event, edge))
 
     @abstractmethod
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """The events of the small models in a state; the model refuses those that cannot occur."""
+        """Yield the events of the small models in a state. The model refuses those that cannot occur."""
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
         """Whether no further event may follow this answer."""
         return has_failed(edge)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
-        """Given sequences, each in the configurations that it fits."""
+        """Yield the given sequences, each in every configuration that `fitting` returns."""
         for script in scripts:
             for config in self.fitting(script):
                 yield self._case(self._oracle(config), script, (1,) * len(script))
 
     def fitting(self, script: Sequence[Wire]) -> list[Wire]:
-        """The configurations in which a given sequence is played: the plainest one."""
+        """The configurations in which a given sequence is played: the first small one."""
         return self.small()[:1]
 
     def random(self, count: int, seed: int) -> Iterator[Case]:
-        """`count` random sequences, through the configurations in turn, each the best of CANDIDATES."""
+        """Yield `count` random sequences. The configurations take turns.
+
+        Each sequence is the one of CANDIDATES that reaches most that was not reached before.
+        """
         configs = self._target.configs()
         for number in range(count):
             config = configs[number % len(configs)]
@@ -224,11 +234,11 @@ class Search(ABC):
             yield self._made(oracle, steps, self.batches, marks)
 
     def chooser(self, config: Wire, rng: Random) -> Chooser:
-        """A source of random events for one sequence."""
+        """A function that draws random events for one sequence."""
         return generate.chooser(self._target.component, config, rng)
 
     def allows(self, config: Wire) -> "Callable[[Wire, Wire], bool]":
-        """For one sequence: whether an event in an observable state belongs into it."""
+        """A function for one sequence: whether an event may occur in an observable state."""
         return lambda observed, event: True
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> list[tuple[Wire, Edge]]:
@@ -264,7 +274,7 @@ class Search(ABC):
     def _made(
         self, oracle: Oracle, edges: Sequence[tuple[Wire, Edge]], batches: Sequence[int], marks: Marks
     ) -> Case:
-        """A case to be sent; what it reaches counts from now on."""
+        """Make a case to send, and count what it reaches and the rules that fire."""
         self._reached.add(marks)
         for _, edge in edges:
             self._rules.update(edge.rules)
@@ -278,7 +288,7 @@ class Search(ABC):
         if sum(known.remembered for known in self._oracles.values()) > NODES_AT_ONCE:
             for known in self._oracles.values():
                 known.forget()
-            gc.collect()  # nodes know their neighbours, in cycles
+            gc.collect()  # nodes refer to their neighbours, in cycles
         return oracle
 
     def finish(self) -> None:
@@ -293,10 +303,11 @@ def edges_of(
     alphabet: Callable[[Wire, Wire], Iterator[Wire]],
     remember: Callable[[Wire, int], int] = lambda event, memory: memory,
 ) -> Iterator[tuple[int, Wire, int, Edge]]:
-    """Transitions of a state graph, breadth first, up to `nodes` states: source, event, target and answer.
+    """Yield the transitions of a state graph, breadth first: source, event, target and answer.
 
-    `remember`: the memory after an event, of events that the model does not keep. It is part of a node, and
-    `alphabet` receives it with the observable state, as `memory`.
+    `nodes`: the maximum number of states. `remember`: returns the memory after an event, for facts about
+    earlier events that the model's state does not have. The memory is a part of a node, and `alphabet`
+    receives it in the observable state, as `memory`.
     """
     numbers: dict[Hashable, int] = {(oracle.key(oracle.start), 0): 0}
     queue: deque[tuple[Node, int]] = deque([(oracle.start, 0)])

@@ -1,4 +1,4 @@
-"""The sink of a release: Flink's own two-phase commit over numbered transactions."""
+"""Tests the sink of a release: Flink's own two-phase commit, with numbered transactions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from conformance.released.results import Target
 from conformance.released.sequences import Search
 
 IDS = 3
-"""Checkpoints of the toured model."""
+"""The highest checkpoint id of the toured model."""
 TRANSACTIONS = 4
-"""Maximum number of transactions in the toured model: an id is never used again."""
+"""Maximum number of transactions in the toured model, because no id is used twice."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class SinkTarget(Target):
     """The sink of one release."""
 
     def configs(self) -> list[Wire]:
-        """There is one sink, and its generation."""
+        """The one configuration: a sink has only its profile."""
         return [{"profile": self.profile}]
 
 
@@ -32,12 +32,12 @@ class SinkSearch(Search):
     """Tours of a small model, and random histories."""
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """See the function of that name."""
+        """The events of the toured model, as in the function `alphabet`."""
         return alphabet(config, observed)
 
 
 def alphabet(config: Wire, observed: Wire) -> Iterator[Wire]:
-    """The events of the toured model, also failing commits; the model refuses those that cannot occur."""
+    """Yield the events of the toured model, with failing commits. The model refuses impossible ones."""
     used = [observed["open"] or 0, *observed["committed"], *(filed[1] for filed in observed["pending"])]
     if max(used, default=0) >= TRANSACTIONS:
         return

@@ -1,4 +1,4 @@
-"""The snapshot steps of a release's subtask, without what no coordinator and no task of a release does."""
+"""Tests the subtask of a release, with the events that its coordinator and its task can send."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ from model.subtask.subtask import CheckpointOnBarrier, Subtask
 IDS = 3
 """The highest checkpoint id of the toured models."""
 RESTORED_FROM = 2
-"""The checkpoint from which a task is restored: there are an older id and a newer one."""
+"""The checkpoint from which a task is restored. The toured models also have an older and a newer id."""
 CAUSE = "CHECKPOINT_DECLINED"
-"""A reason that a failure names itself, and that every release has: up to 1.13 there is no IO_EXCEPTION."""
+"""The reason of failures that name one. Every release has it; up to 1.13 there is no IO_EXCEPTION."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class SubtaskTarget(Target):
     """The subtask of one release."""
 
     def configs(self) -> list[Wire]:
-        """One to three concurrent checkpoints, and a task that is restored from a checkpoint."""
+        """The configurations: one to three concurrent checkpoints, and a restored task."""
         plain = [{"profile": self.profile, "max_concurrent": concurrent} for concurrent in (1, 2, 3)]
         return [*plain, {**plain[0], "restored": RESTORED_FROM}]
 
@@ -39,14 +39,17 @@ def target(version: str, profile: str) -> SubtaskTarget:
 
 
 class SubtaskSearch(Search):
-    """Barriers of a gate, tours, and the random events that a release can receive."""
+    """Checks barriers in every small state, then plays tours and random sequences."""
 
     def begin(self) -> bool:
-        """Begins as every search, then checks each barrier in each state of a subtask with two ids."""
+        """As in `Search`; then check each barrier in each state of a subtask with two ids."""
         return super().begin() and self.at_barriers()
 
     def at_barriers(self) -> bool:
-        """Whether the release answers each barrier as the model does; it is not on the wire."""
+        """Whether the release answers each checkpoint at a barrier as the model does.
+
+        The adapter protocol does not define this event, so no other sequence has it.
+        """
         config = self.small()[0]
         known, profile = COMPONENTS["subtask"], TASK_PROFILES[self._target.profile]
         for path, state in self._paths(config):
@@ -74,7 +77,7 @@ class SubtaskSearch(Search):
         return True
 
     def _paths(self, config: Wire) -> Iterator[tuple[tuple[Wire, ...], Subtask]]:
-        """Each state of the closed subtask that a release reaches, and a shortest way to it."""
+        """Yield each state of the closed subtask that a release can reach, with a shortest path to it."""
         known = COMPONENTS["subtask"]
         closed = closed_subtask(2, 1, TASK_PROFILES[self._target.profile], breaks=False)
         start = known.new(config)
@@ -91,12 +94,12 @@ class SubtaskSearch(Search):
                     left.append(after)
 
     def small(self) -> list[Wire]:
-        """One and two concurrent checkpoints, and a restored task."""
+        """The configurations with one and two concurrent checkpoints, and the restored task."""
         one, two, _, restored = self._target.configs()
         return [one, two, restored]
 
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """Every event, ids from 1 to `IDS`."""
+        """Every event that a release can receive, with ids from 1 to `IDS`."""
         events: list[Wire] = [{"kind": "status", "running": running} for running in (True, False)]
         events.append({"kind": "close"})
         kinds = ["checkpoint", "complete_notification", "subsumed_notification", "async_done", "async_failed"]
@@ -114,7 +117,7 @@ class SubtaskSearch(Search):
         return (event for event in events if is_sent(observed, event))
 
     def chooser(self, config: Wire, rng: Random) -> Chooser:
-        """Random events, with reasons that every release has."""
+        """As in `Search`, with reasons that every release has."""
         choose = super().chooser(config, rng)
 
         def chosen(observed: Wire) -> Wire | None:
@@ -124,17 +127,17 @@ class SubtaskSearch(Search):
         return chosen
 
     def allows(self, config: Wire) -> Callable[[Wire, Wire], bool]:
-        """Ids begin with 1, and a task does not run again."""
+        """As in `Search`: only events that a release can receive (`is_sent`)."""
         return is_sent
 
 
 def with_cause_of_all(event: Wire) -> Wire:
-    """The event; a failure that names IO_EXCEPTION names the reason that every release has."""
+    """The event, with CAUSE as its reason if it is IO_EXCEPTION, which not every release has."""
     return {**event, "reason": CAUSE} if event.get("reason") == "IO_EXCEPTION" else event
 
 
 def is_sent(observed: Wire, event: Wire) -> bool:
-    """A release can receive the event: ids begin with 1, and a task that has stopped does not run again."""
+    """Whether a release can receive the event: ids begin with 1, and a stopped task does not run again."""
     if event.get("checkpoint", 1) < 1 or event.get("completed", 1) == 0:
         return False
     return not (event["kind"] == "status" and event.get("running") and not observed["running_task"])

@@ -1,8 +1,8 @@
-"""The account of a run of the numbers job for the classifier: its input, its output, and its state.
+"""Makes the `Account` of a run of the numbers job for the classifier: its input, its output, and its state.
 
-The input is known beforehand: number n belongs to key n mod KEYS and is row n // SOURCES of partition
-n mod SOURCES. Output is read through its manifests, state from the checkpoint files. Records in flight
-towards the counters count as part of a checkpoint's state.
+The input is known in advance: number n belongs to key n mod KEYS, and is row n // SOURCES of partition
+n mod SOURCES. The output is read through its manifests, the state from the checkpoint files. Records in
+flight towards the counting tasks count as part of a checkpoint's state.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ _MAX_PARALLELISM = 128
 
 
 def sent(rows: int) -> dict[Hashable, Sent]:
-    """The input: the numbers below `rows`."""
+    """The input by number: the numbers below `rows`."""
     return {
         number: Sent(number % KEYS, f"numbers-{number % SOURCES}", number // SOURCES, number)
         for number in range(rows)
@@ -35,14 +35,14 @@ def sent(rows: int) -> dict[Hashable, Sent]:
 
 
 def places_of(folder: Path) -> tuple[Where, Where]:
-    """The places of checkpoints and output of the run in `folder`: there, or side by side in a store."""
+    """The places of checkpoints and output of the run in `folder`: in this folder, or in an object store."""
     noted = noted_place(folder)
     root = folder if noted is None else str(noted).rpartition("/")[0]
     return beside(root, "checkpoints"), beside(root, "committed")
 
 
 def committed_rows(folder: Where, manifests: Iterable[Manifest] | None = None) -> list[Row]:
-    """All committed rows, or those of some manifests."""
+    """All committed rows, or those of the given manifests."""
     table = read_committed(folder, only=manifests)
     if not table.num_columns:
         return []
@@ -55,7 +55,8 @@ def account_of(
 ) -> Account:
     """The account of the run that has ended in `folder`.
 
-    `committed`: the rows of its table; None: it wrote Parquet. Raises StateError if a file cannot be read.
+    `seen`: rows that were read during the run. `committed`: the rows of its output table; None: it wrote
+    Parquet. Raises StateError if a file cannot be read.
     """
     checkpoints, output = places_of(folder)
     storage = CheckpointStorage(checkpoints)
@@ -65,7 +66,7 @@ def account_of(
         try:
             cuts.append(_cut(storage, storage.load(checkpoint)))
         except SnapshotCorruptError:
-            continue  # the campaign has damaged it; the output shows whether it was restored
+            continue  # a fault has damaged this checkpoint; the output shows whether it was restored
     newest = latest.completed.checkpoint if latest.completed else None
     return Account(
         sent=sent(rows),
@@ -107,14 +108,14 @@ def _count(flying: dict[int, list[int]], frames: Mapping[str, Iterable[bytes]]) 
 
 
 class Reader:
-    """Reads the output while the job runs: `look` at any time, `seen` at the end."""
+    """Reads the output while the job runs. The caller calls `look` at any time, and `seen` at the end."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: dict[Manifest, list[Seen]] = {}
 
     def look(self) -> None:
-        """Read the new manifests, and whether their checkpoint is complete at this moment.
+        """Read the new manifests and their rows, and check whether their checkpoint is complete now.
 
         Rows of an aborted checkpoint are committed with the next one that completes (SINK-05).
         """
@@ -128,5 +129,5 @@ class Reader:
             self._known[one] = [Seen(row, one.checkpoint, one.checkpoint <= newest) for row in rows]
 
     def seen(self) -> list[Seen]:
-        """The rows that were visible at some look."""
+        """The rows that were visible at some call of `look`."""
         return [row for rows in self._known.values() for row in rows]

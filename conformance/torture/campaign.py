@@ -1,8 +1,8 @@
-"""A campaign: rounds until enough faults are injected, or the time is over.
+"""Runs the rounds of a campaign until enough faults are injected, or time is up.
 
-First come the rounds with a frozen driver, most of them without Spark; then those in one Spark session; then,
-with that session stopped, those whose drivers and executors are killed, and those on a standalone cluster. A
-round that fails does not end the campaign: other rounds may show more defects.
+The first rounds have a frozen driver, and most of them run without Spark. Then come the rounds in one Spark
+session. After the end of this session come the rounds whose drivers and executors are killed, and those on a
+standalone cluster. A round that fails does not end the campaign, because other rounds may show more defects.
 """
 
 import itertools
@@ -54,9 +54,9 @@ from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 ALTERNATIVES = 64
-"""Number of candidates for the next round. The campaign runs the one that reaches the most new pairs."""
+"""Number of candidates for the next round. The campaign runs the one that reaches most new marks."""
 _KEPT = 5
-"""Number of passed rounds whose folders are kept: all folders would have thousands of files."""
+"""The folders of this number of passed rounds are kept, because a folder has very many files."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Campaign:
     outcomes: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
     skipped: str | None = None
-    """The rounds that cannot run here, and why."""
+    """The kinds of rounds that cannot run here, and the reason; None: all can run."""
     implementation: str = "bundled"
     """`bundled`, or `spark` for Structured Streaming."""
     only: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Campaign:
     storage: str = FOLDERS
     """The place of checkpoints and output: folders, or an object store whose requests fail."""
     source: str = GENERATED
-    """The origin of the numbers: each source generates them, or reads them from a broker with faults."""
+    """The origin of the numbers: the sources generate them, or read them from a broker with faults."""
 
     @property
     def injected(self) -> int:
@@ -101,7 +101,7 @@ class Campaign:
 
     @property
     def reached(self) -> Reached:
-        """The points and phases that the injected faults have reached."""
+        """The marks that the injected faults have reached."""
         reached = Reached(FAULTS)
         for one in self.outcomes:
             reached.add(marks_of(one.round, one.injected))
@@ -109,12 +109,12 @@ class Campaign:
 
     @property
     def reachable(self) -> Marks:
-        """The points and phases that rounds of this campaign can reach."""
+        """The marks that rounds of this campaign can reach."""
         bundled = self.implementation == "bundled"
         return all_marks(self.mode) if bundled else all_streaming_marks(self.mode or IDEMPOTENT)
 
     def anomalies(self) -> dict[Anomaly, tuple[int, Outcome]]:
-        """Every anomaly that was found: the number of its rounds, and the first of them."""
+        """By anomaly: the number of rounds in which it was found, and the first of them."""
         found: dict[Anomaly, tuple[int, Outcome]] = {}
         for outcome in self.outcomes:
             for one in outcome.anomalies:
@@ -124,7 +124,10 @@ class Campaign:
 
     @property
     def verdict(self) -> Verdict:
-        """DIVERGES after a finding or an anomaly, UNDETERMINED if too few faults were injected."""
+        """DIVERGES after a finding or an anomaly.
+
+        UNDETERMINED if too few faults were injected, or some rounds could not run or had no fault.
+        """
         if self.failed or self.anomalies():
             return Verdict.DIVERGES
         enough = self.injected >= self.faults and self.skipped is None and not self.missed
@@ -198,14 +201,17 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """The one of ALTERNATIVES rounds of one kind, mode and sink whose faults reach the most new pairs."""
+        """Plan ALTERNATIVES rounds of one kind, mode and sink. Returns the one with most new marks."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]
 
 
 def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:
-    """Run all rounds, or those named. Raises UnknownRoundError, and the errors of Spark's start."""
+    """Run all rounds, or the rounds named in `only`. The results are added to `campaign`.
+
+    Raises UnknownRoundError, and the errors of Spark's start.
+    """
 
     def plan(name: str) -> Round:
         return round_named(name, campaign.seed, campaign.mode)
@@ -252,7 +258,7 @@ def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: 
 
 
 def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:
-    """Run the rounds of Structured Streaming; the campaign's mode is that of its sink.
+    """Run the rounds of Structured Streaming, as `run_campaign`. `campaign.mode` is the mode of the sink.
 
     Raises UnknownRoundError.
     """

@@ -1,8 +1,8 @@
-"""Checks that a jump of a wall clock fails no attempt, ends no checkpoint, and does not stop the schedule.
+"""Checks that a jump of a wall clock fails no attempt, aborts no checkpoint, and does not stop the schedule.
 
-The output of such a run is exact anyway: a restart repairs what a time-out that came too early has broken,
-and the last checkpoint is taken at the end of the data. So these checks come on top of the judgement of every
-round. The time-outs of the round are far above what a slow machine needs, and far below a jump.
+The check of the output cannot show such defects: a restart repairs the effect of a time-out that comes too
+early, and the last checkpoint is taken at the end of the data. So these checks are made in addition. The
+time-outs of the round are far longer than a slow machine needs, and far shorter than a jump.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from impl.faults import CLOCK
 from impl.job import JobResult
 
 CHECKPOINTS_AFTER = 3
-"""The checkpoints that must complete after a jump. Without the schedule at most two would: one that was
-pending, and the last one."""
+"""Minimum number of checkpoints that complete after a jump. If the jump stops the schedule, at most two do:
+one that is pending, and the last one."""
 PATIENT_MS = 60_000
-"""The time-outs of heartbeats and checkpoints."""
+"""The time-outs of heartbeats and checkpoints in ms."""
 
 
 def clock_findings(result: JobResult, events: Path) -> Iterator[str]:
-    """The violations by a clock jump in the run of `result`, whose event log is in the folder `events`."""
+    """Yield the violations after jumps in the run of `result`. `events`: the folder of its event log."""
     failures = [one.reason for one in result.attempts if one.reason is not None]
     planned = [one for one in result.faults if one.action not in CLOCK]
     if len(failures) > len(planned):
@@ -39,7 +39,7 @@ def clock_findings(result: JobResult, events: Path) -> Iterator[str]:
 
 
 def _completed_after(log: Path) -> Iterator[tuple[str, int]]:
-    """Each jump, and the number of checkpoints that completed after it."""
+    """Yield each jump, and the number of checkpoints that completed after it."""
     lines = [orjson.loads(line) for line in log.read_bytes().splitlines()]
     for place, line in enumerate(lines):
         if line.get("kind") == "fault" and line["action"] in CLOCK:

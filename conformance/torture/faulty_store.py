@@ -1,8 +1,9 @@
-"""A proxy in front of an object store, which delays, refuses, cuts and loses what passes.
+"""A proxy in front of an object store, which delays, refuses and cuts requests, and loses answers.
 
 `SLOW` delays a request. `FAILED` and `THROTTLED` answer 500 and 503, `RESET` breaks the connection, and `CUT`
-breaks it in the middle of an upload: the store has carried out nothing. `LOST` and `FAILED_AFTER` carry the
-request out, and then break the connection or answer 500. `CUT` of a download sends half of it.
+breaks it in the middle of an upload; the store does not receive these requests. `LOST` and `FAILED_AFTER` let
+the store carry the request out, and then break the connection or answer 500. `CUT` of a download sends half
+of the object.
 """
 
 import os
@@ -38,21 +39,24 @@ Choose = Callable[[str, str], StoreFault | None]
 _STATUS: Final = {StoreFault.FAILED: 500, StoreFault.THROTTLED: 503}
 _RESETS: Final = struct.pack("ii", 1, 0)
 _PASSED_ON: Final = frozenset({"connection", "content-length", "transfer-encoding", "keep-alive"})
-"""Headers of a connection, which the proxy writes itself."""
+"""Headers that the proxy does not pass on: they belong to one connection, and the proxy writes its own."""
 
 
 def drawn(seed: str, share: float) -> Choose:
-    """One request in `1 / share` gets a fault, drawn from a seed."""
+    """Return a function that gives each request a fault with probability `share`, drawn from a seed."""
     draw = random.Random(seed)
     return lambda _method, _path: draw.choice(list(StoreFault)) if draw.random() < share else None
 
 
 class FaultyStore:
-    """A proxy to the store at `endpoint`, on loopback; as a context manager it ends with the block."""
+    """A proxy on loopback to the store at `endpoint`. As a context manager it ends with the block.
+
+    `choose`: the fault of each request. `slow_seconds`: the delay of a slow request.
+    """
 
     def __init__(self, endpoint: str, choose: Choose, slow_seconds: float = 0.5) -> None:
         self.happened: Counter[StoreFault] = Counter()
-        """The faults so far."""
+        """The number of faults so far, by kind."""
         self._target = urlsplit(endpoint).netloc
         self.choose = choose
         self._slow_seconds = slow_seconds
@@ -69,11 +73,11 @@ class FaultyStore:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variable by which a process finds the proxy."""
+        """The environment variable by which a process finds the proxy."""
         return {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{self._server.server_address[1]}"}
 
     def fault(self, method: str, path: str) -> StoreFault | None:
-        """The fault of a request; a slow one has waited."""
+        """Choose and count the fault of a request; None: it has none. Delays a slow request."""
         with self._changing:
             fault = self.choose(method, path)
             if fault is not None:
@@ -85,7 +89,7 @@ class FaultyStore:
     def forward(
         self, handler: BaseHTTPRequestHandler, body: bytes
     ) -> tuple[int, list[tuple[str, str]], bytes]:
-        """The store's answer to a request: status, headers and body."""
+        """Send a request to the store. Returns its answer: status, headers and body."""
         connection = HTTPConnection(self._target, timeout=60)
         try:
             headers = {
@@ -112,9 +116,10 @@ class FaultyStore:
 
 
 class KeptStore:
-    """A store of our own behind a proxy, which this process and those that it starts find.
+    """An object store behind a proxy. It sets environment variables, so that this process, and those that it
+    starts, use the proxy.
 
-    As a context manager it ends with the block. One request in `1 / SHARE` gets a fault.
+    As a context manager it ends with the block. A request gets a fault with probability SHARE.
     """
 
     SHARE: Final = 0.04
@@ -128,13 +133,13 @@ class KeptStore:
         os.environ.update(given)
 
     def begin(self, name: str) -> str:
-        """The place of a round. From now on its faults happen."""
+        """Start the faults of a round. Returns the URI for its files."""
         self.proxy.happened.clear()
         self.proxy.choose = drawn(f"{self._seed} {name}", self.SHARE)
         return self.server.uri(name)
 
     def judging(self) -> Counter[str]:
-        """The faults of the round, which are over."""
+        """End the faults of the round. Returns their number by kind."""
         self.proxy.choose = lambda _method, _path: None
         return Counter({fault.value: count for fault, count in self.proxy.happened.items()})
 
@@ -156,13 +161,13 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignores a client that has closed its connection."""
+        """Ignore a client that has closed its connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    """Otherwise the body of each answer waits 40 ms for the acknowledgement of its headers."""
+    """With Nagle's algorithm the body of each answer waits 40 ms for the acknowledgement of its headers."""
     store: FaultyStore
 
     def _answer(self) -> None:
@@ -192,7 +197,7 @@ class _Handler(BaseHTTPRequestHandler):
             if name.lower() not in _PASSED_ON:
                 self.send_header(name, value)
             elif name.lower() == "content-length":
-                length = value  # of a HEAD: without a body
+                length = value  # the answer to a HEAD has the length of an object, and no body
         self.send_header("Content-Length", length)
         self.end_headers()
         if self.command != "HEAD":
@@ -207,4 +212,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def log_message(self, *_: object) -> None:
-        """Logs nothing."""
+        """Log nothing."""

@@ -1,4 +1,4 @@
-"""The verdict about a round: whether a record was lost or duplicated, and whether its log is a valid run."""
+"""Judges a round: whether a record was lost or duplicated, and whether its event log is a valid run."""
 
 import shutil
 import time
@@ -36,13 +36,13 @@ class Outcome:
     drivers: int = 1
     """The number of driver processes."""
     refused: int = 0
-    """Checkpoints that were damaged, and not restored."""
+    """The number of damaged checkpoints that the job has refused to restore."""
     rows: int = 0
     events: int = 0
     recoveries: tuple[float, ...] = ()
-    """For each failed attempt, the seconds from its failure until all tasks of the next one ran."""
+    """For each failed attempt, the seconds from its failure until all tasks of the next attempt ran."""
     store: Mapping[str, int] = field(default_factory=dict)
-    """The number of failed requests to a store, by kind."""
+    """The number of faults of the store and of the broker, by kind."""
     seconds: float = 0.0
     classification: Classification | None = None
     findings: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Outcome:
         return self.classification.findings if self.classification else ()
 
     def took_from(self, result: JobResult) -> None:
-        """Take over the result of the job itself."""
+        """Copy the fields of the job's own result."""
         self.injected = result.faults
         self.attempts = len(result.attempts)
         self.checkpoints = len(result.checkpoints)
@@ -118,8 +118,9 @@ def judge(
 ) -> None:
     """Judge the files that the round has left in `folder`, and write the result into `outcome`.
 
-    `committed`: the rows that its sinks have written into a table; None: they wrote files into the folder.
-    In mode at-least-once records may be doubled, and nothing else; every other mode must be exact.
+    `logs`: the folders of its event logs. `seen`: the rows that were read during the round. `committed`: the
+    rows that its sinks have written into a table; None: they wrote files into the folder. In mode
+    at-least-once records may be duplicated; every other mode must keep exactly-once.
     """
     try:
         account = account_of(outcome.round.rows, folder, seen, committed)

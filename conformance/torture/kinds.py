@@ -1,8 +1,8 @@
-"""The rounds that a campaign runs, by kind: their names, and the number of faults at which they end.
+"""Chooses the rounds that a campaign runs, by kind: their names, and the number of faults at which they end.
 
-A campaign of all kinds has few rounds of the slow ones, and ends with enough faults in all. A campaign of
-named kinds has an equal share of its faults in each. Neither has rounds that its storage or its source cannot
-have.
+A campaign of all kinds has few rounds of the slow kinds, and ends when enough faults are injected in total. A
+campaign of named kinds injects an equal share of its faults in each kind. Both leave out the rounds that
+cannot run with the campaign's storage or source.
 """
 
 import itertools
@@ -41,11 +41,11 @@ class Options(Protocol):
     storage: str
     source: str
     skipped: str | None
-    """The reason why the server cannot be started; None as long as none is known."""
+    """The reason why the PostgreSQL server cannot be started; None if no reason is known."""
 
 
 class RoundsByKind:
-    """The rounds of each kind. `only`: the names of all rounds; empty: the options decide."""
+    """Chooses the rounds of each kind. `only`: the names of all rounds to run; empty: the options decide."""
 
     def __init__(self, options: Options, plan: Callable[[str], Round], only: tuple[str, ...]) -> None:
         self._options = options
@@ -53,7 +53,7 @@ class RoundsByKind:
         self._only = only
 
     def names(self, kind: str) -> Iterator[str]:
-        """The names of the rounds; without end unless their number is limited."""
+        """The names of the rounds of a kind; endless unless their number is limited."""
         options = self._options
         if self._is_excluded(kind):
             return iter(())
@@ -63,13 +63,13 @@ class RoundsByKind:
         elif options.kinds:
             names = names if kind in options.kinds else ()
         elif kind == STANDALONE:
-            names = ()  # not every machine can start such a cluster: these rounds are named
+            names = ()  # not every machine can start such a cluster, so `kinds` or `only` must name it
         elif kind != LOCAL:
             names = itertools.islice(names, options.faults // _FAULTS_A_ROUND[kind])
         return filter(self._fits, names)
 
     def enough(self, kind: str) -> float:
-        """The number of faults, of all kinds so far, at which the rounds of the kind end."""
+        """The number of faults, counted over all kinds so far, at which the rounds of the kind end."""
         faults, kinds = self._options.faults, self._options.kinds
         if self._only:
             return math.inf
@@ -83,8 +83,8 @@ class RoundsByKind:
         return next(self.names(kind), None) is not None
 
     def need_server(self, *kinds: str) -> bool:
-        """Whether rounds of these kinds, or of any, need a PostgreSQL server that the campaign starts."""
-        some = max(len(self._only), len(SINK_KINDS))  # outputs come in turn
+        """Whether rounds of these kinds, by default of any kind, need a PostgreSQL server."""
+        some = max(len(self._only), len(SINK_KINDS))  # the kinds of sinks take turns
         return any(
             kind == SERVER or (kind == FROZEN and self._plan(name).sink == POSTGRES)
             for kind in kinds or _ORDER
@@ -96,13 +96,13 @@ class RoundsByKind:
         if kind == SERVER and (options.storage == STORE or options.skipped is not None):
             return True
         if kind == JUMPING and options.storage == STORE:
-            return True  # a checkpoint takes too long for the number that has to follow a jump
+            return True  # checkpoints take too long: too few would complete after a jump
         if kind == STANDALONE and options.storage != STORE:
-            return True  # its hosts share nothing else
-        return options.source == KAFKA and kind in (FROZEN, SERVER, JUMPING, STANDALONE)  # they generate rows
+            return True  # the hosts share no disk
+        return options.source == KAFKA and kind in (FROZEN, SERVER, JUMPING, STANDALONE)  # no broker there
 
     def _fits(self, name: str) -> bool:
-        """Whether the storage can have the output of the round, and the server is there that it needs."""
+        """Whether the storage can hold the round's output, and the server that it needs can be started."""
         sink = self._plan(name).sink
         if self._options.storage == STORE:
             return sink == PARQUET

@@ -1,6 +1,6 @@
-"""Resources that an ended run must not leave behind: unused files, threads, sockets, stopped processes.
+"""Finds resources that an ended run must not leave behind: unused files, threads, sockets, stopped processes.
 
-Workers of an ended attempt have a few seconds to notice its end; files are checked once, after that.
+Workers of an ended attempt have some seconds to notice its end. Files are checked once, after this time.
 """
 
 import re
@@ -23,15 +23,16 @@ _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barr
 
 
 def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int) -> list[str]:
-    """Everything that the run in `folder` has left behind; its processes are descendants of `root`.
+    """The resources that the run in `folder` has left behind, one line each.
 
-    `servers`: processes that outlast the run.
+    `retained`: the number of checkpoints that may remain. `root`: the run's processes are descendants of it.
+    `servers`: ids of processes that may remain.
     """
     return [*lasting(lambda: [*_threads(), *_processes(root, servers)]), *files(folder, retained)]
 
 
 def files(folder: Path, retained: int) -> Iterator[str]:
-    """Files of checkpoints and output that no complete checkpoint or manifest lists."""
+    """Yield files of checkpoints and output that no complete checkpoint or manifest lists."""
     checkpoints, output = places_of(folder)
     storage = CheckpointStorage(checkpoints)
     latest = storage.latest_completed()
@@ -46,7 +47,7 @@ def files(folder: Path, retained: int) -> Iterator[str]:
             continue
         except SnapshotCorruptError:
             damaged.add(checkpoint)
-            continue  # kept for inspection
+            continue  # the runtime keeps a damaged checkpoint for inspection
         kept += 1
         strange = {*storage.location.sizes(directory)} - listed - {"_metadata"}
         yield from (f"{directory}/{name}: not of the checkpoint" for name in sorted(strange))
@@ -71,14 +72,14 @@ def _output(committed: Location, *, taken_back: bool) -> Iterator[str]:
 
 
 def _threads() -> Iterator[str]:
-    """Threads of the driver that belong to an attempt."""
+    """Yield threads of the driver that belong to an attempt."""
     for thread in threading.enumerate():
         if _OURS.match(thread.name):
             yield f"thread {thread.name!r} of the driver"
 
 
 def _processes(root: psutil.Process, servers: Collection[int]) -> Iterator[str]:
-    """Workers that are stopped, or still listen, although no attempt runs."""
+    """Yield workers that are stopped or listen on a port, although no attempt runs."""
     for process in root.children(recursive=True):
         try:
             ends = process.name() == "java" or process.status() == psutil.STATUS_ZOMBIE
@@ -90,17 +91,17 @@ def _processes(root: psutil.Process, servers: Collection[int]) -> Iterator[str]:
                 if socket.status == psutil.CONN_LISTEN and not _is_daemon(process):
                     yield f"process {process.pid} listens on port {socket.laddr.port}"
         except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue  # it has just ended
+            continue  # the process has just ended
 
 
 def _is_daemon(process: psutil.Process) -> bool:
-    """Spark's daemon always listens for Spark, and so do idle workers."""
+    """Whether the process is Spark's daemon of Python workers, which always listens for Spark."""
     parent = process.parent()
     return parent is not None and parent.name() == "java"
 
 
 def lasting(look: Callable[[], list[str]], seconds: float = PATIENCE_SECONDS) -> list[str]:
-    """The findings of `look` that remain after `seconds`. Returns at once when there are none."""
+    """Call `look` until it finds nothing, for at most this time. Returns its last findings."""
     until = time.monotonic() + seconds
     while (found := look()) and time.monotonic() < until:
         time.sleep(0.05)

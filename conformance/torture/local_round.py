@@ -1,4 +1,4 @@
-"""A round in a shared Spark session: its job, its faults, a reader of its output, and its verdict."""
+"""Runs a round in a shared Spark session: its job with faults, a reader of its output, and its judgement."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 MASTER = "local[6]"
 LONGEST_SECONDS, LONGEST_IN_STORE_SECONDS = 120.0, 400.0
 EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=800, batch_rows=100)
-"""Detects a worker that hangs within a second. On a slow machine it may also restart a busy worker."""
+"""The driver notices a hanging worker within a second. On a slow machine it may restart a busy one."""
 
 
 PATIENT = replace(EXECUTION, heartbeat_timeout_ms=PATIENT_MS)
-"""Only a clock that jumps can make a task seem to hang."""
+"""With this time-out, only a jump of a clock can make a task seem to hang."""
 IN_STORE = replace(EXECUTION, heartbeat_timeout_ms=4_000)
-"""Requests to a store that fails take seconds."""
+"""For a round in an object store: a request that fails takes seconds."""
 ON_HOSTS = replace(IN_STORE, startup_timeout_ms=300_000)
-"""A host starts with two Java processes, one after the other: on a busy machine that takes a minute."""
+"""For a cluster: a host starts two Java processes, one after the other, in a minute on a busy machine."""
 
 
 class RoundTooLongError(Exception):
@@ -52,8 +52,8 @@ def run_local(
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
-    `server`: for its output; `store`: for its checkpoints and output, which are then read at the end only;
-    `broker`: for its input.
+    `server`: for its output, or None. `store`: for its checkpoints and its output, which is then read only at
+    the end, or None. `broker`: for its input, or None.
     """
     outcome = Outcome(planned)
     reader = Reader(folder)
@@ -100,7 +100,7 @@ def checkpoints_in(place: str | None) -> str | None:
 
 
 def faults_of(store: KeptStore | None, broker: FaultyBroker | None) -> Counter[str]:
-    """Ends the faults of the round in store and broker, and returns their number by kind."""
+    """End the faults of the round in store and broker. Returns their number by kind."""
     return (store.judging() if store else Counter()) + (broker.judging() if broker else Counter())
 
 
@@ -111,7 +111,7 @@ def job_of(
     place: str | None = None,
     topic: KafkaInput | None = None,
 ) -> Job:
-    """The round's job; with a `place` it is in a store, and a checkpoint has more time."""
+    """The round's job. `place`: the URI for its files in a store, which gives checkpoints more time."""
     restarts = RestartConfig(3 * len(planned.faults) + 10)
     if place is not None:
         execution = ON_HOSTS if planned.kind == STANDALONE else IN_STORE

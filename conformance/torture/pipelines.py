@@ -1,6 +1,6 @@
-"""Whole jobs for the matrix: the guarantee that each keeps under faults, by one round of a campaign.
+"""Whole jobs (pipelines) for the matrix: finds the guarantee that each keeps in one round of a campaign.
 
-A pipeline is no component and has no adapter; it runs with faults from a seed, and its output is classified.
+A pipeline is no component and has no adapter. It runs with faults from a seed, and its output is classified.
 """
 
 import tomllib
@@ -21,7 +21,7 @@ from impl.spark.session import spark_session
 
 
 class PipelineError(InputError):
-    """A table of a pipeline cannot be read; the message states what is expected."""
+    """The file of pipelines cannot be read. The message states what is expected."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Pipeline:
 
     name: str
     runs: str
-    """The implementation and sink, one of RUNS."""
+    """The implementation and sink: a key of RUNS."""
     keeps: Guarantee
     """The guarantee that its documentation states."""
 
@@ -74,11 +74,14 @@ RUNS: Mapping[str, Callable[[int, Path], Outcome]] = {
     "structured-streaming": _streaming(IDEMPOTENT),
     "structured-streaming appending": _streaming(APPENDING),
 }
-"""By name in the file; each takes a seed and a folder, and starts Spark."""
+"""By name: a function that runs a round with a seed in a folder. It starts Spark."""
 
 
 def pipelines(file: Path) -> list[Pipeline]:
-    """The jobs of a file: one table `[[pipeline]]` each, `name`, `runs` and `keeps`. Raises PipelineError."""
+    """Read the pipelines in a file: a table `[[pipeline]]` for each, with `name`, `runs` and `keeps`.
+
+    `keeps` is exactly-once if left out. Raises PipelineError.
+    """
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8")).get("pipeline", [])
         return [_pipeline(row) for row in rows]
@@ -97,7 +100,7 @@ def _pipeline(row: Mapping[str, Any]) -> Pipeline:
 
 
 def torture_all(chosen: list[Pipeline], seed: int, build: Path) -> Iterator[Tortured]:
-    """The result of each pipeline, as it is done. Their files stay under `build`."""
+    """Run each pipeline and yield its result. The files stay under `build`."""
     for number, one in enumerate(chosen):
         folder = build / f"pipeline-{number}"
         folder.mkdir(parents=True, exist_ok=True)

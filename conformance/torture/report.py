@@ -1,4 +1,4 @@
-"""The text of a campaign: a line while it runs, a table and a verdict at its end."""
+"""The output of a campaign: a line while it runs, and a table and a verdict at its end."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ def report(campaign: Campaign) -> str:
 
 
 def _injected(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """Points down, actions across."""
+    """Yield the table of injected faults: a row for each point, a column for each action."""
     times = tally(outcomes)
     actions = [one for one in ACTIONS if any(action == one for _, action in times)]
     wide = max(map(len, POINTS))

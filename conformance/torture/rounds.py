@@ -1,8 +1,8 @@
-"""The rounds of a campaign: each run and its faults, drawn from the seed and the name of the round.
+"""Draws the rounds of a campaign, with their faults, from the seed and the name of each round.
 
-So one round can be repeated alone. In the order of their numbers, the rounds use every pair of a point and an
-action once before they repeat a pair. A campaign prefers rounds that reach points and phases not reached so
-far.
+So one round can be repeated alone. In the order of their numbers, local rounds use every pair of a point and
+an action once before they repeat a pair. A campaign prefers rounds that reach points and phases that were not
+reached before.
 """
 
 import random
@@ -29,13 +29,13 @@ from impl.faults import (
 from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
-"""The modes of the rounds, in turn, unless the campaign has an option for the mode."""
+"""The modes that rounds have in turn, unless an option of the campaign sets the mode."""
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
 JUMPING, STANDALONE = "clock", "standalone"
 FAULTS_A_ROUND = {LOCAL: 4, DRIVER: 3, EXECUTOR: 3, SERVER: 4, FROZEN: 1, JUMPING: 4, STANDALONE: 4}
 KILLS_A_ROUND = 2
-"""The kills of drivers, of executors or of the sinks' server in one round."""
+"""The number of kills of drivers, of executors or of the sinks' server in one round of that kind."""
 _KILLS = {
     DRIVER: (Action.KILL_DRIVER,) * KILLS_A_ROUND,
     EXECUTOR: (Action.KILL_EXECUTOR,) * KILLS_A_ROUND,
@@ -46,16 +46,16 @@ _KILLS = {
 _KILLED = frozenset(kill for kills in _KILLS.values() for kill in kills)
 PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
 SINK_KINDS = (PARQUET, SQLITE, POSTGRES)
-"""The outputs of rounds with a frozen driver, in turn."""
+"""The sinks that rounds with a frozen driver have in turn."""
 _ROWS, _RATE = 4_000, 4_000.0
 _FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
-"""Both drivers have to complete some checkpoints before the input ends."""
+"""Low enough that both drivers complete some checkpoints before the input ends."""
 _FROZEN_ROUNDS_PER_SPARK = 10
-"""One in this number of rounds runs on Spark."""
+"""One of this number of rounds with a frozen driver runs on Spark."""
 _JUMPING_RATE = 1_000.0
-"""Several checkpoints have to complete after a jump."""
+"""Rows per second, low enough that several checkpoints complete after a jump."""
 _EXECUTOR_RATE = 250.0
-"""Spark takes seconds to notice that an executor is gone, and the job must still run then."""
+"""Rows per second, low enough that the job still runs when Spark notices, after seconds, a lost executor."""
 _RATES = {EXECUTOR: _EXECUTOR_RATE, STANDALONE: _EXECUTOR_RATE, JUMPING: _JUMPING_RATE}
 _PATIENCE_MS = 10
 _DIGITS = 9
@@ -63,12 +63,12 @@ STREAMING = "spark"
 """The kind of rounds of Structured Streaming."""
 STREAMING_FAULTS_A_ROUND = 4
 FILES, ROWS_A_FILE = 10, 200
-"""The input of a round of Structured Streaming."""
+"""The number of files in the input of a round of Structured Streaming, and of rows in each."""
 FAULTS: Mapping[str, float] = {"faults": 4, "modes": 1, "phases": 1}
-"""The marks of a round, with their weights.
+"""The kinds of marks that a round reaches, with their weights.
 
-Pairs of a point and an action, these pairs with the mode, and these pairs with the phase. With these weights,
-a campaign first chooses rounds with a pair that was never reached.
+`faults`: pairs of a point and an action; `modes`: such a pair and the mode; `phases`: such a pair, the
+operator, and whether it is the first passage. By the weights, a new pair counts most.
 """
 TURN = 3_000
 """Two rounds of a kind whose numbers differ by TURN have the same mode, sink and runtime."""
@@ -76,7 +76,7 @@ _TASKS = {"numbers": SOURCES, "count": COUNTERS, "sink": SINKS}
 
 
 class UnknownRoundError(ValueError):
-    """A round is named by its kind and number: `round-12`, `driver-0`, `frozen-3`; see FAULTS_A_ROUND."""
+    """The name of a round is not a kind of FAULTS_A_ROUND and a number, such as `round-12` or `driver-0`."""
 
 
 Fault = TypeVar("Fault", FaultPlan, StreamingFault)
@@ -84,12 +84,12 @@ Fault = TypeVar("Fault", FaultPlan, StreamingFault)
 
 @dataclass(frozen=True)
 class PlannedRound(Generic[Fault]):
-    """A round of any implementation."""
+    """A planned round of any implementation."""
 
     name: str
-    """The kind and the number of the round. The name is enough to repeat the round."""
+    """The kind and the number of the round. With the campaign's seed it is enough to repeat the round."""
     mode: str
-    """The mode of the gates; of Structured Streaming, how the sink writes."""
+    """The mode of the gates; for Structured Streaming the mode of the sink."""
     faults: tuple[Fault, ...]
     rows: int
     """The number of rows of the input."""
@@ -113,11 +113,11 @@ class Round(PlannedRound[FaultPlan]):
     retained: int
     tolerable: int
     sink: str = PARQUET
-    """The output, one of SINK_KINDS; rounds with a killed server write into PostgreSQL anyway."""
+    """The output, one of SINK_KINDS. Not used by rounds with a killed server: they write into PostgreSQL."""
     driver_first: bool = True
     """Whether a frozen driver continues before its children."""
     on_spark: bool = True
-    """Otherwise the subtasks are processes of this host, see `processes`."""
+    """Whether the job runs on Spark. If not, its subtasks are processes of this host (`processes`)."""
 
     @property
     def kind(self) -> str:
@@ -135,7 +135,10 @@ class Round(PlannedRound[FaultPlan]):
         return any(one.action in DAMAGE for one in self.faults)
 
     def checkpoints(self) -> CheckpointConfig:
-        """The job's configuration; each task writes a file if a full disk or a host is to prevent that."""
+        """The job's configuration of checkpoints.
+
+        Each task writes its state into a file if a fault is to prevent that: a full disk, or a killed host.
+        """
         fills_a_disk = any(one.action == Action.FULL_DISK for one in self.faults)
         writes_files = fills_a_disk or self.kind == STANDALONE
         overtaking = self.mode in ("unaligned", "alternating")
@@ -197,7 +200,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
     draw.shuffle(pairs)
     faults = []
     for point, action in pairs[:STREAMING_FAULTS_A_ROUND]:
-        # not in the first file, so that there is a checkpoint to restore
+        # no fault is in the first file, so that there is a checkpoint to restore
         record = draw.randrange(ROWS_A_FILE, FILES * ROWS_A_FILE)
         batch = draw.randrange(1, FILES)
         faults.append(StreamingFault(point, record if point == STATE else batch, action))
@@ -205,7 +208,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
 
 
 def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingFault]) -> Marks:
-    """The points and phases that faults reach in a round. A phase: an operator, first time or later."""
+    """The marks that these faults reach in a round, as in FAULTS."""
     known = list(faults)
     phases = (
         (one.point, one.action, _stage(one.task), one.occurrence == 1)
@@ -220,7 +223,7 @@ def marks_of(planned: PlannedRound[Any], faults: Iterable[FaultPlan | StreamingF
 
 
 def all_marks(mode: str | None = None) -> Marks:
-    """Everything that the rounds of a campaign can reach, in one mode or in all MODES."""
+    """All marks that the rounds of a campaign can reach, in one mode or in all MODES."""
     pairs = {
         *pairs_in_process(),
         *((point, kill) for kind, kills in _KILLS.items() for kill in kills for point in _killed_at(kind)),
@@ -236,12 +239,12 @@ def all_marks(mode: str | None = None) -> Marks:
 
 
 def all_streaming_marks(sink: str) -> Marks:
-    """Everything that the rounds of Structured Streaming can reach."""
+    """All marks that the rounds of Structured Streaming can reach."""
     return {"faults": set(PAIRS), "modes": {(*pair, sink) for pair in PAIRS}, "phases": set()}
 
 
 def pairs_in_process() -> list[tuple[str, str]]:
-    """Every pair of a point and an action after which driver and executors still live."""
+    """Every pair of a point and an action after which driver, executors and server live, without jumps."""
     return [
         (point, action)
         for point in POINTS
@@ -256,13 +259,13 @@ def jumps() -> list[tuple[str, str]]:
 
 
 def _with_a_failure(draw: random.Random) -> list[tuple[str, str]]:
-    """Jumps of clocks and one error, so that an attempt also restores after a jump."""
+    """Jumps of clocks and one error, so that an attempt may also restore after a jump."""
     failure = (draw.choice(_not_restoring()), Action.ERROR.value)
     return [failure, *draw.sample(jumps(), FAULTS_A_ROUND[JUMPING] - 1)]
 
 
 def _card(seed: int, place: int) -> tuple[str, str]:
-    """The pair of point and action at a position in the sequence of shuffled lists of all pairs."""
+    """The pair of point and action at a position in an endless sequence: shuffled lists of all pairs."""
     number, within = divmod(place, len(_pack(seed, 0)))
     return _pack(seed, number)[within]
 
@@ -281,7 +284,7 @@ def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
 
 
 def _killed_at(kind: str) -> list[str]:
-    """The points at which a kind of round kills. Only a server is also killed at a restore."""
+    """The points at which a kind of round kills. Only a server is also killed during a restart or restore."""
     points = POINTS if kind == SERVER else _not_restoring()
     return [one for one in points if _KILLS[kind][0] in actions_at(one)]
 
@@ -291,7 +294,7 @@ def _not_restoring() -> list[str]:
 
 
 def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
-    """A round with a frozen process: in three of four the driver with its children, otherwise only a sink."""
+    """A round with frozen processes: with probability 3/4 the driver and its children, else only a sink."""
     whole = draw.random() < 0.75
     where = _not_restoring() if whole else list(SINK_POINTS)
     placed = _placed(draw, draw.choice(where), Action.FREEZE if whole else Action.HANG)
@@ -311,7 +314,7 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
-    """The fault at a point, with its task and the passage at which it happens."""
+    """Draw the task of a fault, and the passage of its point at which it happens."""
     tasks, most = _places(point, action)
     return FaultPlan(point, draw.choice(tasks), draw.randint(1, most) if most > 1 else 1, action)
 
@@ -327,7 +330,7 @@ def _places(point: str, action: str) -> tuple[Sequence[str | None], int]:
 
 
 def _stage(task: str | None) -> str:
-    """The operator of a task; all of them for None."""
+    """The operator of a task; `all` for None."""
     return task.rpartition("-")[0] if task else "all"
 
 

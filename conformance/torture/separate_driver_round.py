@@ -1,7 +1,7 @@
-"""A round whose driver, executors or hosts are killed.
+"""Runs a round whose driver, executors or hosts are killed.
 
-A supervisor replaces the driver process when it dies. Every process that a killed one has
-started must end by itself; a token in its environment identifies it.
+A supervisor replaces the driver process when it dies. Each process that a killed process has started must end
+by itself. A token in the environment identifies the processes of a round.
 """
 
 import os
@@ -27,10 +27,10 @@ LOCAL_MASTER = "local[6]"
 CLUSTER_MASTER = "local-cluster[2,6,1024]"
 """Two executors, each large enough for the whole job, so that the job need not wait for a killed executor."""
 TOKEN = "BARRIERSPEC_ROUND"
-"""The environment variable with the round of a process."""
+"""The environment variable with the token of a process's round."""
 LONGEST_SECONDS = 400.0
 TO_LEAVE_SECONDS = 60.0
-"""An executor, or the Java process of a driver, ends some time after the job."""
+"""Maximum time from the end of the job until an executor, or the Java process of a driver, has ended."""
 _COMMAND_SHOWN = 60
 
 
@@ -64,7 +64,7 @@ def run_with_separate_driver(
 
 
 def _left_on_hosts(cluster: SparkCluster, folder: Path) -> Iterator[str]:
-    """Processes and files on the hosts, and files of the driver that belong into the store."""
+    """Yield processes and files that remain on hosts, and the driver's folders that belong in the store."""
     yield from lasting(cluster.processes, TO_LEAVE_SECONDS)
     yield from cluster.files()
     yield from (
@@ -103,7 +103,10 @@ def _supervised(
 
 @contextmanager
 def processes_of(outcome: Outcome) -> Iterator[str]:
-    """A token for the environment of a round's processes. A process that outlives the round is a finding."""
+    """Yield a token for the environment of a round's processes.
+
+    At the end, a process with this token that still runs is a finding, and is killed.
+    """
     token = secrets.token_hex(8)
     try:
         yield token
@@ -113,12 +116,12 @@ def processes_of(outcome: Outcome) -> Iterator[str]:
 
 
 def alive(token: str) -> Iterator[str]:
-    """The processes that a driver of this round has started, and that still live."""
+    """Describe each living process with this token."""
     return (f"process {one.pid} ({_described(one)}) of an ended driver" for one in _processes(token))
 
 
 def kill_alive(token: str) -> None:
-    """Kill these processes."""
+    """Kill each living process with this token."""
     for process in _processes(token):
         with suppress(psutil.NoSuchProcess):
             process.kill()
@@ -139,5 +142,5 @@ def _processes(token: str) -> list[psutil.Process]:
             if ours and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
         except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue  # it has just ended, or belongs to another user
+            continue  # the process has just ended, or belongs to another user
     return found

@@ -1,4 +1,4 @@
-"""The PostgreSQL server of a campaign, which faults kill and which is then started again."""
+"""The PostgreSQL server of a campaign. Faults kill it, and a thread then starts it again."""
 
 import threading
 from typing import TYPE_CHECKING, Any, Self
@@ -18,9 +18,9 @@ _LOOK_SECONDS, _PATIENCE_SECONDS = 0.05, 60.0
 
 
 class KeptServer:
-    """A server that is started again whenever it has died, until the context ends.
+    """A server that is started again whenever it has died, until the `with` block ends.
 
-    `server`: one that the caller stops; None: one of its own.
+    `server`: a server that the caller stops; None: this class starts and stops one.
     """
 
     def __init__(self, server: PostgresServer | None = None) -> None:
@@ -42,14 +42,14 @@ class KeptServer:
             return [Row(*row) for row in found.fetchall()]
 
     def left(self) -> list[str]:
-        """Transactions that are still prepared although no job runs. Each is returned once."""
+        """Transactions that are prepared although no job runs, without those that the last call has found."""
         with self._session() as session:
             prepared = {gid for (gid,) in session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()}
         found, self._found_prepared = prepared - self._found_prepared, prepared
         return [f"{gid}: still prepared" for gid in sorted(found)]
 
     def _session(self) -> "Connection[Any]":
-        """A session as soon as the server runs: it may have died at the end of a job."""
+        """Connect to the server, and wait if it has just died and does not run yet."""
         return patiently(lambda: connect(self._server.conninfo), _PATIENCE_SECONDS)
 
     def _keep(self) -> None:
@@ -58,7 +58,7 @@ class KeptServer:
                 try:
                     self._server.start()
                 except ServerFailedError:
-                    continue  # a process of the dead one has not ended yet
+                    continue  # a process of the dead server has not ended yet
                 self.deaths += 1
 
     def __enter__(self) -> Self:

@@ -1,7 +1,8 @@
-"""Rounds against Structured Streaming: faults in its query, judged by the same classifier.
+"""Runs rounds of Structured Streaming: injects faults into a query, and judges its output and state.
 
-Faults are injected where Spark runs a user's code: in the stateful function, and before and after the sink
-writes a micro-batch. There is no event log to replay; output and final state are compared row by row.
+Faults are injected where Spark calls user code: in the stateful function, and before and after the sink
+writes a micro-batch. There is no event log to replay. The classifier compares output and final state with the
+input.
 """
 
 import os
@@ -58,7 +59,7 @@ def _write_input(folder: Path) -> None:
 
 
 def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) -> dict[str, Any] | None:
-    """Run one driver to its end. Returns its result; None if it was killed as planned."""
+    """Run one driver to its end. Returns its result; None if a fault has killed it, or after a finding."""
     spec = folder / f"driver-{outcome.drivers}.json"
     cluster = any(one.action == Action.KILL_EXECUTOR for one in planned.faults)
     specification = {

@@ -1,9 +1,9 @@
 """Structured Streaming's own stateful aggregation over the numbers, as an implementation under test.
 
-The query reads files of numbers, keeps a count and a sum by key in Spark's state store, and writes an update
-for each number, one file for each micro-batch. An `idempotent` sink writes a repeated batch under its old
-name, an `appending` one under a new name. The query runs as a process that can be killed (`python -m
-conformance.torture.streaming_query SPEC`); after an error it is started again from Spark's checkpoint.
+The query reads files of numbers, and keeps a count and a sum by key in Spark's state store. It writes an
+update for each number, and one file for each micro-batch. An `idempotent` sink writes a repeated batch under
+its old name, an `appending` sink under a new name. The query runs in a process that can be killed (`python -m
+conformance.torture.streaming_query SPEC`). After an error it is started again from Spark's checkpoint.
 """
 
 import os
@@ -46,7 +46,7 @@ _RESTARTS = 20
 
 @dataclass(frozen=True)
 class StreamingFault:
-    """One fault: when the record `number` is processed, or the micro-batch with that number written."""
+    """One fault: it is due when the record `number` is processed, or the micro-batch `number` is written."""
 
     point: str
     number: int
@@ -58,7 +58,7 @@ class StreamingFault:
         return asdict(self)
 
     def due(self, folder: str) -> bool:
-        """Whether to inject it now: true for one caller only, which a file records."""
+        """Make the file `mark`. Returns True only to the first caller, which then injects the fault."""
         try:
             os.close(os.open(self.mark(folder), os.O_CREAT | os.O_EXCL, 0o644))
         except FileExistsError:
@@ -66,11 +66,11 @@ class StreamingFault:
         return True
 
     def mark(self, folder: str) -> Path:
-        """The file that exists once the fault is injected."""
+        """The file that exists once the fault was injected."""
         return Path(folder) / f"injected-{self.point}-{self.number}-{self.action}"
 
     def inject(self, driver: int) -> None:
-        """Inject it into this process, its executor or its driver. Raises InjectedFaultError."""
+        """Inject it: kill this process, its executor or its driver, or raise InjectedFaultError."""
         if self.action == Action.SIGKILL:
             os.kill(os.getpid(), signal.SIGKILL)
         elif self.action == Action.KILL_EXECUTOR:
@@ -81,7 +81,7 @@ class StreamingFault:
 
 
 class Updates:
-    """The stateful function: by key, an update for each number, in the order of the numbers."""
+    """The stateful function: yields an update for each number of a key, in the order of the numbers."""
 
     def __init__(self, faults: list[StreamingFault], folder: str, driver: int) -> None:
         self._faults = {one.number: one for one in faults if one.point == STATE}
@@ -94,7 +94,7 @@ class Updates:
         frames: Iterator["pd.DataFrame"],
         state: Any,  # noqa: ANN401 - Spark's GroupState has no importable type
     ) -> Iterator["pd.DataFrame"]:
-        """The updates of one key in one micro-batch."""
+        """Yield the updates of one key in one micro-batch."""
         import pandas as pd
 
         count, total = state.get if state.exists else (0, 0)
@@ -110,7 +110,7 @@ class Updates:
 
 
 def sink(folder: Path, kind: str, faults: list[StreamingFault]) -> Callable[["DataFrame", int], None]:
-    """The writer of micro-batches: one file for each, which appears whole."""
+    """Return the writer of micro-batches. It writes one file for each, which appears complete."""
     by_batch = {(one.point, one.number): one for one in faults}
 
     def pass_point(point: str, batch: int) -> None:
@@ -131,7 +131,10 @@ def sink(folder: Path, kind: str, faults: list[StreamingFault]) -> Callable[["Da
 
 
 def run_query(spark: "SparkSession", spec: dict[str, Any]) -> int:
-    """Run the query until all input is processed. Returns how often it was started."""
+    """Run the query until all input is processed. Returns the number of its starts.
+
+    Raises InjectedFaultError if it fails too often.
+    """
     from pyspark.errors import StreamingQueryException
     from pyspark.sql.streaming.state import GroupStateTimeout
 

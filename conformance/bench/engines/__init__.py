@@ -1,1 +1,1 @@
-"""Measurements of the exploration engines compared with other model checkers."""
+"""Measurements that compare our exploration engines with other model checkers."""

@@ -1,8 +1,8 @@
-"""Other model checkers on the closed gate: TLC, SPIN and minicheck, each on a text of the very same states.
+"""Runs other model checkers and our engines on the closed gate, where all visit the same states.
 
 TLC reads `AlignedModel.tla`, SPIN the same model in Promela (`gate.pml`), minicheck our step functions.
-No property is checked. A state has the gate, what each channel has delivered, and the last event with its
-effects; equal counts of states show that the work is the same.
+No property is checked. A state has the gate, the ids that each channel has delivered, and the last event with
+its effects. Equal counts of states show that the work is the same.
 """
 
 import importlib.util
@@ -21,30 +21,30 @@ from conformance.own_process import own_process
 from model.checker.compiled.kernels import CACHE
 
 WORKERS = 2
-"""The number of workers of TLC."""
+"""The number of TLC's workers."""
 
 
 class Gate(NamedTuple):
-    """A closed gate in which every event is possible at each step; an ended channel counts as aligned."""
+    """A closed gate in which every event is possible at each step. An ended channel counts as aligned."""
 
     channels: int
     ids: int
 
     @property
     def name(self) -> str:
-        """As reports call it."""
+        """The name of the model in reports."""
         return f"gate of {self.channels} channels, ids to {self.ids}"
 
 
 class Composition(NamedTuple):
-    """A composed dataflow of spec/manifests, with another number of records of each source."""
+    """A composed dataflow of spec/manifests, in which each source has `records` records."""
 
     model: str
     records: int
 
     @property
     def name(self) -> str:
-        """As reports call it."""
+        """The name of the model in reports."""
         return f"{self.model} with {self.records} record{'s' * (self.records > 1)} of each source"
 
 
@@ -53,27 +53,30 @@ class Explored(NamedTuple):
 
     states: int
     seconds: float
-    """The time of the search, from the first state on."""
+    """The seconds of the search, from the first state on."""
     start: float
     """The seconds outside the search: start, parsing, compilation, and the model's answers."""
     peak: int
-    """Bytes in memory at most, of all its processes; 0 if that was not watched."""
+    """The peak memory of all its processes in bytes; 0 if it was not measured."""
     transitions: int = 0
-    """The number of transitions; 0 if it is not reported."""
+    """The number of transitions; 0 if the checker does not report it."""
     answers: int = 0
-    """Answers of our model during the search of a composed dataflow; 0 in any other search."""
+    """The number of answers that the Python model computed for a composed dataflow; else 0."""
     answering: float = 0.0
-    """Seconds of these answers, which are among those of `start`."""
+    """The seconds of these answers. They are also counted in `start`."""
 
 
 def tlc(gate: Gate) -> Explored:
-    """TLC without properties, on two workers."""
+    """Run TLC on the gate without properties, with WORKERS workers."""
     constants = f"N = {gate.channels}\n M = {gate.ids}\n AfterFinish = TRUE\n Polled = FALSE\n"
     return _tlc("AlignedModel", f"SPECIFICATION Spec\nCONSTANTS\n {constants}")
 
 
 def tlc_on(name: str, records: int | None = None) -> Explored:
-    """TLC on a model of spec/manifests, without its properties, on two workers; see `Composition`."""
+    """Run TLC on a model of spec/manifests without its properties, with WORKERS workers.
+
+    `records`: the number of records of each source, as in `Composition`; None: as in the manifest.
+    """
     from spec.manifest import load_manifest
 
     model = load_manifest()[name]
@@ -104,7 +107,7 @@ def _tlc(module: str, configuration: str) -> Explored:
 
 @contextmanager
 def spin(gate: Gate) -> Iterator["Spin"]:
-    """SPIN's verifier of the gate, compiled."""
+    """Yield SPIN's verifier of the gate. Raises NotInstalledError."""
     for program, package in (("spin", "spin"), ("gcc", "gcc")):
         if shutil.which(program) is None:
             raise NotInstalledError(f"no `{program}`: install it with `apt install {package}`")
@@ -113,7 +116,8 @@ def spin(gate: Gate) -> Iterator["Spin"]:
 
 
 def gate_text(channels: int, ids: int) -> str:
-    """The gate in Promela. An event has at most an abort, a block, a trigger and twice each channel."""
+    """The gate in Promela. `words`: an event has at most its kind, an abort, a block, a trigger, and twice
+    each channel."""
     options = []
     for channel in range(channels):
         for checkpoint in range(1, ids + 1):
@@ -129,18 +133,18 @@ def gate_text(channels: int, ids: int) -> str:
 
 
 class Spin:
-    """SPIN: an exact search (no hash compaction), with or without its compression of states."""
+    """SPIN's exact search (no hash compaction), with or without its compression of states."""
 
     def __init__(self, gate: Gate, folder: Path) -> None:
         self._gate = gate
         self._folder = folder
         (folder / "gate.pml").write_text(gate_text(gate.channels, gate.ids))
-        # what is only written belongs to the state here: -o2
+        # -o2: variables that are written and never read belong to the state, so SPIN must keep them
         self._made = watch(["spin", "-a", "-o2", "gate.pml"], folder).seconds
         self._compiled: dict[bool, float] = {}
 
     def search(self, *, collapse: bool) -> Explored:
-        """Every state, depth first."""
+        """Visit every state, depth first. Raises MeasurementError if SPIN has not visited all."""
         name = "collapsing" if collapse else "plain"
         if collapse not in self._compiled:
             flags = ["-O2", "-DSAFETY", "-w", *(["-DCOLLAPSE"] if collapse else [])]
@@ -161,27 +165,27 @@ class Spin:
 
 
 def minicheck(gate: Gate) -> Explored:
-    """minicheck on our own step functions."""
+    """Run minicheck on our step functions. Raises NotInstalledError."""
     if importlib.util.find_spec("minicheck") is None:
         raise NotInstalledError("no minicheck: install it with `pip install minicheck==0.4.0`")
     return ours("minicheck", gate)
 
 
 def ours(engine: str, gate: Gate, *more: str, kernels: str | None = None) -> Explored:
-    """A search in a Python process of its own (`conformance.bench.engines.search`).
+    """Run a search of `conformance.bench.engines.search` in a separate process.
 
-    `kernels`: the folder of compiled kernels, if it is not the usual one.
+    `more`: further arguments. `kernels`: the cache folder of compiled kernels; None: the usual one.
     """
     return _ours(engine, str(gate.channels), str(gate.ids), *more, kernels=kernels)
 
 
 def ours_on(name: str) -> Explored:
-    """The explorer on a model of spec/manifests."""
+    """Run the explorer on a model of spec/manifests."""
     return _ours("manifest", name)
 
 
 def ours_composed(composition: Composition, cores: int, *, kernels: str | None = None) -> Explored:
-    """A composed dataflow, by the read sets of its moves."""
+    """Search a composed dataflow, memoising by the read sets of its moves."""
     return _ours("memoised", composition.model, str(composition.records), str(cores), kernels=kernels)
 
 
@@ -199,17 +203,17 @@ def _ours(*order: str, kernels: str | None = None) -> Explored:
 
 
 class NotInstalledError(RuntimeError):
-    """A competitor is not on this machine; the message says what to install."""
+    """A model checker is not installed. The message states what to install."""
 
 
 def _number(done: Watched, pattern: str, group: int = 1) -> int:
     found = re.search(pattern, done.text, re.MULTILINE)
     if found is None:
         raise MeasurementError(f"expected {pattern!r} in its output, got {done.text[-500:]!r}")
-    return int(float(found[group]))  # from 10^8 on SPIN writes eight digits and an exponent
+    return int(float(found[group]))  # SPIN writes numbers from 10^8 on with an exponent
 
 
 def _seconds(done: Watched) -> float:
-    """As SPIN reports; it rounds to hundredths, and reports 0 below that."""
+    """The seconds that SPIN reports, in hundredths; 0 for a shorter search."""
     found = re.search(r"elapsed time ([\d.]+) seconds", done.text)
     return 0.0 if found is None else float(found[1])

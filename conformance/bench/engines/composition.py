@@ -1,4 +1,4 @@
-"""Coordinator and composed dataflow on our engines compared with TLC, all counting the same states."""
+"""Compares our engines with TLC on the coordinator and on composed dataflows. All count the same states."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,7 +12,7 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.scale import Scale
 
 ROUNDS = 3
-"""The number of rounds in which TLC and our search explore the larger dataflow in turn."""
+"""Maximum number of rounds in which TLC and our search explore the larger dataflow in turn."""
 SETTING = (
     "Every reachable state of two models of spec/manifests and of a larger dataflow, with no property "
     "checked; all checkers counted the same states. The notes describe the run of the median rate: the "
@@ -20,12 +20,12 @@ SETTING = (
     "answers of the Python model), and the peak memory of all processes"
 )
 COMPOSED_TARGET = 10.0
-"""Times as many states a second as TLC on a composed dataflow."""
+"""Target: this many times as many states a second as TLC on a composed dataflow."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Two models in Python, and a larger dataflow at machine speed. Raises MeasurementError."""
-    del folder  # each search has one of its own
+    """Measure two models in Python, and a larger dataflow with compiled kernels. Raises MeasurementError."""
+    del folder  # each search makes a folder of its own
     rows: list[Row] = []
     for name in scale.models:
         searches = ((TLC, partial(tlc_on, name)), (PYTHON, partial(ours_on, name)))
@@ -39,7 +39,7 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Row]:
-    """Runs TLC and the search by read sets alternately. The explorer would take minutes."""
+    """Run TLC and the search by read sets in turn. The explorer is left out: it takes minutes."""
     in_turn: dict[str, Search] = {
         TLC: partial(tlc_on, *composition),
         ONE: partial(ours_composed, composition, 1, kernels=kernels),
@@ -51,7 +51,7 @@ def _composed(composition: Composition, times: int, kernels: str) -> Iterator[Ro
 
 
 def _compared(found: dict[tuple[str, str], Row], model: str) -> Iterator[Figure]:
-    """The search without and with the answers of the model that it needs; each run computes these again."""
+    """Compare our search with TLC, without and with the time in which the Python model answers."""
     beside = found[model, TLC]
     best = better(found[model, ONE], found[model, TWO])
     note = f"{best.who}, {model}, {best.runs[0].states:,} states"

@@ -1,7 +1,7 @@
-"""Our engines compared with other model checkers: the gate in several sizes, in one run.
+"""Compares our engines with other model checkers on gates of several sizes.
 
-Every checker visits every state of the same model; another count raises MeasurementError. Searches of seconds
-are repeated, longer ones are measured once. A checker that is not installed is left out, and the report says
+Every checker visits every state of the same model; a different count raises MeasurementError. Short searches
+are repeated, long ones are measured once. A checker that is not installed is left out, and the report states
 what to install.
 """
 
@@ -31,7 +31,7 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.scale import Scale
 
 TLC_TARGET, SPIN_TARGET, START_TARGET = 50.0, 1.0, 5.0
-"""Times as many states a second as TLC and as SPIN; seconds until the compiled search begins."""
+"""Targets: times as many states a second as TLC and as SPIN; seconds until the compiled search begins."""
 RATE, TIMES = "states a second", "times as many"
 SPARK = "ours, Spark {}"
 MASTERS = ("local[1]", "local[2]")
@@ -46,8 +46,8 @@ SETTING = (
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Each checker on the gates of its size. Raises MeasurementError."""
-    del folder  # each search has one of its own
+    """Measure each checker on the gates that it can search in time. Raises MeasurementError."""
+    del folder  # each search makes a folder of its own
     rows: list[Row] = []
     missing: dict[str, None] = {}
     with TemporaryDirectory(prefix="barrierspec-kernels-") as kernels:
@@ -59,7 +59,7 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def _gates(scale: Scale) -> Iterator[tuple[Gate, tuple[str, ...]]]:
-    """By size, then by channels."""
+    """Yield each gate with the checkers that search it."""
     spark = tuple(SPARK.format(master) for master in MASTERS)
     small, middle, large = scale.gate_ids
     yield Gate(3, small), (TLC, SPIN, COLLAPSED, MINICHECK, PYTHON, COLUMNS, ONE)
@@ -98,7 +98,7 @@ def _searched(
 
 
 def _compared(rows: list[Row], scale: Scale) -> Iterator[Figure]:
-    """The figures with a target: the largest gate, the start of the compiled search, Spark's second core."""
+    """Yield the figures with a target: rates on the large gate, start of a search, Spark's second core."""
     found = {(row.model, row.who): row for row in rows}
     small, middle, large = (Gate(3, ids).name for ids in scale.gate_ids)
     best = better(found[large, ONE], found[large, TWO])

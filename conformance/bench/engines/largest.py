@@ -7,13 +7,13 @@ from conformance.bench.figures import Figure, Report
 from conformance.bench.runtime.scale import Scale
 
 MEMORY_TARGET = 24.0
-"""GiB, of all processes, for the gate of `Scale.most`: 100 million states."""
+"""Maximum memory of all processes in GiB, for the gate of `Scale.most` with 100 million states."""
 CORES = 2
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """One search of the compiled kernel. Raises MeasurementError."""
-    del folder  # a search has one of its own
+    """Measure one search of the compiled kernel. Raises MeasurementError."""
+    del folder  # the search makes a folder of its own
     gate = Gate(*scale.most)
     found = ours("unlabelled", gate, str(CORES))
     rate = found.states / found.seconds / 1e6

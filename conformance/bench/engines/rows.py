@@ -1,4 +1,4 @@
-"""Results of several checkers on one model: rows of a table. Equal counts show that the work is the same."""
+"""Results of several checkers on one model, as rows of a table."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from conformance.bench.engines.checkers import WORKERS, Explored
 from conformance.bench.figures import Figure
 
 LONG_SECONDS = 5.0
-"""A search that took so long is not repeated."""
+"""A search that takes at least this time is not repeated."""
 TLC, SPIN, COLLAPSED, MINICHECK = f"TLC, {WORKERS} workers", "SPIN", "SPIN -DCOLLAPSE", "minicheck"
 PYTHON, COLUMNS, ONE, TWO = (
     "ours, python",
@@ -29,11 +29,11 @@ class Row(NamedTuple):
 
     @property
     def rates(self) -> list[float]:
-        """Thousands of states a second, by run."""
+        """The thousands of states a second of each run."""
         return [one.states / max(one.seconds, 1e-3) / 1e3 for one in self.runs]
 
     def figure(self) -> Figure:
-        """For the table; the note describes the run of the median rate."""
+        """The figure for the table. Its note describes the run of the median rate."""
         run = sorted(self.runs, key=lambda one: one.seconds)[len(self.runs) // 2]
         note = (
             f"{run.states:,} states, {run.transitions:,} transitions, {run.seconds:.3g} s after "
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 
 def alike(model: str, found: Iterable[Row]) -> list[Row]:
-    """The rows of one model, all of which have to count the same states."""
+    """Return the rows of one model. Raises MeasurementError unless all have counted the same states."""
     rows = list(found)
     counts = {row.who: sorted({one.states for one in row.runs}) for row in rows}
     if len({tuple(one) for one in counts.values()}) != 1:
@@ -55,7 +55,7 @@ def alike(model: str, found: Iterable[Row]) -> list[Row]:
 
 
 def repeated(search: Search, times: int) -> tuple[Explored, ...]:
-    """The number of runs; 1 if a run takes long. The first run of a compiled kernel compiles it."""
+    """Run a search `times` times, but only once if it takes long. A kernel is compiled in its first run."""
     runs = [search()]
     while len(runs) < times and runs[0].seconds < LONG_SECONDS:
         runs.append(search())
@@ -63,5 +63,5 @@ def repeated(search: Search, times: int) -> tuple[Explored, ...]:
 
 
 def better(*rows: Row) -> Row:
-    """The row of the highest median."""
+    """The row with the highest median rate."""
     return max(rows, key=lambda row: sorted(row.rates)[len(row.rates) // 2])

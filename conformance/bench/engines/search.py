@@ -1,11 +1,11 @@
 """One search in a separate process: `python -m conformance.bench.engines.search ENGINE CHANNELS IDS [HOW]`,
 `manifest NAME` for a model of spec/manifests in Python, or `memoised NAME RECORDS CORES` for a composed
-dataflow of it, with a number of records for each source, by what its moves read.
+dataflow of spec/manifests, in which each source has RECORDS records. It memoises moves by their read sets.
 
 ENGINE: `python`, `columns`, `compiled` or `unlabelled` (HOW: cores), `spark` (HOW: a master) or `minicheck`.
-It prints one line: the states (with the effects of the last step, except for `unlabelled`), the transitions,
-and the seconds of the search alone. `memoised` prints another line before it: the number of answers from
-the model, and their seconds.
+It prints one line: the number of states (with the effects of the last step, except for `unlabelled`), the
+number of transitions, and the seconds of the search alone. `memoised` prints a line before it: the number of
+answers that the Python model computed, and their seconds.
 """
 
 import sys
@@ -26,7 +26,7 @@ Counted = tuple[int, int, float]
 
 
 def python(channels: int, ids: int) -> Counted:
-    """The explorer. It walks the gate and its environment; effects are counted on its transitions."""
+    """Run the explorer. Its states lack the last effects, so the result is counted from its transitions."""
     from model.checker.explore import explore
 
     begun = time.perf_counter()
@@ -36,7 +36,7 @@ def python(channels: int, ids: int) -> Counted:
 
 
 def manifest(name: str) -> Counted:
-    """The explorer on a model of spec/manifests, whose states have what TLC's have."""
+    """Run the explorer on a model of spec/manifests. It counts the same states as TLC."""
     from conformance.components.registry import projection_of
     from model.checker.explore import explore
     from spec.manifest import load_manifest
@@ -51,7 +51,7 @@ def manifest(name: str) -> Counted:
 
 
 def memoised(name: str, records: int, cores: int) -> Counted:
-    """The search of a composed dataflow. The seconds in which the model answers are printed apart."""
+    """Search a composed dataflow. The seconds in which the model answers are printed separately."""
     from model.checker.memoised.search import MemoisedSearch
 
     found = MemoisedSearch(composed(name, records), cores=cores).explore()
@@ -60,7 +60,7 @@ def memoised(name: str, records: int, cores: int) -> Counted:
 
 
 def columns(channels: int, ids: int) -> Counted:
-    """The kernel over columns, on one core."""
+    """Run the kernel over columns, on one core."""
     from model.checker.compiled.columns import explore_columns
 
     program = _program(channels, ids)
@@ -70,7 +70,7 @@ def columns(channels: int, ids: int) -> Counted:
 
 
 def compiled(channels: int, ids: int, cores: int) -> Counted:
-    """The compiled kernel."""
+    """Run the compiled kernel."""
     from model.checker.compiled.search import Compiled
 
     found = Compiled(_program(channels, ids), cores=cores).explore()
@@ -78,7 +78,7 @@ def compiled(channels: int, ids: int, cores: int) -> Counted:
 
 
 def unlabelled(channels: int, ids: int, cores: int) -> Counted:
-    """The compiled kernel, which checks every property and only counts the states."""
+    """Run the compiled kernel, checking every property. It counts states without the last effects."""
     from model.checker.compiled.search import Compiled
     from model.properties import of_component
 
@@ -91,7 +91,7 @@ def unlabelled(channels: int, ids: int, cores: int) -> Counted:
 
 
 def spark(channels: int, ids: int, master: str) -> Counted:
-    """The search on Spark: like TLC it expands a state once for each list of effects before it."""
+    """Run the search on Spark. Like TLC, it expands a state once for each list of effects before it."""
     from conformance.explore.spark import SparkEngine
     from impl.spark.session import spark_session
 
@@ -101,7 +101,7 @@ def spark(channels: int, ids: int, master: str) -> Counted:
 
 
 def minicheck(channels: int, ids: int) -> Counted:
-    """Another checker, over the step functions of the model."""
+    """Run minicheck, another checker, on the step functions of the model."""
     checker: Any = import_module("minicheck")
     closed = _closed(channels, ids)
     steps = 0
@@ -132,7 +132,7 @@ def minicheck(channels: int, ids: int) -> Counted:
 
 
 def composed(name: str, records: int) -> ClosedModel:
-    """A model of DataflowModel.tla, whose steps have no effects."""
+    """The closed model of DataflowModel.tla with this number of records. Its steps have no effects."""
     from conformance.compare.projection import given_by
     from conformance.components.dataflow import closed_dataflow_of
     from spec.manifest import load_manifest

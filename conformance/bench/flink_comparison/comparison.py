@@ -37,18 +37,21 @@ from impl.connectors.manifests import list_committed
 
 TITLE: Final = "Keyed aggregation compared with Flink"
 ORDER_SECONDS: Final = 300.0
-"""How long one run may take; a contestant that takes longer has no sample in this turn."""
+"""Maximum time in seconds of one run. A contestant that takes longer runs no more."""
 INTERVAL_MS: Final = 500
 FILES_A_BATCH: Final = 3
-"""600,000 rows in a micro-batch of Structured Streaming: about one interval of our checkpoints."""
+"""A micro-batch of Structured Streaming has 600,000 rows and lasts about one interval of our checkpoints."""
 
 
 class TooSlowError(MeasurementError):
-    """A run did not end in its time."""
+    """A run did not end within ORDER_SECONDS."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Each contestant in every turn, every output compared with the exact answer. Raises MeasurementError."""
+    """Measure each contestant in every turn, then the latencies. Raises MeasurementError.
+
+    Every output is compared with the exact answer.
+    """
     contestants = tuple(one.smaller(scale.smaller) for one in CONTESTANTS)
     turns = Turns(folder / "flink" / "turns.jsonl", (contestants, SETTINGS, VERSION))
     until = time.monotonic() + scale.minutes * 60
@@ -65,7 +68,7 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def figures_of(turns: Turns) -> list[Figure]:
-    """The ratios of each turn, then rates and processor time of each contestant."""
+    """The ratios of the goals, then the rate and the processor time of each contestant."""
     figures = []
     for goal in GOALS:
         pairs = turns.pairs(goal.first, goal.second)
@@ -122,7 +125,7 @@ class Runs:
     folder: Path
     stack: ExitStack
     slow: list[str] = field(default_factory=list)
-    """The names of contestants that did not end in their time."""
+    """The names of contestants that took longer than ORDER_SECONDS."""
     _drivers: dict[str, Driver] = field(default_factory=dict)
     _flink: Flink | None = None
 
@@ -133,7 +136,7 @@ class Runs:
         return self._flink
 
     def driver(self, kind: str) -> Driver:
-        """The process of a kind."""
+        """The process of a kind, started if it does not run."""
         if kind not in self._drivers:
             launch = None
             if kind == FLINK:
@@ -147,7 +150,10 @@ class Runs:
         return self._drivers[kind]
 
     def carry_out(self, kind: str, order: dict[str, Any]) -> tuple[float, float]:
-        """Seconds and processor seconds of an order. Raises TooSlowError; MeasurementError if it fails."""
+        """Run an order in the process of a kind. Returns its seconds and its processor seconds.
+
+        Raises TooSlowError, and MeasurementError if the order fails.
+        """
         driver = self.driver(kind)
         pid = driver.processes()[0].pid
         before = spent_in_all(pid)
@@ -160,12 +166,15 @@ class Runs:
         return seconds, spent_in_all(pid) - before
 
     def run(self, contestant: Contestant, size: int, rate: float = 0.0) -> tuple[float, float, Path]:
-        """Seconds, processor seconds and the folder of the output."""
+        """Run a contestant on `size` rows. Returns its seconds, processor seconds and output folder.
+
+        `rate`: rows a second; 0: as fast as it can.
+        """
         source = word_counts.files(self.folder, size)
         return self.run_on(source, contestant, rate)
 
     def run_on(self, source: Path, contestant: Contestant, rate: float = 0.0) -> tuple[float, float, Path]:
-        """The same on these Parquet files."""
+        """As `run`, on the Parquet files in a folder."""
         output = self.folder / f"out-{contestant.kind}"
         shutil.rmtree(output, ignore_errors=True)
         output.mkdir(parents=True)
@@ -196,9 +205,9 @@ def _running(folder: Path) -> Iterator[Runs]:
 
 
 def _turns(runs: Runs, turns: Turns, contestants: tuple[Contestant, ...], until: float, most: int) -> int:
-    """Take turns until there are `most` or the time is over; returns the number of whole ones.
+    """Take at most `most` turns until the time `until`. Returns the number of whole turns.
 
-    A contestant begins no run that would end too late, were it as long as its longest.
+    A contestant begins no run that would end too late if it took as long as its longest one.
     """
     longest: dict[str, float] = defaultdict(float)
     for turn in range(most):
@@ -212,7 +221,7 @@ def _turns(runs: Runs, turns: Turns, contestants: tuple[Contestant, ...], until:
 
 
 def _take(runs: Runs, turns: Turns, one: Contestant, turn: int) -> None:
-    """The small and the large run of a contestant; one that has just started runs once before them."""
+    """Do the small and the large run of a contestant. Before its first turn it has a run to warm up."""
     seconds, cpu, committed = [], [], 0
     warm = [] if any(sample.name == one.name for sample in turns.samples[turns.resumed :]) else [one.small]
     try:
@@ -233,7 +242,10 @@ def _take(runs: Runs, turns: Turns, one: Contestant, turn: int) -> None:
 
 
 def _checked(one: Contestant, output: Path, source: Path) -> int:
-    """Compare the output with the exact answer; returns the number of checkpoints with committed output."""
+    """Compare the output with the exact answer. Returns the number of checkpoints with committed output.
+
+    Raises MeasurementError if the output differs.
+    """
     answers: dict[str, tuple[Callable[[Path], word_counts.Totals], Callable[[Path], int]]] = {
         NATIVE: (native.answer, lambda at: len(list(at.glob("batches/*")))),
         FLINK: (lambda at: rows.answer(at / "committed"), _checkpoints_of_flink),
@@ -259,5 +271,5 @@ def _checkpoints_of_ours(output: Path) -> int:
 
 
 def _checkpoints_of_flink(output: Path) -> int:
-    """Each of the two subtasks of the sink commits a file for a checkpoint."""
+    """The number of checkpoints: for each, each of the sink's two subtasks commits a file."""
     return -(-len(rows.committed_files(output / "committed")) // 2)

@@ -1,11 +1,14 @@
-"""The contestants: each has a small and a large number of rows, and its rate is that of the difference."""
+"""The contestants, which are the compared jobs, and the ratios of their rates.
+
+Each contestant runs with a small and a large number of rows. Its rate is that of the difference.
+"""
 
 from typing import Final, NamedTuple
 
 from conformance.bench.runtime.word_counts import ARROW, ROW
 
 OURS, ONE_CORE, NATIVE, FLINK, PYFLINK = "ours", "one-core", "native", "flink", "pyflink"
-"""The processes that run the jobs."""
+"""The kinds of processes that run the jobs."""
 SQL, MINI_BATCH, STREAM, PROCESS, THREAD = "sql", "mini-batch", "stream", "process", "thread"
 """The ways to program Flink, each a table of `settings.toml`."""
 MEMORY, ROCKSDB = "memory", "rocksdb"
@@ -18,13 +21,13 @@ class Contestant(NamedTuple):
 
     name: str
     kind: str
-    """The process that runs it."""
+    """The kind of the process that runs it."""
     api: str
     backend: str
     small: int
-    """Rows of the small run, whose time is subtracted."""
+    """The number of rows of the small run, whose time is subtracted."""
     large: int
-    """Rows of the large run."""
+    """The number of rows of the large run."""
 
     def smaller(self, times: int) -> "Contestant":
         """The same contestant with fewer rows; the large run still has more rows than the small run."""

@@ -1,9 +1,9 @@
 """Measures the time from when a record is due until it is in committed output, at a fixed rate.
 
-The time of a record is when it is due: the first row of a source at its start, each further one after the
-interval of the rate. So a source that falls behind does not shorten the latency. A word occurs in files of
-one source only. The n-th row of a word is therefore known, and it is visible when an update of the word that
-counts n rows or more is committed: when its file, or our manifest of it, got its last name.
+The first row of a source is due at its start, and each further row after the interval of the rate. So a
+source that falls behind does not shorten the latency. A word occurs only in the files of one source, so the
+n-th row of a word is known. It is visible when an update of the word that counts n rows or more is committed:
+at the time at which the update's file, or our manifest of the file, got its last name.
 """
 
 from collections.abc import Iterator
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 RATE: Final = 50_000.0
 SECONDS: Final = 15.0
 WARM_SECONDS: Final = 4.0
-"""Rows due in the first seconds are not counted, nor those due in the last one."""
+"""Rows that are due in this time from the start are not counted, nor those of the last second."""
 SOURCES: Final = 2
 SHARES: Final = (50, 99)
-"""The percentiles."""
+"""The percentiles that are reported."""
 _NANOSECONDS: Final = 1e9
 MEASURED: Final = (
     Contestant("Arrow batch API", OURS, ARROW, MEMORY, 0, 0),
@@ -54,7 +54,7 @@ Times = npt.NDArray[np.float64]
 
 
 class Update:
-    """The updates that became visible at once. `at`: when, in seconds of the clock; `counts`: by word."""
+    """The updates of one commit. `at`: its time in seconds since the epoch. `counts`: by word, the count."""
 
     def __init__(self, at: float, table: pa.Table) -> None:
         self.at = at
@@ -62,7 +62,7 @@ class Update:
 
 
 def latencies(runs: "Runs", turns: Turns, *, smaller: int = 1) -> Iterator[Figure]:
-    """The median and the 99th percentile of each contestant in one run. Raises MeasurementError."""
+    """Yield the median and the 99th percentile of each contestant in one run. Raises MeasurementError."""
     seconds = SECONDS if smaller == 1 else WARM_SECONDS + 3
     for one in MEASURED:
         if one.name not in turns.latencies:
@@ -95,9 +95,10 @@ def of_run(one: Contestant, source: Path, output: Path) -> Times:
 
 
 def visible_times(parts: list[list[str]], updates: list[Update]) -> list[Times]:
-    """For each row of each source, when it became visible; updates by their times.
+    """For each row of each source, the time at which it became visible.
 
-    Raises MeasurementError if a row never did.
+    `parts`: the words of each source. `updates`: sorted by time. Raises MeasurementError if a row never
+    became visible.
     """
     seen: dict[str, list[float]] = {}
     for update in updates:
@@ -119,7 +120,7 @@ def visible_times(parts: list[list[str]], updates: list[Update]) -> list[Times]:
 
 
 def paced_files(folder: Path, rows_: int) -> Path:
-    """Parquet files of which each second one has the even words, the others the odd ones."""
+    """The folder of two Parquet files, made unless it exists: one has the even words, one the odd words."""
     made = folder / f"paced-{rows_}"
     if (made / "_whole").exists():
         return made
@@ -142,7 +143,7 @@ def paced_files(folder: Path, rows_: int) -> Path:
 
 
 def _begun(output: Path) -> list[float]:
-    """When the first row of each source was due, in seconds of the clock; the source has written it."""
+    """The time at which the first row of each source was due, in seconds, from the source's file."""
     folder = output.with_suffix(".begun")
     return [float((folder / f"begun-{part}").read_text()) / _NANOSECONDS for part in range(SOURCES)]
 

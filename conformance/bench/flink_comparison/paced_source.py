@@ -1,4 +1,4 @@
-"""A source of ours at a rate that records when its first row was due: a folder of Parquet files."""
+"""A source of our runtime that reads Parquet files at a rate, and records when its first row was due."""
 
 import time
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from impl.spark.worker.sources import ToRows
 
 @dataclass(frozen=True, slots=True)
 class PacedInput:
-    """The files of `path` as the source of a job. `begun`: the folder of the records."""
+    """The files of `path` as the source of a job. `begun`: the folder for the partitions' start times."""
 
     path: Path
     begun: Path
@@ -20,23 +20,23 @@ class PacedInput:
     to_rows: ToRows | None = None
 
     def open(self, partition: int, partitions: int) -> Source:
-        """The partition, at its beginning."""
+        """Open the partition at its beginning."""
         source = PacedSource(self.path, partition=partition, partitions=partitions, dictionaries=True)
         source.record(self.begun / f"begun-{partition}", self.rows_per_second / partitions)
         return source
 
 
 class PacedSource(ParquetFolder):
-    """One partition. No row is read before it is due, so the earliest start that a read shows is right."""
+    """One partition. No row is read before it is due, so the earliest start that reads imply is right."""
 
     def record(self, file: Path, rate: float) -> None:
-        """Record in this file, in nanoseconds of the clock; `rate`: rows a second of this partition."""
+        """Record the start in this file, in ns since the epoch. `rate`: rows a second of this partition."""
         self._file = file
         self._rate = rate
         self._begun: int | None = None
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
-        """The next rows."""
+        """The next rows; None at the end. Records the start if the read shows an earlier one."""
         now = time.time_ns()
         rows = super().read(max_rows)
         if rows is not None:

@@ -1,4 +1,4 @@
-"""The processes of Flink: one Java for SQL and DataStream, one Python with its Java for PyFlink."""
+"""The processes of Flink: a Java process for SQL and DataStream, and Python with its own Java for PyFlink."""
 
 import shutil
 import tomllib
@@ -36,22 +36,22 @@ appender.file.type = FILE
 appender.file.layout.type = PatternLayout
 appender.file.layout.pattern = %d %-5p %c %m%n
 """
-"""Errors go to a file: the error pipe of PyFlink's Java has no reader, and blocks when it is full."""
+"""Errors go to a file, because nothing reads the error pipe of PyFlink's Java, and a full pipe blocks."""
 
 
 class Flink(NamedTuple):
-    """An environment with PyFlink, whose jars are those of Flink, and our jobs compiled against them."""
+    """An environment with PyFlink, whose package has Flink's jars, and our jobs compiled against them."""
 
     python: Path
     classes: Path
 
     @property
     def package(self) -> Path:
-        """The folder of the package."""
+        """The folder of the package `pyflink`."""
         return next(self.python.parents[1].glob("lib/python*/site-packages/pyflink"))
 
     def java(self, folder: Path) -> Launch:
-        """Starts the process of SQL and DataStream in Java."""
+        """The command of the Java process for SQL and DataStream."""
         java = shutil.which("java") or "java"
         jars = sorted(self.package.glob("lib/*.jar"))
         class_path = ":".join(map(str, (self.classes, HOME / "java", *jars)))
@@ -59,19 +59,19 @@ class Flink(NamedTuple):
         return Launch((java, *_options(), logging, "-cp", class_path, _MAIN))
 
     def pyflink(self, folder: Path) -> Launch:
-        """Starts the process of PyFlink; its Java has the same options."""
+        """The command of the PyFlink process, whose Java has the same options."""
         return Launch(
             (str(self.python), str(HOME / "pyflink_words.py")),
             {
                 "JVM_ARGS": " ".join(_options()),
-                "_python_worker_execution_mode": "process",  # as on a cluster; else all share one interpreter
-                "HADOOP_CLASSPATH": str(self.classes),  # the end of the class path
+                "_python_worker_execution_mode": "process",  # as on a cluster, not in one shared interpreter
+                "HADOOP_CLASSPATH": str(self.classes),  # PyFlink appends it to the class path
                 "LOG4J_PROPERTIES": str(_logging(folder)),
             },
         )
 
     def settings(self, contestant: Contestant, output: Path) -> dict[str, str]:
-        """The settings of a run."""
+        """Flink's settings of a run."""
         made: dict[str, str] = {
             **SETTINGS["common"],
             **SETTINGS[contestant.backend],
@@ -88,7 +88,7 @@ class Flink(NamedTuple):
 
 
 def installed() -> Flink:
-    """PyFlink in the cache folder, installed and compiled unless that was done. Raises MeasurementError."""
+    """Install PyFlink in the cache folder, and compile the jobs, if needed. Raises MeasurementError."""
     try:
         python = Path(python_of("pyflink"))
         found = Flink(python, python)
@@ -100,7 +100,7 @@ def installed() -> Flink:
 
 
 def order_of(contestant: Contestant, settings: Mapping[str, str], **places: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-    """The order for a run. `places`: source, output, and if it has a rate `rows_per_second`."""
+    """The order for a run. `places`: `source`, `output`, `begun` and `rows_per_second` (0: no limit)."""
     api = SQL if contestant.api in (SQL, MINI_BATCH) else STREAM
     return {"api": api, "settings": dict(settings), "parts": 2, "rows_per_second": 0.0, "begun": "", **places}
 

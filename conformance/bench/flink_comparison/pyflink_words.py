@@ -1,6 +1,7 @@
-"""The words on PyFlink's DataStream API, with state by key in Python: carries out orders like `WordsDriver`.
+"""The aggregation of words on PyFlink's DataStream API, with keyed state in Python.
 
-It runs in an environment with PyFlink and without this project. Source and sink are those of Java.
+Like `WordsDriver`, it reads an order from each line of its input, and answers each. It runs in an environment
+with PyFlink and without this project. Source and sink are those of the Java job.
 """
 
 import io
@@ -20,7 +21,7 @@ from pyflink.java_gateway import get_gateway
 
 
 class Totals(KeyedProcessFunction):
-    """By word, the number of rows and the sum of their values: an update for each row."""
+    """Counts the rows of each word and sums their values. It yields an update for each row."""
 
     def open(self, runtime_context: RuntimeContext) -> None:
         """Open the state."""
@@ -28,7 +29,7 @@ class Totals(KeyedProcessFunction):
         self._totals = runtime_context.get_state(ValueStateDescriptor("totals", totals))
 
     def process_element(self, value: Any, ctx: Any) -> Iterator[Any]:  # noqa: ANN401 - classes of PyFlink
-        """The update after a row."""
+        """Yield the update after a row."""
         del ctx
         count, total = self._totals.value() or (0, 0)
         count, total = count + 1, total + value[1]
@@ -59,7 +60,7 @@ def run(order: dict[str, Any]) -> None:
 def main() -> None:
     """Answer orders until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what Flink prints is no answer
+    os.dup2(2, 1)  # what Flink prints must not come among the answers
     for line in io.TextIOWrapper(io.FileIO(0)):
         order = json.loads(line)
         began = time.perf_counter()

@@ -1,7 +1,7 @@
-"""The rows for Flink, in binary files made from the Parquet files, and the output that Flink has committed.
+"""Writes the rows of Parquet files as binary files for Flink, and reads the output that Flink has committed.
 
-A row has eight bytes: the number of its word, its value. `words.txt` has the words, one a line. Reading them
-costs Flink less than any of its formats: its source makes one small object for each row.
+A row has eight bytes: the number of its word, and its value. `words.txt` has one word on each line. Reading
+these files costs Flink less than any of its formats, because its source makes one small object for each row.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ _NUMBER: Final = np.dtype("<i4")
 
 
 def binary(source: Path) -> Path:
-    """The folder with the rows of the Parquet files in `source`; made unless it is there already."""
+    """The folder with the rows of the Parquet files in `source`, made unless it exists."""
     made = source.with_name(f"{source.name}-binary")
     if (made / "_whole").exists():
         return made
@@ -39,7 +39,7 @@ def binary(source: Path) -> Path:
 
 
 def committed_files(output: Path) -> list[Path]:
-    """The files that were committed: those that are not hidden."""
+    """The committed files, which are those that are not hidden."""
     return sorted(one for one in output.glob("*.csv") if not one.name.startswith("."))
 
 

@@ -1,4 +1,4 @@
-"""The samples so far: a line of JSON for each run, so that an interrupted measurement continues."""
+"""Stores samples as lines of JSON, so that an interrupted measurement can continue."""
 
 import hashlib
 import os
@@ -22,11 +22,11 @@ class Sample:
     rows: tuple[int, int]
     seconds: tuple[float, float]
     cpu: tuple[float, float]
-    """Processor seconds of all processes."""
+    """Processor seconds of all processes, of the small and of the large run."""
     checkpoints: int
-    """Checkpoints that the large run has committed."""
+    """The number of checkpoints with committed output in the large run."""
     load: float
-    """Processes that wanted to run at its end, the mean of the minute before."""
+    """The machine's load average of the last minute, at the end."""
 
     @property
     def rate(self) -> float:
@@ -45,7 +45,7 @@ class Sample:
 
 
 class Turns:
-    """The samples in a file. `compared`: older samples count only if this value is the same."""
+    """The samples in a file. `compared`: the configuration. Samples of another configuration do not count."""
 
     def __init__(self, file: Path, compared: object) -> None:
         self._file = file
@@ -57,12 +57,12 @@ class Turns:
         self.resumed = len(self.samples)
 
     def add(self, sample: Sample) -> None:
-        """Keep a sample."""
+        """Store a sample."""
         self.samples.append(sample)
         self._keep(asdict(sample))
 
     def add_latency(self, name: str, latency: list[float]) -> None:
-        """Keep the latencies of a contestant."""
+        """Store the latencies of a contestant."""
         self.latencies[name] = latency
         self._keep({"name": name, "latency": latency})
 
@@ -75,13 +75,13 @@ class Turns:
         return sorted((one for one in self.samples if one.name == name), key=lambda one: one.turn)
 
     def whole(self, names: Sequence[str]) -> int:
-        """The number of turns that all of these have taken."""
+        """The number of first turns that all these contestants have taken."""
         return next(
             turn for turn in range(len(self.samples) + 1) if not all(self.has(n, turn) for n in names)
         )
 
     def pairs(self, first: str, second: str) -> list[tuple[Sample, Sample]]:
-        """The samples of two contestants of the same turn, if both are valid and had a similar load."""
+        """The samples of two contestants in each turn in which both are valid and had a similar load."""
         others = {one.turn: one for one in self.of(second) if one.is_valid}
         both = [(one, others[one.turn]) for one in self.of(first) if one.is_valid and one.turn in others]
         loads = [sorted((one.load, other.load)) for one, other in both]
@@ -99,7 +99,7 @@ class Turns:
 
 
 def load() -> float:
-    """Processes that want to run, the mean of the last minute."""
+    """The machine's load average of the last minute: processes that run or want to run."""
     return os.getloadavg()[0]
 
 

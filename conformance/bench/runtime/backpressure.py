@@ -1,4 +1,4 @@
-"""Checkpoints while a slow sink holds everything back: aligned ones wait, unaligned ones overtake."""
+"""Measures checkpoints while a slow sink causes backpressure: aligned ones wait, unaligned ones overtake."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             )
             lasted[unaligned] = (
                 result["checkpoints"][1:] or result["checkpoints"]
-            )  # there was no pressure before
+            )  # the first checkpoint came before the backpressure
     return Report(
         "backpressure",
         "Checkpoints under back-pressure",

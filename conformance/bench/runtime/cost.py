@@ -1,4 +1,4 @@
-"""Cost of checkpoints: processor time for a record with and without them, in windows of one job in turn."""
+"""Measures the cost of checkpoints: processor time of a record in windows with and without a checkpoint."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,11 +14,11 @@ from conformance.bench.runtime.windows import WINDOW_SECONDS, Window
 
 TARGET_PER_CENT = 5.0
 IMPOSSIBLE = 0.1
-"""A window with less than this share of the median of processor time for a row has a wrong count."""
+"""If a window has less than this share of the median processor time of a row, its count of rows is wrong."""
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """One job for each way to program it. Raises MeasurementError."""
+    """Measure one job for each API. Raises MeasurementError."""
     source = word_counts.files(folder, scale.rows)
     windows: dict[str, list[Window]] = {}
     with driving(OURS, folder / OURS) as driver:
@@ -38,12 +38,12 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
-    """Figures of neighbouring windows, two by two, one of either kind.
+    """The figures of pairs of neighbouring windows, one of them with a checkpoint and one without.
 
-    A pair is excluded if one of its windows took less than a tenth of the median of processor time for a
-    row: its count of rows began at 0, and not at the rows read before.
+    A pair is excluded if a window took less than a tenth of the median processor time of a row. Its count of
+    rows is wrong, because it began at 0 instead of the number of rows read before.
     """
-    pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # the one without first
+    pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # without one first
     least = IMPOSSIBLE * median(one.cpu / one.rows for one in windows)
     valid = [pair for pair in pairs if all(one.cpu / one.rows >= least for one in pair)]
     wrong = len(pairs) - len(valid)

@@ -1,8 +1,8 @@
-"""Jobs that are measured run in processes of their own, which keep their Spark session from run to run.
+"""Runs measured jobs in separate processes (drivers), which keep their Spark session from run to run.
 
-`python -m conformance.bench.runtime.driver ours|native FOLDER` reads an order a line on its standard input,
-JSON, and answers each with a line. The processor time of a run is that of the whole tree of processes below
-it: driver, Java, and every worker.
+`python -m conformance.bench.runtime.driver ours|native FOLDER` reads from each line of its standard input an
+order in JSON, and answers it with a line. The processor time of a run is that of the driver and of all its
+descendants: Java, and every worker.
 """
 
 import io
@@ -36,7 +36,7 @@ _START_SECONDS = 60.0
 
 
 class Launch(NamedTuple):
-    """The command of another process than this module. `cores`: the cores that it may use; empty: all."""
+    """The command of a driver process. `cores`: the cores that it may use; empty: all."""
 
     command: Sequence[str]
     environment: Mapping[str, str] = MappingProxyType({})
@@ -44,12 +44,12 @@ class Launch(NamedTuple):
 
 
 def launch_of(kind: str, folder: Path, cores: Sequence[int] = ()) -> Launch:
-    """Starts this module. `kind`: `ours` or `native`."""
+    """The command that starts this module. `kind`: `ours` or `native`."""
     return Launch(own_process("conformance.bench.runtime.driver", kind, str(folder)), cores=cores)
 
 
 class Driver:
-    """The process, as the one that measures sees it. `launch`: None for that of `kind`."""
+    """A running driver process. `launch`: its command; None: that of `launch_of(kind, folder)`."""
 
     def __init__(self, kind: str, folder: Path, launch: Launch | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,19 +62,19 @@ class Driver:
             stderr=self._log,
             env={**os.environ, **launch.environment},
         )
-        if launch.cores:  # before it starts processes of its own, which inherit it
+        if launch.cores:  # set before the process starts children, which inherit it
             psutil.Process(self._process.pid).cpu_affinity(list(launch.cores))
         self.begin()
         self.answered()
 
     def begin(self, **order: Any) -> None:  # noqa: ANN401 - JSON
-        """Give an order."""
+        """Send an order, without waiting for its answer."""
         assert self._process.stdin is not None
         self._process.stdin.write(orjson.dumps(order) + b"\n")
         self._process.stdin.flush()
 
     def answered(self) -> dict[str, Any]:
-        """Wait for the answer to the last order. Raises MeasurementError."""
+        """Wait for the answer to the last order. Raises MeasurementError if it failed, or the driver died."""
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
@@ -90,7 +90,10 @@ class Driver:
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
     def run(self, **order: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
-        """Carry out an order; the answer has its processor time in seconds too, as `cpu`."""
+        """Send an order and wait for its answer. Adds the processor time in seconds to it, as `cpu`.
+
+        Raises MeasurementError as `answered`.
+        """
         before = spent(self.processes())
         self.begin(**order)
         result = self.answered()
@@ -98,23 +101,23 @@ class Driver:
         return {**result, "cpu": sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())}
 
     def memory(self) -> dict[int, tuple[str, int]]:
-        """By process: its name, and the bytes that it holds in memory."""
+        """By process id: the name of the process, and its resident memory in bytes."""
         return resident(self._process.pid)
 
     def processes(self) -> list[psutil.Process]:
-        """The driver and all below it."""
+        """The driver and all its descendants."""
         return tree(self._process.pid)
 
     def kill(self) -> None:
-        """Kill it with all processes below it."""
+        """Kill the driver and all its descendants."""
         for one in reversed(self.processes()):
             with suppress(psutil.NoSuchProcess):
                 one.kill()
 
     def close(self) -> None:
-        """End it."""
+        """Close the driver's input, and wait for its end."""
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # it was killed
+        with suppress(BrokenPipeError):  # the driver was killed
             self._process.stdin.close()
         self._process.wait()
         self._log.close()
@@ -122,7 +125,7 @@ class Driver:
 
 @contextmanager
 def driving(kind: str, folder: Path, launch: Launch | None = None) -> Iterator[Driver]:
-    """A driver that is ended at last."""
+    """Yield a driver, and end it afterwards."""
     driver = Driver(kind, folder, launch)
     try:
         yield driver
@@ -189,7 +192,7 @@ def _native(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]
 def main(kind: str, folder: Path) -> None:
     """Answer orders until the input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Spark prints is no answer
+    os.dup2(2, 1)  # what Spark prints must not come among the answers
     for carry_out in _ours(folder) if kind == OURS else _native(folder):
         for line in io.BufferedReader(io.FileIO(0)):
             order = orjson.loads(line)

@@ -1,7 +1,7 @@
-"""A source that reads a folder of Parquet files again and again, and whose rows can be counted at any moment.
+"""A source that reads a folder of Parquet files again and again, and shows how many rows it has read so far.
 
-Each partition stores the number of rows that it has read in a file of eight bytes, mapped into memory.
-Another process sees the number at once, and a write costs nothing.
+Each partition stores the number of rows that it has read in a file of eight bytes, which is mapped into
+memory. Another process sees the number at once, and a write costs almost nothing.
 """
 
 import mmap
@@ -35,7 +35,7 @@ class EndlessInput:
 
 
 class EndlessSource(ParquetFolder):
-    """One partition, read again and again; its offset counts the rows of all repetitions."""
+    """One partition, read again and again. Its offset counts the rows of all repetitions."""
 
     def count_in(self, file: Path) -> None:
         """Count the rows in this file, which is created with its folder."""
@@ -54,7 +54,7 @@ class EndlessSource(ParquetFolder):
 
 
 def counter(file: Path) -> memoryview:
-    """The number in a file of eight bytes, to be read and written at 0.
+    """A view of a file of eight bytes. Index 0 of the view reads and writes the number in the file.
 
     A write through the view is atomic. `struct` would write zeros first, and a reader could see them.
     """

@@ -1,4 +1,4 @@
-"""Incremental checkpoints of large state in RocksDB: their cost by the number of changed keys."""
+"""Measures incremental checkpoints of large state in RocksDB: their cost by the number of changed keys."""
 
 import random
 import shutil
@@ -46,7 +46,10 @@ def measure(folder: Path, scale: Scale) -> Report:
 
 
 def _checkpoint(backend: RocksDbKeyedStateBackend, number: int, known: set[str]) -> tuple[int, float]:
-    """Take one; answers the bytes that are new in it, and its processor seconds. `known`: files before it."""
+    """Take a checkpoint. Returns the number of its new bytes, and its processor seconds.
+
+    `known`: the files of earlier checkpoints; the new files are added to it.
+    """
     began = time.process_time()
     sections = backend.snapshot(number)()
     spent = time.process_time() - began

@@ -21,18 +21,18 @@ class Watched(NamedTuple):
     """The output of a program, with its times and its memory."""
 
     lines: tuple[tuple[float, str], ...]
-    """The lines of its standard output, each with the second since the start in which it came."""
+    """The lines of its output, each with the seconds since the start at which it came."""
     seconds: float
     peak: int
-    """Bytes that it and all below it held in memory at once, as seen twenty times a second."""
+    """The peak resident memory of it and all its descendants in bytes, sampled twenty times a second."""
 
     @property
     def text(self) -> str:
-        """All lines."""
+        """All lines, joined by line ends."""
         return "\n".join(line for _, line in self.lines)
 
     def second_of(self, words: str) -> float:
-        """When the first line with these words came. Raises MeasurementError if none did."""
+        """The second at which the first line with these words came. Raises MeasurementError without one."""
         for second, line in self.lines:
             if words in line:
                 return second
@@ -42,9 +42,9 @@ class Watched(NamedTuple):
 def watch(
     command: Sequence[str], folder: Path, settings: Mapping[str, str] | None = None, timeout: float = 900.0
 ) -> Watched:
-    """Run a command in a folder to its end; standard error goes among its lines.
+    """Run a command in a folder to its end. Its standard error is a part of its output.
 
-    `settings`: variables of its environment in addition to ours.
+    `settings`: environment variables in addition to those of this process.
 
     Raises MeasurementError if it fails, or takes longer than `timeout` seconds.
     """
@@ -63,7 +63,7 @@ def watch(
 
     def look() -> None:
         while not ended.wait(_LOOK_SECONDS):
-            with suppress(psutil.Error):  # it has just ended
+            with suppress(psutil.Error):  # the process has just ended
                 peak[0] = max(peak[0], sum(size for _, size in resident(process.pid).values()))
             if time.perf_counter() - begun > timeout:
                 process.kill()

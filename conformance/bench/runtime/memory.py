@@ -1,4 +1,4 @@
-"""The memory benchmark: under backpressure from a slow sink, processes of the runtime must hardly grow.
+"""Measures memory: under backpressure from a slow sink, the processes of the runtime must hardly grow.
 
 The target: the resident memory of each process grows by at most `TARGET_PER_CENT`.
 """
@@ -17,9 +17,9 @@ TARGET_PER_CENT = 5.0
 _NAME = "memory of a long run"
 _SAMPLE_SECONDS = 1.0
 _MIN_SHARE = 0.6
-"""A process counts if it has more than this share of the samples; others only ran at the start."""
+"""A process counts if it has more than this share of the samples. Other processes ran only for a part."""
 _MIN_PROCESSES = 8
-"""The driver, the JVM, Spark's Python daemon and five Python workers."""
+"""Minimum number of lasting processes: the driver, the JVM, Spark's Python daemon and five Python workers."""
 
 Points = list[tuple[float, float]]
 """Samples of one process: seconds since the start, and resident memory in MB (10**6 bytes)."""

@@ -1,7 +1,7 @@
-"""Structured Streaming's own aggregation of the words, with which ours is compared.
+"""The aggregation of the words by Structured Streaming itself, with which our runtime is compared.
 
-`groupBy(word).agg(count, sum)` in update mode, its state in RocksDB, `foreachBatch` writing each micro-batch
-as Parquet. A micro-batch has as many files as take about the time of our checkpoint interval.
+The query is `groupBy(word).agg(count, sum)` in update mode, with its state in RocksDB. `foreachBatch` writes
+each micro-batch as Parquet. A micro-batch has so many files that it takes about our checkpoint interval.
 """
 
 from pathlib import Path
@@ -31,7 +31,7 @@ SETTINGS = {
 
 
 def session() -> "SparkSession":
-    """A session of its own: Java compiles fully here, which our runtime does not need."""
+    """Make a Spark session in which Java compiles fully, which our runtime does not need."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(f"local[{CORES}]").appName("native")
@@ -41,7 +41,7 @@ def session() -> "SparkSession":
 
 
 def run(spark: "SparkSession", source: Path, output: Path, files_a_batch: int) -> dict[str, Any]:
-    """Run the query over all files; answers its rows and the median time of a micro-batch, in ms."""
+    """Run the query on all files. Returns its numbers of rows and batches, and the median ms of a batch."""
     from pyspark.sql import functions
 
     def write(frame: "DataFrame", batch: int) -> None:
@@ -67,5 +67,5 @@ def run(spark: "SparkSession", source: Path, output: Path, files_a_batch: int) -
 
 
 def answer(output: Path) -> Totals:
-    """The output of a run of the query."""
+    """The newest count and total of each word in the output of a run. Raises ValueError as `newest`."""
     return newest(ds.dataset(sorted(map(str, output.glob("batches/*/*.parquet")))).to_table())

@@ -1,4 +1,4 @@
-"""The processes of a job, and the processor time that they have spent: driver, Java, and every worker."""
+"""Finds the processes of a job (driver, Java, and every worker), their memory and their processor time."""
 
 import time
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ def tree(pid: int | None = None) -> list[psutil.Process]:
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Whether it has ended; its parent may not have read its exit code yet."""
+    """Whether the process has ended, even if its parent has not read the exit code yet."""
     try:
         return bool(process.status() == psutil.STATUS_ZOMBIE)
     except psutil.Error:
@@ -21,7 +21,7 @@ def has_ended(process: psutil.Process) -> bool:
 
 
 def resident(pid: int | None = None) -> dict[int, tuple[str, int]]:
-    """The name and the resident memory in bytes of each running process of a tree, by pid."""
+    """By process id: the name and the resident memory in bytes of each running process of a tree."""
     held = {}
     for one in tree(pid):
         try:
@@ -32,9 +32,9 @@ def resident(pid: int | None = None) -> dict[int, tuple[str, int]]:
 
 
 def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:
-    """The processor seconds of each running process since its start, by pid, to the nanosecond.
+    """By process id: the processor seconds of each running process since its start, to the nanosecond.
 
-    It reads Linux's clock of the process, because /proc counts hundredths of seconds only.
+    It reads Linux's processor clock of each process, because /proc has only hundredths of a second.
     """
     seconds = {}
     for one in processes:
@@ -46,9 +46,9 @@ def spent(processes: Iterable[psutil.Process]) -> dict[int, float]:
 
 
 def spent_in_all(pid: int) -> float:
-    """The processor seconds of a tree since its start, with processes that have ended and were waited for.
+    """The processor seconds of a tree since its start, to a hundredth of a second.
 
-    In hundredths of seconds.
+    They include descendants that have ended, if their parents have waited for them.
     """
     seconds = 0.0
     for one in tree(pid):

@@ -1,4 +1,4 @@
-"""Recovery after a worker was killed: from the signal to the first new record."""
+"""Measures the recovery after a worker was killed: the time from the signal to the first new record."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ _RATE = 200_000
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """One job, in which a worker is killed again and again. Raises MeasurementError."""
+    """Run one job, in which workers are killed `scale.kills` times. Raises MeasurementError."""
     rows = int(_RATE * scale.kills * (BETWEEN_KILLS_SECONDS + TARGET_SECONDS))
     source = word_counts.files(folder, rows)
     exact = word_counts.exact(source)

@@ -1,36 +1,37 @@
-"""The sizes of a measurement: those that the targets need, or small ones that only show that it works."""
+"""The sizes of the measurements: FULL for the targets, QUICK only to show that the measurements work."""
 
 from typing import NamedTuple
 
 
 class Scale(NamedTuple):
-    """The sizes of everything that is measured of the runtime."""
+    """The sizes of all measurements except the rates."""
 
     rows: int = 20_000_000
-    """The number of rows of the keyed aggregation."""
+    """The number of rows of the keyed aggregation, except in the comparison with Flink."""
     times: int = 5
-    """Repetitions compared with Structured Streaming."""
+    """The number of repetitions of a comparison with another program."""
     pairs: int = 600
-    """Windows with a checkpoint, and as many without: neighbours differ by some 8 % whatever is in them."""
+    """The number of pairs of a window with a checkpoint and one without. It is high, because neighbouring
+    windows differ by some 8 % anyway."""
     kills: int = 7
     state_keys: int = 10_000_000
     slow_seconds: float = 600.0
     gate_ids: tuple[int, int, int] = (6, 20, 33)
     """The highest ids of the gates that are explored: small, middle, large."""
     most: tuple[int, int] = (6, 9)
-    """Channels and highest id of the gate that is explored for its size alone."""
+    """The number of channels and the highest id of the gate of the largest search."""
     models: tuple[str, ...] = ("coordinator", "dataflow")
-    """Models of spec/manifests that are also explored."""
+    """The models of spec/manifests that are explored too."""
     composition: tuple[str, int] = ("dataflow", 4)
-    """A composed dataflow of spec/manifests, and how many records a source has instead of its own."""
+    """A composed dataflow of spec/manifests, and the number of records of each source."""
     jobs: int = 2_000
     """The number of jobs whose logs are validated."""
     turns: int = 5
-    """Turns of the comparison with Flink."""
+    """Maximum number of turns of the comparison with Flink."""
     smaller: int = 1
-    """Divisor of the comparison's numbers of rows."""
+    """The divisor of the numbers of rows in comparisons."""
     minutes: float = 40.0
-    """The comparison begins no run that would end after these minutes. The latencies are measured later."""
+    """The comparison with Flink begins no run that would end later than this. Latencies come afterwards."""
 
 
 FULL = Scale()

@@ -20,7 +20,7 @@ BETWEEN_KILLS_SECONDS = 3.0
 
 
 class SlowFiles(ParquetFiles):
-    """Waits `pause` seconds before it writes a batch."""
+    """Parquet files of a sink that waits `pause` seconds before it writes a batch."""
 
     pause = 0.0
 
@@ -36,7 +36,7 @@ class SlowOutput(ParquetOutput):
     pause_seconds = 0.01
 
     def open(self, place: SinkPlace) -> SlowFiles:
-        """The files of one sink subtask."""
+        """Open the files of one sink subtask."""
         files = SlowFiles(
             self.directory, subtask=place.subtask, attempt=place.attempt, parallelism=place.parallelism
         )
@@ -74,10 +74,10 @@ def _unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class Hunter:
-    """Watches a job and kills one of its workers, `kills` times. `killed` has the times, by the job's clock.
+    """Watches a job and kills a random worker, `kills` times. `killed` has the times in seconds of the job.
 
-    It kills a worker when BETWEEN_KILLS_SECONDS have passed since the last kill and the attempt has completed
-    a checkpoint, from which the job can then restore.
+    It kills a worker when all tasks have run for BETWEEN_KILLS_SECONDS and a checkpoint has completed in this
+    time, from which the job can restore.
     """
 
     def __init__(self, kills: int) -> None:
@@ -89,7 +89,7 @@ class Hunter:
         """Set when all tasks run."""
 
     def look(self, progress: Progress) -> None:
-        """Take the job's progress, several times a second, and kill a worker if it is time."""
+        """Kill a worker if it is time. The job calls it with its progress several times a second."""
         if progress.running:
             self.runs.set()
         attempt, completed, since = self._attempt
@@ -113,8 +113,8 @@ class Hunter:
             try:
                 if one.ppid() in daemons and one.status() != psutil.STATUS_ZOMBIE:
                     found.append(one.pid)
-                elif "impl.spark.worker.daemon" in one.cmdline():  # as a word: Java has it in a setting
+                elif "impl.spark.worker.daemon" in one.cmdline():  # a whole argument; Java has it inside one
                     daemons.add(one.pid)
-            except psutil.Error:  # it has just ended
+            except psutil.Error:  # the process has just ended
                 continue
         return found

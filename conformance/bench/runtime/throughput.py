@@ -1,4 +1,4 @@
-"""The keyed aggregation compared with native Structured Streaming: same files, same run, in turn."""
+"""Compares the keyed aggregation with that of Structured Streaming. They take turns on the same files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +12,10 @@ from conformance.bench.runtime.scale import Scale
 
 CHECKPOINT_TARGET_MS = 150.0
 TARGETS = {word_counts.ROW: 1.5, word_counts.ARROW: 4.0}
-"""Times as fast as Structured Streaming, by API, with state in memory."""
+"""By API: the target, as times as fast as Structured Streaming, with state in memory."""
 INTERVAL_MS = 500
 _CALIBRATED_ON = 4
-"""One in this number of rows warms up Java, and shows how large a micro-batch is."""
+"""The run that warms up Java and finds the size of a micro-batch has a row for each such number of rows."""
 VARIANTS = (
     (word_counts.ROW, "memory"),
     (word_counts.ARROW, "memory"),
@@ -27,13 +27,16 @@ Result = dict[str, Any]
 
 
 def measure(folder: Path, scale: Scale) -> Report:
-    """Each once in every repetition, every output compared with the exact answer. Raises MeasurementError."""
+    """Measure each variant once in every repetition. Raises MeasurementError.
+
+    Every output is compared with the exact answer.
+    """
     source = word_counts.files(folder, scale.rows)
     exact = word_counts.exact(source)
     found: dict[object, list[Result]] = {one: [] for one in (NATIVE, *VARIANTS)}
     with driving(OURS, folder / OURS) as ours, driving(NATIVE, folder / NATIVE) as other:
         files = _calibrated(other, word_counts.files(folder, scale.rows // _CALIBRATED_ON), folder)
-        _ours(ours, word_counts.ROW, "memory", source, folder, exact)  # both begin warm
+        _ours(ours, word_counts.ROW, "memory", source, folder, exact)  # warms up ours too
         for _ in range(scale.times):
             found[NATIVE].append(_native(other, source, folder, files, exact))
             for api, backend in VARIANTS:
@@ -77,7 +80,7 @@ def _rates(runs: list[Result], rows: int) -> list[float]:
 
 
 def _calibrated(driver: Driver, source: Path, folder: Path) -> int:
-    """The number of files with which a micro-batch lasts about one checkpoint interval, and Java is warm."""
+    """Warm up Java. Returns the number of files with which a micro-batch lasts one checkpoint interval."""
     files = 2
     for _ in range(3):
         result = driver.run(source=str(source), output=str(folder / "out-native"), files_a_batch=files)

@@ -1,11 +1,11 @@
-"""One job at full load, in whose time windows with a checkpoint and windows without one take turns.
+"""Divides the time of one job at full load into windows with a checkpoint and windows without one, in turn.
 
-A machine's speed wanders within seconds, so windows are short and neighbours are compared. They come in
-pairs, each in another order than the one before, so that what drifts falls on both alike. What a
-checkpoint causes falls into its window: it is triggered at the beginning, and the next window begins when
-the checkpoint is complete and the sink has committed it. What a window without one leaves behind are the
-updates of its keys, one for each that has changed, as after any interval in which they all change: the
-checkpoint after it writes no more of them than every other.
+The speed of a machine changes within seconds, so windows are short, and neighbours are compared. They come in
+pairs, and each pair has the opposite order of the pair before, so that a drift affects both kinds alike. All
+costs of a checkpoint fall into its window: the checkpoint is triggered at the beginning, and the next window
+begins only when the checkpoint is complete and the sink has committed its output. A window without a
+checkpoint leaves one update for each changed key to the next checkpoint. Every window changes nearly all
+keys, so that checkpoint writes no more updates than any other.
 """
 
 import time
@@ -22,9 +22,9 @@ from impl.connectors.frontier import frontier
 from impl.running_job import RunningJob
 
 WINDOW_SECONDS = 0.5
-"""Minimum length of a window: the interval of the checkpoints."""
+"""Minimum length of a window."""
 _WARM_PAIRS = 5
-"""Pairs that are excluded: the first checkpoints of a job cost several times as much as later ones."""
+"""Number of first pairs that are excluded, because a job's first checkpoints cost several times as much."""
 _LONGEST_SECONDS = 60.0
 _LOOK_SECONDS = 0.005
 
@@ -40,7 +40,7 @@ class Window(NamedTuple):
 
 
 class Windows:
-    """The windows of one job. `counts`: of its source; `committed`: the directory of its sink."""
+    """Measures the windows of one job. `counts`: its source's counts of rows. `committed`: its output."""
 
     def __init__(self, running: RunningJob, counts: Path, committed: Path) -> None:
         self._running = running
@@ -50,9 +50,9 @@ class Windows:
         self._processes = _running()
 
     def pairs(self, pairs: int) -> Iterator[Window]:
-        """Two windows of each pair, one with a checkpoint and one without, after some to get warm.
+        """Yield the two windows of each pair, one with a checkpoint and one without, after a warm-up.
 
-        Raises MeasurementError if a process has come or gone meanwhile.
+        Raises MeasurementError if a process has started or ended meanwhile, or a count of rows is wrong.
         """
         for number in range(-_WARM_PAIRS, pairs):
             for checkpoint in (True, False) if number % 2 else (False, True):
@@ -76,7 +76,7 @@ class Windows:
         return Window(checkpoint, cpu_then - cpu, rows_then - rows, ended - began)
 
     def _wait_for_commit(self, checkpoint: int) -> None:
-        """Waits until the output of the checkpoint is committed, which is mostly long before."""
+        """Wait until the output of the checkpoint is committed. Mostly it is committed already."""
         until = time.perf_counter() + _LONGEST_SECONDS
         while (frontier(self._committed) or 0) < checkpoint:
             if time.perf_counter() > until:

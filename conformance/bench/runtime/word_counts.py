@@ -1,7 +1,7 @@
-"""The keyed aggregation that is measured: words with values, their number and sum by word.
+"""The keyed aggregation that is measured: it counts the rows of each word, and sums their values.
 
-Our runtime and Structured Streaming both read a folder of Parquet files. `exact` is the result that both must
-have, computed from the files by Arrow. Words are drawn evenly, so every batch has nearly all words.
+Our runtime and Structured Streaming read the same folder of Parquet files. `exact` computes the required
+result from the files with Arrow. Words are drawn evenly, so every batch has nearly all words.
 """
 
 import operator
@@ -27,15 +27,14 @@ TOTALS = pa.schema({"word": pa.string(), "count": pa.int64(), "total": pa.int64(
 SLOTS = 5
 ROW, ARROW = "row", "arrow"
 BATCH_ROWS, FEWER_ROWS, CHANNEL_BATCHES = 65_536, 4_096, 1
-"""Rows of a batch, and how many batches wait in a channel: what a barrier waits behind. Calling a function
-for each row takes ten times as long as a kernel for all of them, so rows of the row API come in smaller
-batches, with every state backend."""
+"""Rows of a batch (of a batch of the row API), and batches that a channel holds: a barrier waits behind them.
+A call of a function for each row takes ten times as long as a kernel, so the row API has smaller batches."""
 
 Totals = dict[str, tuple[int, int]]
 
 
 def files(folder: Path, rows: int = ROWS, keys: int = KEYS) -> Path:
-    """The folder of the input; made anew unless it is there already."""
+    """The folder of the input files, made unless it exists."""
     made = folder / f"words-{rows}-{keys}"
     if (made / "_whole").exists():
         return made
@@ -58,14 +57,17 @@ def files(folder: Path, rows: int = ROWS, keys: int = KEYS) -> Path:
 
 
 def exact(folder: Path) -> Totals:
-    """The answer, by word."""
+    """The required result: by word, the count and the total."""
     table = ds.dataset(sorted(map(str, folder.glob("*.parquet")))).to_table()
     grouped = table.group_by("word").aggregate([([], "count_all"), ("value", "sum")])
     return _by_word(grouped.column("word"), grouped.column("count_all"), grouped.column("value_sum"))
 
 
 def newest(updates: pa.Table) -> Totals:
-    """The last update of each word: counts only grow. Raises ValueError if an update was committed twice."""
+    """The last update of each word, which has the highest count.
+
+    Raises ValueError if an update was committed twice.
+    """
     grouped = updates.group_by("word").aggregate([("count", "max"), ("total", "max"), ("count", "count")])
     distinct = updates.group_by(["word", "count"]).aggregate([]).num_rows
     if distinct != updates.num_rows:
@@ -79,14 +81,14 @@ def _by_word(*columns: pa.ChunkedArray) -> Totals:
 
 
 class Sums:
-    """The aggregate of the row API: called for every row."""
+    """The aggregate function of the row API, which is called for every row."""
 
     def create_accumulator(self) -> tuple[int, int]:
-        """No row yet."""
+        """Count and total before the first row."""
         return 0, 0
 
     def add(self, row: tuple[Any, ...], accumulator: tuple[int, int]) -> tuple[int, int]:
-        """One row more."""
+        """Count and total after one more row."""
         return accumulator[0] + 1, accumulator[1] + row[1]
 
     def get_result(self, row: tuple[Any, ...], accumulator: tuple[int, int]) -> tuple[Any, ...]:
@@ -105,10 +107,11 @@ def job(
     rows_per_second: float | None = None,
     counts: Path | None = None,
 ) -> Job:
-    """Two sources, two counters, one sink; an update for each changed word before each barrier.
+    """A job of two sources, two counting subtasks and one sink, with an update of each changed word for each
+    checkpoint.
 
-    `source`: the folder of the files, or another input. With `counts` the rows come for ever, and are counted
-    there: see `EndlessInput`.
+    `source`: the folder of the files, or another input. `counts`: the folder in which an endless source
+    counts its rows (`EndlessInput`); None: the source ends.
     """
     if not isinstance(source, Path):
         rows = source
@@ -135,5 +138,5 @@ def job(
 
 
 def answer(output: Path) -> Totals:
-    """The committed output of a run of the job."""
+    """The newest committed count and total of each word. Raises ValueError as `newest`."""
     return newest(read_committed(output / "committed"))

@@ -1,1 +1,1 @@
-"""A job on a cluster of real processes from the jars of a released Flink; `java/` has the job."""
+"""Runs the job on a cluster of processes from the jars of a released Flink. `java/` has the job."""

@@ -1,8 +1,8 @@
 """A Flink cluster of processes on loopback: a job manager with its job, task managers, and ZooKeeper.
 
-The job manager runs in application mode. ZooKeeper is the one in Flink's own jar; it points to the completed
-checkpoints, and a new job manager continues from there. If a release has no ZooKeeper in its jar, the whole
-cluster starts again from the newest retained checkpoint, as its documentation describes.
+The job manager runs in application mode. The ZooKeeper in Flink's own jar stores pointers to the completed
+checkpoints, from which a new job manager continues. If a release has no ZooKeeper in its jar, the whole
+cluster starts again from the newest retained checkpoint, as Flink's documentation describes.
 """
 
 import signal
@@ -35,18 +35,18 @@ STARTS_SECONDS = 90.0
 STOPS_SECONDS = 60.0
 _STOPS_TRIED = 10
 _STOP_AGAIN_SECONDS = 1.0
-"""Flink refuses to stop a job while one of its tasks starts; an operator then tries again."""
+"""Flink refuses to stop a job while one of its tasks starts. The request is repeated after this time."""
 REPLACED_SECONDS = 12.0
-"""Longer than `heartbeat.timeout`: the job manager gives up a frozen task manager within this time."""
+"""Longer than `heartbeat.timeout`, so that the job manager replaces a task manager that is frozen so long."""
 EXPIRED_SECONDS = 4.0
-"""Longer than a checkpoint may take in a row whose checkpoints fail, shorter than `heartbeat.timeout`."""
+"""Longer than the checkpoint time-out of a row with failing checkpoints, shorter than `heartbeat.timeout`."""
 _WAIT = 0.05
 _NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
-"""The ZooKeeper of 1.13 looks for a class of Log4j 1 otherwise."""
+"""Without this option the ZooKeeper of 1.13 looks for a class of Log4j 1."""
 
 
 def free_port() -> int:
-    """A port on which no process listens now."""
+    """A port on which no process listens at the moment."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port: int = found.getsockname()[1]
@@ -55,9 +55,10 @@ def free_port() -> int:
 
 @dataclass
 class FlinkCluster(Engine):
-    """The job on a cluster; `settings`: mode, backend, sink, source, parallelism, pause, slow.
+    """The job on a cluster. Settings: mode, backend, sink, source, parallelism, pause, slow.
 
-    With the setting `checkpoints` their folder is mounted, and checkpoints can fail; `copies` is a defect.
+    With the setting `checkpoints`, their folder is a mounted file system, so that faults can make checkpoints
+    fail. The setting `copies` adds a defect to the job.
     """
 
     distribution: Distribution = field(kw_only=True)
@@ -65,7 +66,7 @@ class FlinkCluster(Engine):
     _rpc: int = field(default_factory=free_port, init=False)
     _zookeeper: int = field(default_factory=free_port, init=False)
     _restarts: int = field(default=0, init=False)
-    """The number of times that the whole job was started again, after a stop or a lost job manager."""
+    """The number of times that the whole cluster was started again, after a stop or a lost job manager."""
     _from: str | None = field(default=None, init=False)
     """The savepoint or checkpoint from which the job was started last."""
     _manager: Started = field(init=False)
@@ -156,7 +157,7 @@ class FlinkCluster(Engine):
         return self._restarts * 1_000_000 + max(found, default=0)
 
     def state(self) -> dict[Hashable, Totals] | None:
-        """The state in a last savepoint, with which the job stops. Raises RoundError."""
+        """Stop the job with a savepoint, and return the state in it. Raises RoundError."""
         location = self._stopped_in_the_end()
         if location is None:
             raise RoundError(f"expected a savepoint after {_STOPS_TRIED} requests to stop, got none")
@@ -168,11 +169,11 @@ class FlinkCluster(Engine):
 
     @property
     def _declined(self) -> Path:
-        """The operator cannot write its state while this file exists."""
+        """While this file exists, the job's operator cannot write its state."""
         return self.place.folder / "declined"
 
     def close(self) -> None:
-        """End the polls and the database, if there is one; record their findings."""
+        """End the polls and the database, and record their findings."""
         if self._poll is not None:
             self.recorded.append(self._poll.end())
         if self._table is not None:
@@ -181,7 +182,7 @@ class FlinkCluster(Engine):
             self._table.stop()
 
     def _metadata(self, restarts: int) -> Iterator[Path]:
-        """The retained checkpoints since a restart of the job."""
+        """The folders of the checkpoints that are retained since a restart."""
         return (one.parent for one in self._folder(restarts).glob("*/chk-*/_metadata"))
 
     def _folder(self, restarts: int) -> Path:
@@ -221,7 +222,7 @@ class FlinkCluster(Engine):
         )
 
     def job_words(self) -> Sequence[str]:
-        """The words of the job."""
+        """The arguments of the job."""
         words = ["--lanes", str(self.place.lanes), "--lane-count", str(LANES)]
         words += ["--output", str(self.place.output), "--progress", str(self.place.progress)]
         words += ["--sink", self.settings["sink"], "--source", self.settings["source"]]
@@ -234,7 +235,7 @@ class FlinkCluster(Engine):
         return {}
 
     def environment(self) -> dict[str, str]:
-        """Variables of the environment of the job manager."""
+        """Environment variables of the job manager."""
         return {}
 
     def _start_worker(self) -> Started:
@@ -254,7 +255,7 @@ class FlinkCluster(Engine):
         self._start_again()
 
     def _fail_checkpoints(self, fault: Fault) -> None:
-        """Let checkpoints fail for a while, and record the effect."""
+        """Make checkpoints fail for a while, and record the effect."""
         if self._mounted is None:
             raise RoundError(f"expected the setting `checkpoints` for a fault {fault.kind.value}, got none")
         seconds = fault.length / 1_000
@@ -271,7 +272,7 @@ class FlinkCluster(Engine):
         self.recorded.append(Effect(fault.kind, self._rest, self.place.processes).of(what, seconds))
 
     def _stop(self, parallelism: int, killed: Started | None = None, delay: float = 0.0) -> None:
-        """Stop the job with a savepoint, and start from it. `killed`: a process to kill meanwhile."""
+        """Stop the job with a savepoint, and start it from there. `killed`: a process that dies meanwhile."""
         location = self._stopped_in_the_end(killed, delay)
         if location is None:
             return
@@ -283,7 +284,7 @@ class FlinkCluster(Engine):
         self._start_again()
 
     def _stopped_in_the_end(self, killed: Started | None = None, delay: float = 0.0) -> str | None:
-        """Request a stop until there is a savepoint, and return its folder; None after some requests."""
+        """Request a stop until there is a savepoint. Returns its folder; None after _STOPS_TRIED requests."""
         for _ in range(_STOPS_TRIED):
             location = self._stopped(killed, delay)
             if location is not None:
@@ -293,7 +294,7 @@ class FlinkCluster(Engine):
         return None
 
     def _stopped(self, killed: Started | None, delay: float) -> str | None:
-        """Request a stop with a savepoint. Returns the folder of the savepoint; None if there is none."""
+        """Request a stop with a savepoint once. Returns the savepoint's folder; None if there is none."""
         job = self._job()
         if job is None:
             return None
@@ -309,7 +310,7 @@ class FlinkCluster(Engine):
         return self._savepoint(f"/jobs/{job}/savepoints/{asked['request-id']}")
 
     def _savepoint(self, path: str) -> str | None:
-        """The folder of a savepoint once it is complete; None if it failed and the job continues."""
+        """Wait until a savepoint has ended. Returns its folder; None if it failed or takes too long."""
         until = time.monotonic() + STOPS_SECONDS
         while time.monotonic() < until:
             with suppress(RestError):
@@ -324,7 +325,7 @@ class FlinkCluster(Engine):
         return None
 
     def _newest_savepoint(self) -> str | None:
-        """The newest savepoint that is not `_from`: a job manager may end before it reports its savepoint."""
+        """The newest savepoint, if it is not `_from`. A job manager may end before it reports a savepoint."""
         found = sorted(
             self.place.checkpoints.glob("savepoint-*/_metadata"), key=lambda one: one.stat().st_mtime
         )
@@ -337,7 +338,7 @@ class FlinkCluster(Engine):
         self._workers = [self._start_worker() for _ in range(TASK_MANAGERS)]
 
     def _job(self) -> str | None:
-        """The id of the job, once it runs; None if that takes too long."""
+        """Wait until the job runs. Returns its id; None if that takes too long."""
         until = time.monotonic() + STARTS_SECONDS
         while time.monotonic() < until:
             with suppress(RestError):
@@ -348,7 +349,7 @@ class FlinkCluster(Engine):
         return None
 
     def _record(self) -> None:
-        """Record the job manager's numbers of checkpoints."""
+        """Record the counts of checkpoints that the job manager reports."""
         with suppress(RestError):
             for one in ask(self._rest, "/jobs")["jobs"]:
                 answer = ask(self._rest, f"/jobs/{one['id']}/checkpoints")

@@ -1,4 +1,4 @@
-"""The command lines of a cluster's processes: Java, its options, and the settings of Flink."""
+"""Builds the command lines of a cluster's processes: Java, its options, and Flink's settings."""
 
 import shutil
 import tomllib
@@ -29,7 +29,7 @@ logger.zookeeper.level = WARN
 
 
 def write_configuration(folder: Path) -> None:
-    """Make the folder, with the files that each process of Flink reads."""
+    """Make the folder with the configuration files that each Flink process reads."""
     folder.mkdir()
     for name in ("flink-conf.yaml", "config.yaml"):
         (folder / name).write_text("parallelism.default: 1\n", encoding="utf-8")
@@ -37,14 +37,14 @@ def write_configuration(folder: Path) -> None:
 
 
 def java(class_path: str, megabytes: int, configuration: Path) -> list[str]:
-    """The command up to the class. `configuration`: the folder with the files; `megabytes`: the heap."""
+    """The Java command before the class. `megabytes`: the heap. `configuration`: the folder of the files."""
     logging = f"-Dlog4j.configurationFile=file:{configuration / 'log4j.properties'}"
     options = [*_SETTINGS["java"]["options"], f"-Xmx{megabytes}m", logging]
     return [shutil.which("java") or "java", *options, "-cp", class_path]
 
 
 def settings_of(process: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of Flink of this process, `job-manager` or `task-manager`, for the settings of a round."""
+    """Flink's settings of a `job-manager` or `task-manager`, for the settings of a round."""
     return {
         **_SETTINGS["common"],
         **_SETTINGS[process],

@@ -1,4 +1,4 @@
-"""The jars of a released Flink that a cluster needs, and our job, compiled against them."""
+"""Fetches the jars of a released Flink that a cluster needs, and compiles our job against them."""
 
 import zipfile
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Distribution(NamedTuple):
 
 
 def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
-    """Fetch and compile it unless that was done before. `options`: for pip. Raises FlinkError."""
+    """Fetch the jars and compile the job, unless that is done. `options`: of pip. Raises FlinkError."""
     jars = job_jars(release, options)
     classes = compiled_of(release, _sources(), jars)
     return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars[:1]))

@@ -1,4 +1,4 @@
-"""Faults under which checkpoints fail, and their effect: what the REST interface and the logs show of it."""
+"""Measures the effect of faults that make checkpoints fail, in the REST interface and in the logs."""
 
 import re
 import time
@@ -15,20 +15,21 @@ from conformance.engines.processes import Processes
 from conformance.engines.schedule import Kind
 
 HEALTHY_SECONDS: Final = 30.0
-"""How long a fault waits for the next completed checkpoint: a job that restarts fails checkpoints anyway."""
+"""Maximum time in seconds that a fault waits for a completed checkpoint. While a job restarts, checkpoints
+fail without a fault."""
 LONGER_SECONDS: Final = 2.0
-"""The further seconds that a fault may last if no checkpoint has failed yet."""
+"""Maximum time in seconds by which a fault is prolonged if no checkpoint has failed yet."""
 _SHOWN_SECONDS: Final = 3.0
-"""The seconds within which the effect must be visible."""
+"""Maximum time in seconds from the end of the fault until its effect is visible."""
 _ANSWERED_SECONDS: Final = 20.0
-"""How long the job manager may take to answer."""
+"""Maximum time in seconds until the job manager answers."""
 _WAIT: Final = 0.05
 _MESSAGE: Final = 100
 
 
 @contextmanager
 def present(file: Path) -> Iterator[None]:
-    """The file exists within the block."""
+    """Make the file exist within the block."""
     file.touch()
     try:
         yield
@@ -37,7 +38,7 @@ def present(file: Path) -> Iterator[None]:
 
 
 class Effect:
-    """The visible effect of a fault of this kind, from the next completed checkpoint on."""
+    """Measures the visible effect of a fault. The constructor waits for the next completed checkpoint."""
 
     def __init__(self, kind: Kind, port: int, processes: Processes) -> None:
         self._kind, self._port, self._processes = kind, port, processes
@@ -48,11 +49,11 @@ class Effect:
         self._before = self._counts()
 
     def of(self, fault: AbstractContextManager[None], seconds: float) -> dict[str, Any]:
-        """Let the fault last, a little longer if no checkpoint fails. Returns its effect.
+        """Apply the fault for this time, and somewhat longer if no checkpoint fails. Returns its effect.
 
-        `failed` and `completed` are numbers of checkpoints, `lines` is the number of lines of the logs that
-        show this kind of fault, and `messages` are the reasons of failures that REST reports. Raises
-        RoundError if the job manager does not answer.
+        `failed` and `completed` are numbers of checkpoints, and `lines` is the number of lines of the logs
+        that show this kind of fault. `messages`: by reason of a failure that REST reports, the number of
+        checkpoints. Raises RoundError if the job manager does not answer.
         """
         with fault:
             time.sleep(seconds)
@@ -66,7 +67,7 @@ class Effect:
         }
 
     def _wait(self, seconds: float, happened: Callable[[], bool]) -> None:
-        """Wait until it has happened, but not longer than this."""
+        """Wait until `happened` returns True, for at most this time."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and not happened():
             time.sleep(_WAIT)
@@ -79,7 +80,7 @@ class Effect:
         return {name: now[name] - self._before[name] for name in ("failed", "completed")}
 
     def _lines(self) -> int:
-        """The lines since the beginning that show the fault."""
+        """The number of lines, since the constructor has ended, that show the fault."""
         shows = re.compile((self._kind.shows or "").encode())
         found = 0
         for log in of_cluster(self._processes):
@@ -95,7 +96,7 @@ class Effect:
         return counts
 
     def _messages(self) -> dict[str, int]:
-        """The number of newest checkpoints that REST reports with each reason."""
+        """By reason: the number of checkpoints that have failed since the fault, as REST reports them."""
         return dict(
             Counter(
                 str(one.get("failure_message"))[:_MESSAGE]
@@ -106,7 +107,7 @@ class Effect:
         )
 
     def _answers(self) -> list[dict[str, Any]]:
-        """The numbers of checkpoints of each job. Raises RoundError."""
+        """The REST interface's answer about the checkpoints of each job. Raises RoundError."""
         until = time.monotonic() + _ANSWERED_SECONDS
         while True:
             try:

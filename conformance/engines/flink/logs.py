@@ -1,4 +1,4 @@
-"""The logs of a cluster's processes as one log, and what the monitor of Flink's logs finds in it."""
+"""Merges the logs of a cluster's processes, and runs the monitor of Flink's logs on the result."""
 
 import heapq
 import re
@@ -18,18 +18,18 @@ _SHOWN = 3
 
 
 def of_cluster(processes: Processes) -> list[Path]:
-    """The logs of the job managers and task managers that were started so far."""
+    """The log files of the job managers and task managers that were started so far."""
     return [one.log for one in processes.started if one.name in {"job-manager", "task-manager"}]
 
 
 def merged(logs: Sequence[Path]) -> Iterator[str]:
-    """The records of all logs in the order of their times; those of one log stay in their order."""
+    """Yield the records of all logs in the order of their times. Those of one log stay in their order."""
     for _, record in heapq.merge(*map(_records, logs), key=lambda one: one[0]):
         yield record
 
 
 def validated(logs: Sequence[Path], into: Path) -> dict[str, Any]:
-    """Write the merged log into a file, and let the monitor of Flink's logs read it.
+    """Write the merged log into the file `into`, and run the monitor of Flink's logs on it.
 
     Returns the verdict, the numbers of lines about the protocol and of lines that were replayed through the
     model, the rules of which a line was judged, and the first alarms.
@@ -59,7 +59,7 @@ def _describe(alarm: Alarm) -> str:
 
 
 def _records(log: Path) -> Iterator[tuple[str, str]]:
-    """The records of one log with their times; a line that begins none belongs to the record before."""
+    """Yield the records of one log with their times. Other lines continue the record before them."""
     stamp = ""
     lines: list[str] = []
     for line in log.read_text("utf-8", "replace").splitlines(keepends=True):
@@ -68,5 +68,5 @@ def _records(log: Path) -> Iterator[tuple[str, str]]:
                 yield stamp, "".join(lines)
             stamp, lines = line[:_STAMP], []
         lines.append(line)
-    if lines and stamp and lines[-1].endswith("\n"):  # a killed process leaves a torn line
+    if lines and stamp and lines[-1].endswith("\n"):  # a killed process may leave an incomplete last line
         yield stamp, "".join(lines)

@@ -1,8 +1,8 @@
-"""The folder of the checkpoints as a small file system of its own, which can be read-only or full.
+"""Makes the folder of the checkpoints a small file system of its own, which can become read-only or full.
 
-The file system is mounted in a mount namespace of its own, whose one process sleeps. The folder is a link to
-it. So the mount ends with that process, and nothing of it is left on the machine. Other users than root need
-a user namespace for it.
+The file system is mounted in its own mount namespace, which one sleeping process keeps alive. The folder is a
+link into that process's view of the file system. When the process ends, the mount ends, and nothing is left
+on the machine. Without root, the mount needs a user namespace too.
 """
 
 import errno
@@ -19,9 +19,9 @@ from typing import BinaryIO, Final
 from conformance.engines.engine import EngineSetUpError, Place, RoundError
 
 MEGABYTES: Final = 64
-"""The size of the file system."""
+"""The size of the file system in MiB."""
 _SECONDS: Final = 10.0
-"""How long a mount may take; it cannot become read-only while a file is open for writing."""
+"""Maximum time of a mount. The file system cannot become read-only while a file is open for writing."""
 _WAIT: Final = 0.01
 _MOUNT: Final = f'mount -t tmpfs -o size={MEGABYTES}m none "$0" && exec sleep infinity'
 _BLOCK: Final = bytes(1 << 16)
@@ -56,7 +56,7 @@ class MountedFolder:
 
     @contextmanager
     def read_only(self) -> Iterator[None]:
-        """Nobody can write into the folder within the block. Raises RoundError."""
+        """Make the folder read-only within the block. Raises RoundError if it cannot be mounted so."""
         self._remount("ro")
         try:
             yield
@@ -65,7 +65,7 @@ class MountedFolder:
 
     @contextmanager
     def full(self) -> Iterator[None]:
-        """Keep the file system full within the block; space that Flink frees is filled again."""
+        """Keep the file system full within the block: space that Flink frees is filled again."""
         filler = self._seen / "filler"
         ends = threading.Event()
         with filler.open("wb", buffering=0) as file:
@@ -95,7 +95,7 @@ def _keep_full(file: BinaryIO, ends: threading.Event) -> None:
 
 
 def _is_mounted(folder: Path) -> bool:
-    """Whether a process sees a mount there; False if the process has ended."""
+    """Whether the folder is a mount point; False if the process whose view it is in has ended."""
     try:
         return folder.is_mount()
     except OSError:
@@ -103,7 +103,7 @@ def _is_mounted(folder: Path) -> bool:
 
 
 def _fill(file: BinaryIO) -> None:
-    """Write until there is no space."""
+    """Write until no space is left."""
     try:
         while True:
             file.write(_BLOCK)

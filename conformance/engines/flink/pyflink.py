@@ -1,4 +1,4 @@
-"""PyFlink on the same cluster: the jars are those of its package, and a Python process builds the job."""
+"""Runs PyFlink on the same cluster, with the jars of its package. A Python process builds the job."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,10 @@ _JOB = Path(__file__).parents[1] / "python" / "jobs" / "pyflink_job.py"
 
 
 def with_python(distribution: Distribution, python: str) -> Distribution:
-    """The compiled source of the job with the jars of this Python's PyFlink. Raises EngineSetUpError."""
+    """The distribution with our compiled classes and the jars of this Python's PyFlink.
+
+    `python`: the path of the interpreter. Raises EngineSetUpError if it has no PyFlink.
+    """
     classes = distribution.class_path.partition(":")[0]
     jars = sorted(_package(python).glob("lib/*.jar"))
     return distribution._replace(class_path=":".join([classes, *map(str, jars)]))
@@ -29,31 +32,31 @@ def _package(python: str) -> Path:
 
 @dataclass
 class PyFlinkCluster(FlinkCluster):
-    """The job's functions run in Python. `execution`: in a `thread` of Java, or in a separate `process`."""
+    """A cluster whose job has Python functions. Setting `execution`: in a Java `thread`, or a `process`."""
 
     python: str = field(kw_only=True)
 
     job_class: ClassVar[str] = "org.apache.flink.client.python.PythonDriver"
 
     def job_words(self) -> Sequence[str]:
-        """The client of PyFlink takes the file of the job, then the words of the job."""
+        """The arguments of PyFlink's client, with the file of the job, then those of the job."""
         words = ["-pyclientexec", self.python, "-pyexec", self.python, "-py", str(_JOB)]
         return [*words, str(self.place.lanes), str(LANES), str(self.place.output), str(self.place.progress)]
 
     def state(self) -> None:
-        """PyFlink's state consists of pickled Python values, which our jobs cannot read."""
+        """Return None: PyFlink's state consists of pickled Python values, which our job cannot read."""
         return
 
     def environment(self) -> dict[str, str]:
-        """The folder in which Flink finds the jar for Python; otherwise its start scripts name it."""
+        """Name the folder in which Flink finds the jar for Python. Flink's start scripts would set it."""
         return {"FLINK_OPT_DIR": str(_package(self.python) / "opt")}
 
     def more_settings(self) -> dict[str, str]:
-        """Small bundles: a checkpoint waits until the records of a bundle have come back from Python."""
+        """Settings for Python. Bundles are small, because a checkpoint waits for the end of a bundle."""
         return {
             "python.executable": self.python,
             "python.client.executable": self.python,
-            "python.pythonpath": str(_package(self.python).parent),  # a thread does not look there by itself
+            "python.pythonpath": str(_package(self.python).parent),  # execution in a thread needs it
             "python.execution-mode": self.settings["execution"],
             "python.fn-execution.bundle.size": "100",
             "python.fn-execution.bundle.time": "20",

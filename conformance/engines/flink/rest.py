@@ -1,4 +1,4 @@
-"""The REST interface of a job manager, as far as a campaign needs it."""
+"""Requests to the REST interface of a job manager, as far as a campaign needs them."""
 
 import threading
 import urllib.error
@@ -13,9 +13,9 @@ from conformance.observe.monitor.reports import Alarm
 from conformance.observe.monitor.rest import RestWatch, UnreachableError
 
 SECONDS = 5.0
-"""The time limit of one answer."""
+"""Maximum time in seconds until an answer."""
 POLLED_SECONDS = 0.5
-"""The time between two polls."""
+"""The time between two polls, in seconds."""
 _SHOWN = 3
 
 
@@ -24,7 +24,7 @@ class RestError(RuntimeError):
 
 
 def ask(port: int, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The answer to GET, or to POST if there is a body. Raises RestError."""
+    """Return the JSON answer to a GET, or to a POST if there is a body. Raises RestError."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}",
         data=None if body is None else orjson.dumps(body),
@@ -39,7 +39,7 @@ def ask(port: int, path: str, body: Mapping[str, Any] | None = None) -> dict[str
 
 
 class RestPoll:
-    """Polls the numbers of checkpoints from another thread, and judges them as `trace flink --rest` does."""
+    """Polls the job manager from a thread, and judges its answers as `trace flink --rest` does."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -52,7 +52,7 @@ class RestPoll:
         self._thread.start()
 
     def end(self) -> dict[str, Any]:
-        """Stop. Returns the number of answered polls, the rules that were judged, and the first alarms."""
+        """Stop polling. Returns the number of answered polls, the judged rules, and the first alarms."""
         self._stop.set()
         self._thread.join(2 * SECONDS)
         alarms = [f"{urlsplit(one.place.file).path}: {one.rule}: {one.sentence}" for one in self._alarms]

@@ -1,4 +1,4 @@
-"""The keyed state in a savepoint, which a small job of ours reads, independently of the output of the job."""
+"""Reads the keyed state in a savepoint with a small Java program, independently of the job's output."""
 
 import subprocess
 from collections.abc import Hashable, Sequence
@@ -9,11 +9,11 @@ from conformance.engines.feed import KEYS
 from conformance.observe.guarantees.guarantee import Totals
 
 SECONDS: Final = 120.0
-"""How long the job may take."""
+"""Maximum time in seconds of the program."""
 
 
 def state_in(savepoint: str, java: Sequence[str], place: Place) -> dict[Hashable, Totals]:
-    """The state of each key that has one. `java`: the command up to the class. Raises RoundError."""
+    """The state of each key that has one. `java`: the command before the class. Raises RoundError."""
     file = place.folder / "state.csv"
     reads = place.processes.start(
         "state", [*java, "barrierspec.engines.StateReader", savepoint, str(KEYS), str(file)]

@@ -1,4 +1,4 @@
-"""A table of PostgreSQL as the output of a cluster: its server, the driver for Java, the committed rows."""
+"""A table of PostgreSQL as the output of a cluster: starts the server, and reads the committed rows."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from conformance.torture.servers.postgres_server import PostgresServer, ServerFa
 DRIVER: Final = Path("/usr/share/java/postgresql.jar")
 """Where Debian's package `libpostgresql-jdbc-java` installs the driver of PostgreSQL for Java."""
 _PREPARED: Final = 500
-"""Transactions of failed checkpoints stay prepared: no state of the job names them."""
+"""Maximum number of prepared transactions. Those of failed checkpoints stay prepared: no state names them."""
 
 
 class CommittedTable:
-    """A server of its own, with a table that has the committed rows in its one column.
+    """A PostgreSQL server with one table, whose one column holds the committed rows.
 
     Raises EngineSetUpError if the server cannot be started, or Java has no driver for it.
     """
@@ -49,7 +49,7 @@ class CommittedTable:
         return [line for (line,) in self._rows("SELECT line FROM committed")]
 
     def left(self) -> int:
-        """Number of transactions that are prepared now. Raises EngineError if the server does not answer."""
+        """The number of prepared transactions. Raises EngineError if the server does not answer."""
         return len(self._rows("SELECT gid FROM pg_prepared_xacts"))
 
     def stop(self) -> None:

@@ -1,1 +1,1 @@
-"""Engines that are used from Python: each in an environment of its own, its job in `jobs/`."""
+"""Engines that are used from Python. Each has its own environment, and its job in `jobs/`."""

@@ -22,7 +22,7 @@ JOBS = Path(__file__).parent / "jobs"
 
 
 def rows_in(file: Path) -> list[str]:
-    """The lines of a file that may be growing, or may not be there."""
+    """The lines of a file that may still grow; none if it does not exist."""
     with suppress(FileNotFoundError):
         return file.read_text("utf-8", "replace").splitlines()
     return []
@@ -30,7 +30,7 @@ def rows_in(file: Path) -> list[str]:
 
 @dataclass
 class Spark(OneProcess):
-    """Structured Streaming in local mode; its coordinator and its workers of Python can be killed apart."""
+    """Structured Streaming in local mode. Its coordinator and its Python workers can be killed separately."""
 
     python: str = field(kw_only=True)
 
@@ -39,7 +39,7 @@ class Spark(OneProcess):
     )
 
     def command(self) -> Sequence[str]:
-        """The command of the job; its specification is in a file."""
+        """The command of the job. It writes the specification of the job into a file."""
         file = self.place.folder / "spec.json"
         folders = {
             name: str(getattr(self.place, name))
@@ -59,7 +59,7 @@ class Spark(OneProcess):
         return [self.python, str(JOBS / "spark_job.py"), str(file)]
 
     def environment(self) -> dict[str, str]:
-        """The addresses, and the archive of classes if there is one: it halves the start of Java."""
+        """The addresses, and the class-data archive if there is one, which halves the time to start Java."""
         found = {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": self.python,
@@ -72,7 +72,7 @@ class Spark(OneProcess):
         return found
 
     def inject(self, fault: Fault) -> None:
-        """A worker is a process of Python that Spark has started; the coordinator is the whole job."""
+        """As in `Engine`. A worker is a Python process that Spark has started; the coordinator is the job."""
         if fault.kind is Kind.KILL_COORDINATOR:
             self.kill(fault)
         elif fault.kind is Kind.KILL_WORKER:
@@ -88,7 +88,7 @@ class Spark(OneProcess):
             super().inject(fault)
 
     def lines(self) -> Sequence[str]:
-        """The files that the log of the sink names, as Spark reads them; of other sinks, those not hidden."""
+        """The lines of the files in the sink's log, as Spark reads them; else of the visible files."""
         if self.settings["sink"] == "files":
             return [line for file in committed_by_spark(self.place.output) for line in rows_in(file)]
         return [
@@ -99,7 +99,7 @@ class Spark(OneProcess):
         ]
 
     def completed(self) -> int | None:
-        """The number of the newest micro-batch that is committed."""
+        """The number of the newest committed micro-batch."""
         folder = self.place.checkpoints / "commits"
         if not folder.is_dir():
             return 0
@@ -113,7 +113,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def committed_by_spark(output: Path) -> Iterator[Path]:
-    """The files that the log of Spark's sink names; a compact log repeats the lines of earlier ones."""
+    """The files that the log of Spark's sink names, each once: a compact log repeats earlier lines."""
     named: dict[str, None] = {}
     log = output / "_spark_metadata"
     for file in sorted(log.iterdir()) if log.is_dir() else ():
@@ -126,12 +126,15 @@ def committed_by_spark(output: Path) -> Iterator[Path]:
 
 @dataclass
 class Bytewax(OneProcess):
-    """Bytewax with its recovery store, two threads of workers, and its sink into a file."""
+    """Bytewax with its recovery store, worker threads, and its sink into a file."""
 
     python: str = field(kw_only=True)
 
     def command(self) -> Sequence[str]:
-        """A snapshot a second, the least that its command line takes; the first start makes the store."""
+        """The command, with a snapshot each second, which is the minimum. The first call makes the store.
+
+        Raises EngineSetUpError if Bytewax cannot make it.
+        """
         if self.starts == 1:
             made = subprocess.run(
                 [self.python, "-P", "-m", "bytewax.recovery", str(self.place.checkpoints), "2"],
@@ -149,7 +152,7 @@ class Bytewax(OneProcess):
         ]  # fmt: skip
 
     def environment(self) -> dict[str, str]:
-        """The folders."""
+        """The folders, and the file that announces the end of the input."""
         names = ("lanes", "output", "progress")
         return {
             "ENGINE_END": str(self.end),
@@ -157,20 +160,20 @@ class Bytewax(OneProcess):
         }
 
     def lines(self) -> Sequence[str]:
-        """The lines of its file."""
+        """The lines of the sink's file."""
         return rows_in(self.place.output / "rows")
 
 
 @dataclass
 class Pathway(OneProcess):
-    """Pathway with persistence; `sink`: a `new-file` with each start, or the `same-file`."""
+    """Pathway with persistence. Setting `sink`: a `new-file` for each start, or always the `same-file`."""
 
     python: str = field(kw_only=True)
 
     kinds = frozenset({Kind.KILL_WORKER, Kind.FREEZE, Kind.NO_FOLDER, Kind.DISK_FULL, Kind.STOP})
 
     def command(self) -> Sequence[str]:
-        """The folders are its words."""
+        """The command, with the folders as arguments."""
         number = self.starts if self.settings["sink"] == "new-file" else 1
         folders = (
             self.place.chunks,
@@ -181,14 +184,14 @@ class Pathway(OneProcess):
         return [self.python, str(JOBS / "pathway_job.py"), *map(str, folders)]
 
     def lines(self) -> Sequence[str]:
-        """The rows of the updates that add, not of those that take back."""
+        """The rows of updates that add rows (`diff` > 0), not of those that retract rows."""
         rows: list[str] = []
         for file in sorted(self.place.output.iterdir()):
             for line in rows_in(file):
                 try:
                     update = orjson.loads(line)
                 except orjson.JSONDecodeError:
-                    continue  # it is being written
+                    continue  # the job is writing this line
                 if update["diff"] > 0:
                     rows += update["rows"].split(";")[1:]
         return rows

@@ -1,4 +1,4 @@
-"""Environments of engines that are installed from PyPI: one each in the cache folder, made once."""
+"""Installs engines from PyPI, each in its own virtual environment in the cache folder, once."""
 
 import subprocess
 import sys
@@ -9,19 +9,22 @@ from conformance.adapters.flink.releases import cache_root
 from conformance.engines.engine import EngineSetUpError
 
 SECONDS = 1_800.0
-"""How long an installation may take."""
+"""Maximum time in seconds of an installation."""
 _LISTED = tomllib.loads(
     files("conformance.engines.python").joinpath("environments.toml").read_text(encoding="utf-8")
 )
 
 
 def version_of(engine: str) -> str:
-    """The version that is installed."""
+    """The version of the engine that `environments.toml` requires."""
     return str(_LISTED[engine]["requires"][0].partition("==")[2])
 
 
 def python_of(engine: str) -> str:
-    """The Python of an engine's environment, which is made if it is not there. Raises EngineSetUpError."""
+    """The path of the interpreter in an engine's environment, which is made first if it does not exist.
+
+    Raises EngineSetUpError if the installation fails.
+    """
     folder = cache_root() / "engines" / f"{engine}-{version_of(engine)}"
     python = folder / "bin" / "python"
     good = folder / "installed"

@@ -21,7 +21,7 @@ _RESTART_SECONDS = 0.5
 
 @dataclass
 class OneProcess(Engine):
-    """The job is a process; each start of it continues from what the engine has stored."""
+    """An engine whose job is one process. Each start continues from the state that the engine has stored."""
 
     job: Started = field(init=False)
     starts: int = field(default=0, init=False)
@@ -36,7 +36,7 @@ class OneProcess(Engine):
         """The command line of the next start."""
 
     def environment(self) -> dict[str, str]:
-        """Variables of its environment."""
+        """Environment variables of the process."""
         return {}
 
     def start(self) -> None:
@@ -45,7 +45,7 @@ class OneProcess(Engine):
         self.job = self.place.processes.start(type(self).__name__.lower(), self.command(), self.environment())
 
     def inject(self, fault: Fault) -> None:
-        """Inject it."""
+        """As in `Engine`. Raises ValueError for a kind that is not one of `kinds`."""
         match fault.kind:
             case Kind.KILL_WORKER:
                 self.kill(fault)
@@ -69,13 +69,13 @@ class OneProcess(Engine):
                 raise ValueError(f"expected one of {self.kinds}, got {other}")
 
     def kill(self, fault: Fault) -> None:
-        """SIGKILL to the whole job, and start it again."""
+        """Send SIGKILL to the whole job, and start it again."""
         del fault
         self.job.kill()
         self.start()
 
     def stop(self) -> None:
-        """SIGTERM, and SIGKILL if that does not end it."""
+        """Send SIGTERM to the job, wait at most STOPS_SECONDS, then send SIGKILL to its group."""
         os.kill(self.job.process.pid, signal.SIGTERM)
         until = time.monotonic() + STOPS_SECONDS
         while self.job.alive and time.monotonic() < until:
@@ -83,7 +83,7 @@ class OneProcess(Engine):
         self.job.kill()
 
     def supervise(self) -> None:
-        """Start it again if it has ended before the end of the input."""
+        """Start the job again if it has ended before the end of the input, or with an error."""
         code = self.job.process.poll()
         if code is not None and not (code == 0 and self.end.exists()):
             self.ended(f"{self.job.name}, {code}: {self.job.last_line()}")
@@ -91,11 +91,11 @@ class OneProcess(Engine):
             self.start()
 
     def over(self) -> bool:
-        """Whether the job has ended as it should."""
+        """Whether the job has ended without an error after the input was complete."""
         return self.job.process.poll() == 0 and self.end.exists()
 
     def completed(self) -> int | None:
-        """Unknown."""
+        """Return None: the engine does not show it."""
         return None
 
     def children(self) -> list[psutil.Process]:

@@ -1,8 +1,8 @@
-"""The state of a replay at a cut, as far as the lines of one checkpoint before it show it.
+"""Builds the state of a replay at a cut from the lines of the last checkpoint before it.
 
-The replay begins after the previous checkpoint, with nothing under way, and replays the lines up to the cut.
-Facts that these lines do not show, such as aborts that a task remembers, are assumed to be absent. The
-assumed state is used only if it equals the state that the replay of the earlier part reaches at the cut.
+A replay begins after the checkpoint before the last one, with nothing under way, and reads the lines up to
+the cut. Facts that these lines do not show, such as aborts that a task remembers, are assumed to be absent.
+The assumed state is used only if it equals the state that the replay of the earlier part reaches at the cut.
 """
 
 import re
@@ -15,14 +15,14 @@ from conformance.observe.run_state import NotQuietError, Run, Settings
 from conformance.observe.task import TaskReader
 
 _MOST_STATUSES = 10_000
-"""The maximum number of lines from the start of an attempt until its tasks run."""
+"""Maximum number of lines that are searched, from the start of an attempt, for tasks that become RUNNING."""
 _MOST_FIRST = 16
-"""The maximum number of lines of the runtime at the beginning of a task's file."""
+"""Maximum number of lines of the runtime that are read at the beginning of a task's file."""
 _PRE_COMMIT = "pre_commit"
 
 
 class Parts:
-    """The readers of a replay and what they share."""
+    """The readers of a replay, and the state that they share."""
 
     def __init__(self, run: Run, coordinator: CoordinatorReader, tasks: list[TaskReader]) -> None:
         self.run = run
@@ -41,7 +41,7 @@ def new_run(log: EventLog) -> Run:
 def assumed(log: EventLog, settings: Settings, cut: Cut) -> Parts:
     """The readers of the coordinator and of the attempt's tasks at the cut.
 
-    Raises NotQuietError if something is under way there, and what a replay raises.
+    Raises NotQuietError if something is under way at the cut, and what a replay raises.
     """
     run = new_run(log)
     coordinator = CoordinatorReader(run, log.coordinator, settings)
@@ -71,7 +71,11 @@ def assumed(log: EventLog, settings: Settings, cut: Cut) -> Parts:
 
 
 def _first(file: LogFile, span: Span, most: int, until: str | None) -> list[Line]:
-    """The first lines, up to a line of kind `until`; if `until` is None, the lines before the first event."""
+    """At most `most` lines of `span`, before the first line of kind `until`.
+
+    If `until` is None: the lines before the first event of a gate or subtask. Raises NotQuietError if there
+    is no such line.
+    """
     found: list[Line] = []
     for line in file.lines(span=span):
         if len(found) == most or (until is None and line.component in {"gate", "subtask"}):
@@ -96,7 +100,7 @@ def _transaction(file: LogFile, cut: Cut) -> int:
 
 
 def _restore_offset(run: Run, log: EventLog, file: LogFile, restored: int) -> None:
-    """The offset that an earlier attempt of the source had at the restored checkpoint, if its file has it."""
+    """Set the offset that an earlier attempt of the source had at the restored checkpoint, if logged."""
     pattern = re.compile(
         rb'\{"kind": ?"broadcast_barrier", ?"checkpoint": ?%d\}.*"offset": ?(\d+)' % restored
     )

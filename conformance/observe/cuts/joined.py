@@ -1,7 +1,7 @@
-"""One log validated in parts: the cuts, the parts side by side, and the one result.
+"""Validates one log in parts: finds the cuts, validates the parts in parallel, and joins their results.
 
-The result is that of a sequential validation, with its places and counts. If a part has found anything, or a
-state at a cut was assumed wrongly, the log is validated sequentially, and that is the result.
+The result, with its places and counts, is that of a sequential validation. If a part has a finding, or the
+assumed state at a cut is wrong, the log is validated sequentially instead.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -21,7 +21,7 @@ from conformance.observe.situations import REQUIRED, possible
 from conformance.observe.validate import MALFORMED_LINE, TraceResult, result_of, validate
 
 Map = Callable[[Sequence[PartRange]], Iterable[Validated]]
-"""Validates parts, side by side; the results are in their order."""
+"""Validates parts, in parallel or not. The results are in the order of the parts."""
 _FINDINGS = (Rejected, EventLogError, *MALFORMED_LINE)
 
 
@@ -32,9 +32,9 @@ def validate_in_parts(
     required: Collection[str] = REQUIRED,
     side_by_side: Map | None = None,
 ) -> TraceResult:
-    """Validate the event log in `folder` in at most `number` parts; the result is that of `validate`.
+    """Validate the event log in `folder` in at most `number` parts. The result is that of `validate`.
 
-    `side_by_side`: validates the parts, by default in as many processes. Raises as `validate`.
+    `side_by_side`: validates the parts; by default `in_processes`. Raises as `validate`.
     """
     settings = settings or Settings()
     log = find(folder)
@@ -57,7 +57,7 @@ def in_processes(ranges: Sequence[PartRange]) -> list[Validated]:
 
 
 def outcome(ranges: PartRange) -> Validated:
-    """Validate a part. A finding in it makes the part not whole: the sequential validation reports it."""
+    """Validate a part. After a finding the result is not whole, and the sequential validation reports it."""
     try:
         return validated(ranges)
     except _FINDINGS:
@@ -94,7 +94,7 @@ def _is_quiet(log: EventLog, settings: Settings, cut: Cut) -> bool:
 
 
 def _joined(parts: Sequence[Validated], required: Collection[str]) -> TraceResult | None:
-    """The result of the whole log; None if the parts do not stand for it."""
+    """The result of the whole log; None if it has to be validated sequentially."""
     if not all(part.is_whole for part in parts):
         return None
     if any(one.end != other.begin for one, other in pairwise(parts)):

@@ -16,14 +16,14 @@ from conformance.observe.task import TaskReader
 
 
 class PartRange(NamedTuple):
-    """One part of a log, for a process that validates it."""
+    """One part of a log: the input of a process that validates it."""
 
     folder: Path
     settings: Settings
     begin: Cut | None
     """None: the beginning of the log."""
     end: Cut | None
-    """None: its end."""
+    """None: the end of the log."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Validated:
     """The result of validating a part. If the part was not validated to its end, the result is not used."""
 
     is_whole: bool = False
-    """Every line was accepted, and nothing was under way at the cuts."""
+    """Whether every line was accepted, and nothing was under way at the cuts."""
     begin: object = None
     """The state that was assumed at its beginning."""
     end: object = None
@@ -52,9 +52,9 @@ class Validated:
 
 
 def state_at(parts: Parts, cut: Cut) -> object:
-    """Everything that influences the replay after the cut. Equal values give equal replays.
+    """All data that influences the replay after the cut. After equal data the replay is equal.
 
-    Raises NotQuietError if something is under way.
+    Raises NotQuietError if something is under way at the cut.
     """
     run, checkpoint, attempt = parts.run, cut.last.checkpoint, cut.attempt
     if run.causes.in_flight(attempt):
@@ -76,7 +76,7 @@ def state_at(parts: Parts, cut: Cut) -> object:
 
 
 def validated(bounds: PartRange) -> Validated:
-    """Validate one part. Raises what a replay raises, for a rejection and for a line that cannot be read."""
+    """Validate one part. Raises what a replay raises for a rejected or malformed line."""
     found, log = Validated(), find(bounds.folder)
     with without_collection():
         try:
@@ -104,7 +104,7 @@ def _begun(log: EventLog, bounds: PartRange) -> Parts:
 
 
 def _continue(parts: Parts, log: EventLog, bounds: PartRange) -> None:
-    """Let the readers read the lines of the part; the files of later attempts are of later parts."""
+    """Let the readers continue with the lines of the part. Files of later attempts belong to later parts."""
     before = -1 if bounds.begin is None else bounds.begin.attempt
     known = {reader.file.name for reader in parts.tasks}
     sinks = {file.task for file in log.tasks if file.mentions("sink")}
@@ -126,7 +126,7 @@ def _rejects(reader: TaskReader) -> bool:
 
 
 def _forget_counts(run: Run) -> None:
-    """The lines before the cut were counted by the part before."""
+    """Set the counts to zero: the part before has counted the lines before the cut."""
     run.add_up()
     run.events = run.cuts_compared = 0
     run.rules.clear()

@@ -1,7 +1,7 @@
-"""The places where a log can be cut: after a completed checkpoint of which every task was notified.
+"""Finds places where a log can be cut: after a completed checkpoint of which every task was notified.
 
 The coordinator's file is cut after the line in which the checkpoint becomes complete. A task's file is cut
-after the line in which the task is notified, and the lines in which its sink and its offsets carry this out.
+after the line in which the task is notified, and after the lines in which its sink or offsets commit for it.
 """
 
 import mmap
@@ -18,7 +18,7 @@ from conformance.observe.eventlog import EventLog, LogFile, Span
 MOST_TRIED = 64
 """Maximum number of completed checkpoints that are tried for one cut. If none fits, there is no cut."""
 _SEARCHED = 0.8
-"""The search for a checkpoint in a file begins at this share of its expected place."""
+"""The search for a checkpoint begins at this share of its expected offset in the file."""
 _COMPLETE = re.compile(rb'\{"kind": ?"complete", ?"checkpoint": ?(\d+)\}')
 _OBEYS = re.compile(rb'"component": ?"(?:sink|offsets)"')
 _ATTEMPT = re.compile(rb'\{"attempt": ?(\d+),')
@@ -31,7 +31,7 @@ class Completion(NamedTuple):
 
     checkpoint: int
     places: dict[str, Span]
-    """By name of the file: the rest of the file after the checkpoint."""
+    """By name of the file: the lines after the checkpoint."""
 
 
 class Cut(NamedTuple):
@@ -39,15 +39,15 @@ class Cut(NamedTuple):
 
     attempt: int
     started: Span
-    """The line of the coordinator's file in which the attempt starts, and the lines after it."""
+    """The part of the coordinator's file from the line in which the attempt starts."""
     restores: int
-    """The number of restores until the attempt started."""
+    """The number of restores of this coordinator until the attempt started."""
     completed: tuple[int, ...]
-    """The checkpoints that are complete before the last one, as many as the coordinator retains."""
+    """The checkpoints that completed before `last`, ascending, as many as the coordinator retains."""
     before: Completion
-    """The last of them."""
+    """The last of `completed`."""
     last: Completion
-    """The cut is after this one."""
+    """The checkpoint after which the log is cut."""
 
 
 class _Content:
@@ -69,7 +69,7 @@ class _Content:
         return len(self.bytes) if end < 0 else end + 1
 
     def span(self, place: int) -> Span:
-        """The rest of the file from `place` on, the beginning of a line."""
+        """The part of the file from `place` on, which is the beginning of a line."""
         lines, step = 0, 1 << 24
         for begin in range(0, place, step):
             lines += self.bytes[begin : min(begin + step, place)].count(b"\n")
@@ -77,7 +77,7 @@ class _Content:
 
 
 def cuts_near(log: EventLog, share: float, retain: int) -> Iterator[Cut]:
-    """Yield the places at which the log may be cut, from that share of the coordinator's file on."""
+    """Yield places at which the log may be cut. The search begins at this share of the coordinator's file."""
     if any(not file.path.stat().st_size for file in (log.coordinator, *log.tasks)):
         return
     with closing(_Content(log.coordinator)) as coordinator:
@@ -129,7 +129,7 @@ def _completions(
 ) -> list[Completion] | None:
     """The places after each checkpoint; None if a task was not notified of one.
 
-    `both`: the ids, with their places in the coordinator's file. One file of a task is open at a time.
+    `both`: two ids, each with its offset in the coordinator's file. One file of a task is open at a time.
     """
     places = [{coordinator.name: coordinator.span(coordinator.after_line(at))} for _, at in both]
     for file in tasks:
@@ -143,7 +143,7 @@ def _completions(
 
 
 def _after_notification(checkpoint: int, task: _Content, share: float) -> Span | None:
-    """The rest of the file after the notification and the lines that carry it out; None if there is none."""
+    """The part of the file after the notification and the lines that carry it out; None without one."""
     received = re.compile(rb'"complete_notification", ?"checkpoint": ?%d[,}]' % checkpoint)
     found = received.search(task.bytes, int(len(task.bytes) * share * _SEARCHED))
     found = found or received.search(task.bytes)

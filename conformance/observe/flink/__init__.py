@@ -1,9 +1,10 @@
 """Validation of the logs of real Flink jobs.
 
 `records` reads a log in any layout, `grammar` parses its lines by the table in `lines.toml`, `unreadable`
-finds lines about the protocol that match nothing in the table, and `reading` joins them in one pass. `survey`
-looks over all lines, `order` replays them thread by thread through `jobmanager` and `subtask`, and `validate`
-gives the result. `corruptions` corrupts accepted logs, to show what the validation detects.
+finds lines about the protocol that match nothing in the table, and `reading` does all this in one pass.
+`survey` collects what all lines show of the job. `order` replays them thread by thread through `jobmanager`
+(with `coordinator`) and `subtask`, and `validate` returns the result. `corruptions` makes `edits` of accepted
+logs, to show what the validation detects.
 """
 
 from conformance.observe.flink.errors import FlinkLogError, UnjudgedError

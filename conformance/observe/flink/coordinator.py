@@ -1,7 +1,7 @@
-"""The checkpoint coordinator's messages, replayed: acknowledgements, and how checkpoints end.
+"""Replays the checkpoint coordinator's lines about acknowledgements and about the ends of checkpoints.
 
-The model's coordinator answers every message at once. The log has the answer in lines of its own, on other
-threads. So each answer is kept, and the line that reports it must find it.
+The model's coordinator returns all effects of a message at once. The log reports them in separate lines, on
+other threads. So the effects are kept, and each line that reports one is checked against them.
 """
 
 from collections import Counter
@@ -15,11 +15,11 @@ from conformance.observe.flink.survey import has_other_reason
 from conformance.observe.replay import Effects, Rejected, unknown_effect
 
 _TIMEOUT = 1 << 40
-"""Virtual ms until a checkpoint would expire; a line of the log reports when it does."""
+"""The model's time-out in virtual ms, too long to pass by itself: a line of the log reports an expiry."""
 
 
 class CoordinatorReplay:
-    """The coordinator's lines about the pending checkpoints."""
+    """Replays the coordinator's lines about messages of tasks and about the ends of checkpoints."""
 
     def __init__(self, run: Run) -> None:
         survey, settings = run.survey, run.settings
@@ -34,21 +34,21 @@ class CoordinatorReplay:
         self.plans: dict[int, dict[str, str]] = {}
         """By checkpoint: the executions that have to acknowledge it, and their tasks."""
         self._leaving = ""
-        """The state for which the job has left RUNNING, until a line shows that the coordinator knows it."""
+        """The job's logged new state, until a line shows that the coordinator knows it; empty: it knows."""
         self._acknowledged: set[tuple[str, int]] = set()
         self._completed: set[int] = set()
         self._aborted: dict[int, str] = {}
-        """The reason, by checkpoint."""
+        """By aborted checkpoint: the reason."""
         self._notified_of_abort: set[tuple[str, int]] = set()
-        """Tasks and the checkpoints of which the model has notified them."""
+        """Tasks, and the checkpoints of whose abort the model has notified them."""
         self._subsumed: Counter[tuple[str, int]] = Counter()
-        """By task and checkpoint: notifications of subsumption without a line yet; -1: nothing subsumed."""
+        """By task and subsumed checkpoint (-1: none): the number of notifications without a line yet."""
         self._discarded: set[int] = set()
-        """Checkpoints that were dropped, without a line yet."""
+        """The checkpoints that were dropped and of which no line has reported it yet."""
         self._cleaned: set[tuple[int, str]] = set()
-        """Checkpoints whose pending form was cleaned, or whose files were deleted."""
+        """Checkpoints and the details (`true`: files deleted) of the lines that have reported a cleaning."""
         self.restored_savepoints: set[int] = set()
-        """Savepoints in the store: when Flink drops one, it logs an attempt to discard it."""
+        """Restored savepoints in the store. When Flink drops one, it logs an attempt to discard it."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.ACKNOWLEDGED: self._acknowledge,
             grammar.ACKNOWLEDGED_TWICE: self._acknowledge_in_vain,
@@ -63,12 +63,12 @@ class CoordinatorReplay:
         }
 
     def handle(self, line: LogLine) -> Wait | None:
-        """Replay one line. Raises Rejected."""
+        """Replay one line. Returns None, or the cause for which it has to wait. Raises Rejected."""
         handler = self._handlers.get(line.kind)
         return None if handler is None else handler(line)
 
     def forget(self, below: int) -> None:
-        """Drop what is known of checkpoints below that id."""
+        """Drop all data about checkpoints below that id."""
         self.plans = {one: plan for one, plan in self.plans.items() if one >= below}
         self._acknowledged = {one for one in self._acknowledged if one[1] >= below}
         self._completed = {one for one in self._completed if one >= below}
@@ -83,11 +83,11 @@ class CoordinatorReplay:
     # ------------------------------------------------------------ notifications that a task receives
 
     def has_acknowledged(self, execution: str, checkpoint: int) -> bool:
-        """Whether the coordinator has counted that acknowledgement."""
+        """Whether the log has reported that the coordinator counts this acknowledgement."""
         return (execution, checkpoint) in self._acknowledged
 
     def wait_for_completion(self, checkpoint: int, task: str) -> Wait | None:
-        """None if the log has reported the completion, else the line waits for it.
+        """Return None if the log has reported the completion, else the Wait for it.
 
         Raises Rejected if the checkpoint was aborted.
         """
@@ -100,9 +100,9 @@ class CoordinatorReplay:
         return Wait(("completion logged", checkpoint), rules, why, "notification before its completion")
 
     def wait_for_abort(self, checkpoint: int, task: str) -> Wait | None:
-        """None if the coordinator has notified the task of the abort, else the line waits for it.
+        """Return None if the coordinator has notified the task of the abort, else the Wait for it.
 
-        Raises Rejected after a completion.
+        Raises Rejected if the checkpoint has completed.
         """
         if (task, checkpoint) not in self._notified_of_abort:
             self._leave()
@@ -117,7 +117,10 @@ class CoordinatorReplay:
         return Wait(("aborted",), rules, why, "notification before the abort")
 
     def take_subsumed(self, task: str, checkpoint: int) -> Wait | None:
-        """Uses up a notification that `checkpoint` (-1: none) was subsumed, or lets the line wait for one."""
+        """Use up one notification that `checkpoint` (-1: none) was subsumed. Returns the Wait without one.
+
+        Raises Rejected if no later completion can subsume the checkpoint.
+        """
         checkpoint = max(checkpoint, -1)
         if self._subsumed[task, checkpoint]:
             self._subsumed[task, checkpoint] -= 1
@@ -147,14 +150,17 @@ class CoordinatorReplay:
         return Wait(("triggered", line.checkpoint), rules, why, "acknowledgement before its trigger")
 
     def _result(self, line: LogLine) -> tuple[Effects, str | None]:
-        """The effects of an acknowledgement, and its result; None if the checkpoint is not pending."""
+        """Step the model with an acknowledgement. Returns its effects, and its result.
+
+        The result is None if the checkpoint is not pending.
+        """
         event = acknowledgement(self._sender(line), line.checkpoint)
         effects = self._coordinator.step(event, "COORD-05")
         results = (effect["result"] for effect in effects if effect["kind"] == "acknowledged")
         return effects, next(results, None)
 
     def _acknowledge(self, line: LogLine) -> Wait | None:
-        """The coordinator has counted an acknowledgement."""
+        """Replay a line which reports that the coordinator has counted an acknowledgement."""
         wait = self._untriggered(line)
         if wait is not None:
             return wait
@@ -189,9 +195,9 @@ class CoordinatorReplay:
         return None
 
     def _fails_to_finalize(self, line: LogLine) -> bool:
-        """Whether it is the last acknowledgement of a checkpoint that a later line reports as failed.
+        """Whether this is the last acknowledgement of a checkpoint, and a later line reports that it failed.
 
-        No other message has ended it: the reason is not one that the model gives itself.
+        Then its finalization has failed: the line's reason is one that the model itself never gives.
         """
         checkpoint, survey = line.checkpoint, self._run.survey
         if checkpoint not in survey.unfinalized or checkpoint in survey.completed:
@@ -205,7 +211,10 @@ class CoordinatorReplay:
         return f"was aborted ({self._aborted.get(checkpoint, 'unknown')})"
 
     def _acknowledge_in_vain(self, line: LogLine) -> Wait | None:
-        """A second acknowledgement, or one of an unknown execution: the model must have the same result."""
+        """Replay a line about a second acknowledgement, or one of an unknown execution.
+
+        Raises Rejected if the model has another result.
+        """
         wait = self._untriggered(line)
         if wait is None:
             expected = "DUPLICATE" if line.kind == grammar.ACKNOWLEDGED_TWICE else "UNKNOWN"
@@ -238,7 +247,7 @@ class CoordinatorReplay:
         self._keep(effects)
 
     def _expire(self, line: LogLine) -> Wait | None:
-        """Time is virtual: it advances to the deadline of that checkpoint."""
+        """Replay an expiry: advance the virtual time to the deadline of the checkpoint."""
         wait = self._untriggered(line)
         if wait is None:
             state = self._coordinator.state.coordinator
@@ -257,7 +266,7 @@ class CoordinatorReplay:
         run = self._run
         subsumed: dict[str, int] = {}
         if len(effects) == 1 and effects[0]["kind"] == "acknowledged":
-            return  # no other line reports it
+            return  # the acknowledgement's own line is its only line
         for effect in effects:
             checkpoint = int(effect.get("checkpoint", -1))
             match effect["kind"]:
@@ -323,7 +332,7 @@ class CoordinatorReplay:
         return self._wait_for_a_completion(rules, why, reordering)
 
     def _clean(self, line: LogLine) -> Wait | None:
-        """A checkpoint is cleaned after it has started: once when it ends, once when its files go."""
+        """Replay a cleaning. A started checkpoint is cleaned at its end, and when its files are deleted."""
         checkpoint, deletes = line.checkpoint, line.detail
         if self.plans and checkpoint >= self._coordinator.state.coordinator.next_id:
             why = f"checkpoint {checkpoint} is cleaned, and it was never started; {self._describe()}"
@@ -336,14 +345,14 @@ class CoordinatorReplay:
         return None
 
     def _wait_for_a_completion(self, rules: tuple[str, ...], why: str, reordering: str) -> Wait:
-        """Wait until a completion may have dropped older checkpoints."""
+        """The Wait for the next event that can bring a completion, which may drop older checkpoints."""
         state = self._coordinator.observe()
         oldest = next(iter(state["pending"]), None)
         key = ("triggered", state["next_id"]) if oldest is None else ("completed", int(oldest))
         return Wait(key, rules, why, reordering)
 
     def _fail(self, line: LogLine) -> Wait | None:
-        """The failure manager reports that a checkpoint failed; its cause has a line of its own."""
+        """Replay a line of the failure manager about a failed checkpoint. The cause has a line of its own."""
         self._leave()
         if line.checkpoint in self._aborted:
             return None
@@ -363,10 +372,10 @@ class CoordinatorReplay:
         return wait
 
     def _leave(self) -> None:
-        """The coordinator learns the state for which the job has left RUNNING.
+        """Step the model's coordinator with the job's logged new state, if it does not know it yet.
 
-        The job logs its state before the coordinator stops: until a line shows that the coordinator has
-        stopped, acknowledgements count (COORD-12).
+        The job logs its state before the coordinator stops. Acknowledgements count until a line shows that
+        the coordinator has stopped (COORD-12).
         """
         if self._leaving:
             status, self._leaving = self._leaving, ""
@@ -376,5 +385,5 @@ class CoordinatorReplay:
 
 
 def acknowledgement(task: str, checkpoint: int) -> dict[str, object]:
-    """The event of one acknowledgement, without state."""
+    """The wire event of an acknowledgement without a handle."""
     return {"kind": "acknowledge", "checkpoint": checkpoint, "task": task}

@@ -1,8 +1,8 @@
 """Corruptions of an accepted log, which the validation must reject: `barrierspec trace flink --corruptions`.
 
-Each corruption lists the edits of a log that amount to it; a seed draws one of them. If a log has no place
-for it, the corruption is *not observable* there, and states why. `NEVER_OBSERVABLE` lists what no log of
-these loggers can show.
+Each corruption yields all edits of a log that make it, and a seed draws one of them. If there is none, the
+corruption is *not observable* in this log, and `unobservable` states why. `NEVER_OBSERVABLE` lists
+corruptions that no log of these loggers can show.
 """
 
 from collections import defaultdict
@@ -37,14 +37,14 @@ class Corruption(NamedTuple):
 
     name: str
     rules: tuple[str, ...]
-    """The rejection must charge one of these first; none: the line must be reported as unreadable."""
+    """The rejection must charge one of these rules first. Empty: the line must be reported as unreadable."""
     edits: Edits
-    """All edits of a log that amount to it; `random` draws the details of each."""
+    """Yields all edits of a log that make the corruption; `random` draws the details of each."""
     unobservable: str = ""
-    """The reason why a log may have no place for it."""
+    """The reason why a log may have no line to corrupt like this."""
 
     def draw(self, log: AcceptedLog, random: Random) -> Edit | None:
-        """One edit, or None if the log has no place for it."""
+        """Draw one edit; None if the log has no line to corrupt like this."""
         edits = list(self.edits(log, random))
         return random.choice(edits) if edits else None
 
@@ -54,19 +54,19 @@ class Outcome(NamedTuple):
 
     corruption: Corruption
     what: str
-    """The change; empty if there was no place for it."""
+    """The change in words; empty if the log has no line to corrupt like this."""
     rejection: FlinkRejection | None
     unreadable: Unreadable | None = None
     """The first line about the protocol that could not be read."""
 
     @property
     def observable(self) -> bool:
-        """Whether the log had a place for it."""
+        """Whether the log could be corrupted like this."""
         return bool(self.what)
 
     @property
     def detected(self) -> bool:
-        """Whether the log was rejected, and for one of the corruption's own rules."""
+        """Whether a rule of the corruption rejects the log; without rules, whether a line is unreadable."""
         if not self.corruption.rules:
             return self.unreadable is not None
         return self.rejection is not None and self.rejection.rules[0] in self.corruption.rules
@@ -97,7 +97,7 @@ class _Alignment(NamedTuple):
 
 
 def _alignments(log: AcceptedLog) -> Iterator[_Alignment]:
-    """The alignments of at least two channels."""
+    """Yield the alignments of at least two channels."""
     barriers: dict[tuple[str, int], list[LogLine]] = defaultdict(list)
     for line in log.lines:
         key = (line.task, line.checkpoint)
@@ -133,7 +133,7 @@ def _channel(line: LogLine) -> str:
 
 
 def _older_barrier(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """After an alignment a channel gives the barrier of the checkpoint before it."""
+    """After an alignment, a channel delivers the barrier of the previous checkpoint."""
     aligned = {(line.task, line.checkpoint): line.number for line in log.of(grammar.ALIGNED)}
     for barriers, trigger in _alignments(log):
         checkpoint, after = trigger.checkpoint, aligned.get((trigger.task, trigger.checkpoint))
@@ -154,7 +154,7 @@ def _snapshot_before_start(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _notification_lost(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """Observable if the task logs each notification that it receives, also of a known completion."""
+    """Observable if the release logs each notification that a task receives, also of a known completion."""
     return (
         drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
     )
@@ -200,7 +200,7 @@ def _unknown_execution(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _earlier_attempt(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """The acknowledgement is of the execution before the one that was triggered."""
+    """An acknowledgement names the execution before the triggered one."""
     for line in log.of(grammar.ACKNOWLEDGED):
         own = log.survey.executions.get(line.execution)
         former = own and log.survey.by_thread.get(own._replace(attempt=own.attempt - 1).thread)
@@ -209,7 +209,7 @@ def _earlier_attempt(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _early_completion(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """The completion comes before the last acknowledgement, both on one thread."""
+    """A completion comes before the last acknowledgement on the same thread."""
     last = {line.checkpoint: line for line in log.of(grammar.ACKNOWLEDGED)}
     for line in log.of(grammar.COMPLETED):
         if line.checkpoint in last and last[line.checkpoint].thread == line.thread:
@@ -227,7 +227,7 @@ _BEFORE_NUMBER = "heckpoint "
 
 
 def _garbled(garble: Callable[[str, LogLine, Random], str], *kinds: str) -> Edits:
-    """A line of one of the kinds has another text."""
+    """Edits that give a line of one of the kinds another text."""
 
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         for line in (line for kind in kinds for line in log.of(kind)):
@@ -334,18 +334,18 @@ CORRUPTIONS: tuple[Corruption, ...] = (
     Corruption("a garbled logger", (),
                _garbled(_substituted("CheckpointCoordinator", "CheckpointCoordinatr"), _ACK, _DONE)),
 )  # fmt: skip
-"""Every corruption."""
+"""All corruptions."""
 
 
 def corrupt_all(texts: Sequence[str], settings: Settings | None = None, seed: int = 0) -> Iterator[Outcome]:
-    """Corrupt an accepted log in every way, one at a time, and validate it. Raises FlinkLogError."""
+    """Make each corruption of an accepted log, and validate the result. Raises as `accepted_log`."""
     log = accepted_log(texts)
     for corruption in CORRUPTIONS:
         yield corrupt(log, corruption, settings or Settings(), seed)
 
 
 def corrupt(log: AcceptedLog, corruption: Corruption, settings: Settings, seed: int) -> Outcome:
-    """Corrupt the log in one way, at the place that the seed draws, and validate it."""
+    """Make one corruption at a place that the seed draws, and validate the result. Raises FlinkLogError."""
     edit = corruption.draw(log, Random(f"{seed} {corruption.name}"))
     if edit is None:
         return Outcome(corruption, "", None)

@@ -34,7 +34,7 @@ def accepted_log(texts: Sequence[str]) -> AcceptedLog:
 
 
 class Edit(NamedTuple):
-    """One change of a log: lines are removed, and others put in before the line `before`."""
+    """One change of a log: the lines `removed` go, and the texts `inserted` come before line `before`."""
 
     what: str
     before: int
@@ -42,7 +42,7 @@ class Edit(NamedTuple):
     removed: tuple[int, ...] = ()
 
     def apply(self, texts: Sequence[str]) -> list[str]:
-        """The changed log."""
+        """Return the lines of the changed log."""
         changed: list[str] = []
         for number, text in enumerate((*texts, ""), 1):
             changed += self.inserted if number == self.before else ()
@@ -54,34 +54,34 @@ Edits = Callable[[AcceptedLog, Random], Iterator[Edit]]
 
 
 def drop(line: LogLine) -> Edit:
-    """The line is removed."""
+    """Remove the line."""
     return Edit(f"line {line.number} dropped", 0, removed=(line.number,))
 
 
 def double(log: AcceptedLog, line: LogLine) -> Edit:
-    """The line stands twice."""
+    """Repeat the line after itself."""
     return Edit(f"line {line.number} doubled", line.number + 1, (log.text(line),))
 
 
 def move(log: AcceptedLog, before: int, *lines: LogLine) -> Edit:
-    """The lines stand before the line with the number `before`."""
+    """Move the lines before the line with number `before`."""
     numbers = tuple(line.number for line in lines)
     what = f"line {' and '.join(map(str, numbers))} moved before line {before}"
     return Edit(what, before, tuple(map(log.text, lines)), numbers)
 
 
 def replace(log: AcceptedLog, line: LogLine, old: str, new: str) -> Edit:
-    """The first `old` of the line is `new`."""
+    """Replace the first `old` in the line by `new`."""
     return change(line, log.text(line).replace(old, new, 1), f"{old} is now {new}")
 
 
 def change(line: LogLine, text: str, what: str) -> Edit:
-    """The line has another text; `what` describes the change."""
+    """Give the line another text; `what` describes the change."""
     return Edit(f"line {line.number}: {what}", line.number, (text,), (line.number,))
 
 
 def removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
-    """Removes a line of the kind whose checkpoint also has a line of the kind `beside`."""
+    """Edits that remove a line of the kind. If `beside`: only if a line of that kind names its checkpoint."""
 
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         known = {line.checkpoint for line in log.of(beside)}
@@ -91,12 +91,12 @@ def removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
 
 
 def doubled(kind: str, detail: str = "") -> Edits:
-    """A line of the kind stands twice."""
+    """Edits that repeat a line of the kind."""
     return lambda log, random: (double(log, line) for line in log.of(kind, detail))
 
 
 def renumbered(kind: str, by: int, before: str, *, detail: str = "", least: int = 2) -> Edits:
-    """A line names another checkpoint; `before`: the text before the number."""
+    """Edits that add `by` to a line's checkpoint if it is at least `least`. `before`: the text before it."""
     return lambda log, random: (
         replace(log, line, f"{before}{line.checkpoint}", f"{before}{line.checkpoint + by}")
         for line in log.of(kind, detail)

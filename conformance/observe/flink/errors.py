@@ -26,8 +26,8 @@ class ReleaseTooOldError(FlinkLogError):
 
 
 class SeveralJobsError(FlinkLogError):
-    """The log is of more than one job."""
+    """The log has lines of more than one job."""
 
 
 class UnjudgedError(Exception):
-    """The log can be read, and has something for which the replay has no rule."""
+    """The log can be read, but the replay has no rule for some of its lines."""

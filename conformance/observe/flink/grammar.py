@@ -1,6 +1,7 @@
-"""The kinds of lines in a Flink log, from release 1.13 on, and the typed record that each line becomes.
+"""Parses the lines of a Flink log, from release 1.13 on, and names their kinds.
 
-`lines.toml` holds the patterns. A line that concerns no checkpoint and no task's state is no `LogLine`.
+`lines.toml` holds the patterns. A line that matches none, because it is not about the protocol, becomes no
+`LogLine`.
 """
 
 import re
@@ -12,22 +13,22 @@ from typing import Any, NamedTuple
 
 from conformance.observe.flink.records import Record
 
-# of the checkpoint coordinator
+# lines of the checkpoint coordinator
 TRIGGER, COMPLETED, DECLINED, EXPIRED, FAILED = "trigger", "completed", "declined", "expired", "failed"
 REFUSED, RESTORED, ID_RESET, DISCARDED = "refused", "restored", "id reset", "discarded"
 STORED, CLEANED = "stored", "cleaned"
 SOURCE_NOTIFIED, SOURCE_NOTIFIED_OF_ABORT = "source notified", "source notified of abort"
 ACKNOWLEDGED, ACKNOWLEDGED_TWICE = "acknowledged", "acknowledged twice"
 ACKNOWLEDGED_BY_STRANGER, ACKNOWLEDGED_LATE = "acknowledged by a stranger", "acknowledged late"
-# of the scheduler
+# lines of the scheduler
 JOB, EXECUTION, DEPLOYED = "job switched", "execution switched", "deployed"
-# of a task's thread
+# lines of a task's thread
 BARRIER, GATE_TRIGGER, ALIGNED, CANCELLATION = "barrier", "gate trigger", "aligned", "cancellation"
 OVERTAKEN, ENDED_EARLY, TRACKED = "overtaken", "ended early", "barrier tracked"
 START, BROADCAST, SNAPSHOT, NO_SNAPSHOT = "checkpoint started", "broadcast", "snapshot", "no snapshot"
 ABORTED_BEFORE, OUT_OF_ORDER, ABORTED_ON_BARRIER = "aborted before", "out of order", "aborted on barrier"
 COMPLETION_RECEIVED, NOTIFICATION, TASK = "completion received", "notification", "task switched"
-# of the threads that write snapshots
+# lines of the threads that write snapshots
 WRITE_STARTED, WRITE_FINISHED = "write started", "write finished"
 WRITE_ENDED, WRITE_FAILED = "write ended", "write failed"
 OLD = "of an old release"
@@ -37,7 +38,7 @@ _FILE: Mapping[str, Any] = tomllib.loads(
 )
 LOGGERS: Mapping[str, Mapping[str, Any]] = _FILE["loggers"]
 NEEDED: Mapping[str, str] = {kind: row["needs"] for kind, row in _FILE["kinds"].items() if "needs" in row}
-"""By kind without which a log cannot be judged: its logger, and the level of that logger."""
+"""The kinds without which a log cannot be judged; for each its logger, and the level of that logger."""
 
 
 class LogLine(NamedTuple):
@@ -61,17 +62,17 @@ class LogLine(NamedTuple):
 
 
 Key = tuple[str | int, ...]
-"""A cause: a word, and values that identify it."""
+"""The key of a cause: a word, and values that identify it."""
 
 
 _THREAD_OF: Mapping[str, str] = {kind: known["thread"] for kind, known in _FILE["kinds"].items()}
 
 
 def logical_thread(line: LogLine) -> str:
-    """The thread within which the order of the log is trusted for this line.
+    """The logical thread of the line. Lines of one logical thread are replayed in the order of the log.
 
-    A task is one thread. The scheduler is one too, although it changes threads within its pool. The threads
-    that write snapshots are pooled by task: only the lines about one snapshot are in order.
+    A task is one logical thread, and so is the scheduler, although its lines come from several threads of a
+    pool. A pool also writes a task's snapshots: only lines about the same snapshot are in order.
     """
     thread = _THREAD_OF[line.kind]
     if thread == "task":
@@ -84,7 +85,7 @@ def logical_thread(line: LogLine) -> str:
 FROM_MANAGER = frozenset(
     {"triggered", "completed", "completion logged", "free", "aborted", "ended", "job", "restarting"}
 )
-"""The words of causes that only lines of the job manager give."""
+"""The words of causes that only lines of the job manager show."""
 _MANAGERS_THREADS = frozenset({"messages", "timer", "failures", "scheduler", "cleaner"})
 _MANAGERS_KINDS = frozenset(kind for kind, thread in _THREAD_OF.items() if thread in _MANAGERS_THREADS)
 
@@ -95,7 +96,7 @@ def is_of_manager(line: LogLine) -> bool:
 
 
 def causes(line: LogLine) -> Iterator[Key]:
-    """The causes that the line may turn out to be, by its text alone."""
+    """Yield the causes that the line may show, judged by its text alone."""
     for cause in _FILE["kinds"][line.kind].get("causes", ()):
         word, _, fields = cause.partition(": ")
         state = line.detail.partition(">")[2]
@@ -103,7 +104,7 @@ def causes(line: LogLine) -> Iterator[Key]:
 
 
 def pattern(text: str) -> str:
-    """A pattern of the file, with its parts put in."""
+    """A pattern of the file, in which the named parts replace their names `%part%`."""
     while "%" in text:
         text = re.sub(r"%(\w+)%", lambda name: str(_FILE["parts"][name[1]]), text)
     return text

@@ -1,4 +1,4 @@
-"""The job manager's lines, replayed: requests for checkpoints, the job's status, failure and restore."""
+"""Replays the job manager's lines about requests for checkpoints, and about the job's states and restores."""
 
 from conformance.observe.flink import grammar
 from conformance.observe.flink.coordinator import CoordinatorReplay, acknowledgement
@@ -9,32 +9,32 @@ from conformance.observe.replay import Effects, Rejected
 from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 
 _STEP = 1 << 20
-"""Virtual ms between two starts."""
+"""Maximum virtual time in ms that passes before a checkpoint starts."""
 _STARTED = ("SCHEDULED", "DEPLOYING", "INITIALIZING", "RUNNING")
 
 
 class JobManager(CoordinatorReplay):
-    """All lines of the job manager's threads."""
+    """Replays all lines of the job manager's threads."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self._current: dict[str, str] = {}
-        """By task: its execution."""
+        """By task: its newest execution."""
         self._finished: set[str] = set()
         self._left: set[str] = set()
         """The tasks that have left RUNNING since the newest trigger."""
         self._states: dict[str, str] = {}
         self._job = "CREATED"
         self._crowded: dict[int, Wait] = {}
-        """Checkpoints that were triggered while the maximum number was pending."""
+        """By checkpoint that was triggered while the maximum number was pending: the Wait of the trigger."""
         self._stored: list[int] = []
         """The checkpoints that the job manager has read from its store since it started."""
         self._has_restored = False
-        """The restarting job has received the checkpoint to restore."""
+        """Whether the restarting job has received the checkpoint to restore."""
         self.restored = -1
         """The checkpoint that the job has restored last; -1: none."""
         self._must_restore = False
-        """The job is logged as running again, and has not received the checkpoint to restore."""
+        """Whether the job is logged as running again and has not received the checkpoint to restore."""
         self._handlers |= {
             grammar.TRIGGER: self._trigger,
             grammar.REFUSED: self._refuse,
@@ -46,7 +46,7 @@ class JobManager(CoordinatorReplay):
         }
 
     def forget(self, below: int) -> None:
-        """Drop what is known of checkpoints below that id."""
+        """Drop all data about checkpoints below that id."""
         super().forget(below)
         self._crowded = {one: wait for one, wait in self._crowded.items() if one >= below}
 
@@ -60,7 +60,7 @@ class JobManager(CoordinatorReplay):
             why = f"{what}, ids below {state.next_id} are used; {self._describe()}"
             raise Rejected(("COORD-02",), why)
         if self._run.job_over and checkpoint in self._crowded:
-            return self._crowded[checkpoint]  # the maximum was pending as long as the job ran
+            return self._crowded[checkpoint]  # the maximum number was pending until the job ended
         idle = [task for task in self._run.survey.tasks if not self._runs(task)]
         is_late = bool(idle) and self._left.issuperset(idle)
         if state.status != "RUNNING" or (idle and not is_late):
@@ -88,9 +88,10 @@ class JobManager(CoordinatorReplay):
         return None
 
     def _request(self, kind: str, idle: list[str]) -> Effects:
-        """The request as the model sees it: it comes before the failure of the tasks that were logged first.
+        """Step the model with a request. Returns its effects.
 
-        The coordinator looks at the tasks in one thread and triggers in another.
+        The coordinator checks the tasks in one thread and triggers in another, so the failure of the `idle`
+        tasks may be logged before the trigger. Then the model takes the request before the failure.
         """
         self._left.clear()
         for task in idle:
@@ -104,13 +105,13 @@ class JobManager(CoordinatorReplay):
         return effects
 
     def _advance(self) -> None:
-        """Time is virtual: some passes before each start, so that deadlines differ and nothing expires."""
+        """Advance the virtual time before a start, so that deadlines differ, but to no deadline."""
         state = self._coordinator.state.coordinator
         left = min((pending.deadline - state.now for pending in state.pending), default=2 * _STEP)
         self._coordinator.step({"kind": "advance", "ms": max(1, min(_STEP, left // 2))}, "COORD-10")
 
     def _plan(self, checkpoint: int) -> None:
-        """The executions that have to acknowledge; finished tasks count as having acknowledged."""
+        """Record the executions that have to acknowledge, and acknowledge for the finished tasks."""
         finished = [task for task in self._current if self._counts_as_finished(task, checkpoint)]
         self.plans[checkpoint] = {
             execution: task for task, execution in self._current.items() if task not in finished
@@ -121,7 +122,7 @@ class JobManager(CoordinatorReplay):
             self._run.see("triggered after tasks finished")
 
     def _counts_as_finished(self, task: str, checkpoint: int) -> bool:
-        """The task finished without starting that checkpoint, and the checkpoint continued without it."""
+        """Whether the task finishes without starting the checkpoint, which continues without it."""
         survey = self._run.survey
         execution = survey.executions.get(self._current[task])
         if execution is None or not survey.release.after_finish:
@@ -143,7 +144,7 @@ class JobManager(CoordinatorReplay):
         return state == "RUNNING" or (state == "FINISHED" and self._run.survey.release.after_finish)
 
     def _refuse(self, line: LogLine) -> None:
-        """A request was refused because a task does not run; the scheduler may have logged later states."""
+        """Replay a refused request. The scheduler may already have logged that the missing task runs."""
         if "Not all required tasks" not in line.detail:
             return
         effects = []
@@ -166,7 +167,7 @@ class JobManager(CoordinatorReplay):
         self._leave()
         self._job = after
         if after == "RUNNING" and before == "RESTARTING" and not self._has_restored:
-            self._must_restore = True  # the coordinator learns that the job runs when it is restored
+            self._must_restore = True  # the model takes the job as RUNNING only after its restore
             self._run.happened("job", after)
             return None
         self._leaving = after
@@ -182,13 +183,13 @@ class JobManager(CoordinatorReplay):
         return None
 
     def _find_stored(self, line: LogLine) -> None:
-        """A job manager that starts reads the completed checkpoints that another one has stored."""
+        """Record a checkpoint that a starting job manager has found in the store."""
         self._stored.append(line.checkpoint)
 
     def _continue_after(self, restored: int, name: str) -> None:
-        """The job starts from a checkpoint of another job or job manager, or from a savepoint.
+        """Continue after a checkpoint of another job or job manager, or after a savepoint.
 
-        Its store has this one, and those that its job manager has read.
+        The store then has this checkpoint, and the older ones that the job manager has found in it.
         """
         self._skip_to(restored + 1)
         session = self._coordinator.state
@@ -206,7 +207,7 @@ class JobManager(CoordinatorReplay):
         self._run.happened("completion logged", restored)
 
     def _restore(self, line: LogLine) -> Wait | None:
-        """The job receives the checkpoint to restore, in Flink after it is RUNNING again (ONCE-04)."""
+        """Replay the line of a restore (ONCE-04). Flink may log it after the job is RUNNING again."""
         self._leave()
         if self._coordinator.observe()["status"] == "RUNNING":
             why = f"the job restores while it runs; {self._describe()}"
@@ -234,7 +235,7 @@ class JobManager(CoordinatorReplay):
             self._current[task] = line.execution
             self._finished.discard(task)
         elif self._current.get(task) != line.execution:
-            return  # an execution that was replaced
+            return  # another execution has replaced this one
         if state == "FAILED":
             self._run.see("task failed")
         if before == "RUNNING":

@@ -1,8 +1,8 @@
-"""The order in which the lines of a log are replayed: within a thread as written, between threads by causes.
+"""Replays the lines of a log: those of one thread in their order, those of several threads by causes.
 
-A line whose cause has not occurred waits, and the rest of its thread waits with it. If another thread
-provides the cause later, the file had the two lines in the other order: a tolerated reordering, which is
-counted. A line that waits in the end has no cause, or its cause comes later on its own thread.
+A line whose cause has not occurred waits, and the rest of its thread waits with it. If a later line of
+another thread shows the cause, the log has the two lines in the wrong order. This is a tolerated reordering,
+which is counted. If a line still waits at the end, its cause is missing or comes later on its own thread.
 """
 
 from collections import Counter, defaultdict, deque
@@ -20,7 +20,7 @@ from conformance.observe.flink.grammar import (
 from conformance.observe.replay import Rejected
 
 LONG = 4
-"""A line has waited long after 1/LONG of `patience`; a reordered line waits only for a few lines."""
+"""A line that has waited over 1/LONG of `patience` is reported instead of a rejection that it may cause."""
 
 
 class Wait(NamedTuple):
@@ -28,15 +28,15 @@ class Wait(NamedTuple):
 
     key: Key
     rules: tuple[str, ...]
-    """Charged if it never happens."""
+    """Charged if `key` never happens."""
     why: str
-    """The guard, in plain words."""
+    """The condition that does not hold, in plain words."""
     reordering: str
-    """The name of the reordering if it happens: one of `REORDERINGS`."""
+    """The name of the tolerated reordering if `key` happens later: one of `REORDERINGS`."""
 
 
 class Overdue(Rejected):
-    """A line of the job manager whose cause, in the same log, does not come in time."""
+    """A line of the job manager whose cause has not come in time: see `patience` and LONG."""
 
     def __init__(self, line: LogLine, wait: Wait) -> None:
         super().__init__(wait.rules, wait.why)
@@ -55,7 +55,7 @@ class Order:
     """Replays lines with `handle`, which returns a Wait if the cause of the line has not occurred."""
 
     def __init__(self, handle: Callable[[LogLine], Wait | None], patience: int = 1 << 60) -> None:
-        """`patience`: for so many lines of the job manager, one of them may wait for another one."""
+        """`patience`: the number of job manager's lines for which one of them may wait for another one."""
         self.tolerated: Counter[str] = Counter()
         self.line: LogLine | None = None
         """The line that is being replayed."""
@@ -69,7 +69,7 @@ class Order:
         self._of_manager = 0
         """Number of lines of the job manager so far."""
         self._due: dict[str, int] = {}
-        """By thread of the job manager that waits for its log: the count of lines at which it is overdue."""
+        """By waiting thread of the job manager: the count of its lines at which the wait is overdue."""
 
     def happened(self, *key: str | int) -> None:
         """Wake the threads that wait for `key`."""
@@ -77,7 +77,10 @@ class Order:
             self._ready.extend(self._waiting.pop(key))
 
     def replay(self, lines: Sequence[LogLine]) -> Stuck | None:
-        """Replay all lines. Returns the line that waits forever, if one does. Raises Rejected."""
+        """Replay all lines. Returns the first line whose cause never comes, or None.
+
+        Raises Rejected for a rejected line, unless an earlier line waits without a cause.
+        """
         position = 0
         try:
             for position, line in enumerate(lines):  # noqa: B007 - used when a line is rejected
@@ -122,13 +125,13 @@ class Order:
             self._due.setdefault(thread, self._of_manager + self._patience)
 
     def _earlier(self) -> None:
-        """Raises Overdue if a line of the job manager has waited long, because it causes this rejection."""
+        """Raises Overdue instead of a rejection if a line of the job manager has waited long (LONG)."""
         soon = self._of_manager + self._patience - self._patience // LONG
         if self._due and min(self._due.values()) < soon:
             self._overdue()
 
     def _overdue(self) -> None:
-        """Raises Overdue for the first line of the job manager that waits: others may wait for it."""
+        """Raises Overdue for the first waiting line of the job manager, because others may wait for it."""
         waiting = [thread for thread, lines in self._parked.items() if is_of_manager(lines[0])]
         thread = min(waiting, key=lambda one: self._parked[one][0].number)
         self.line = self._parked[thread][0]
@@ -148,19 +151,19 @@ class Order:
                     waited = None
                 if wait is not None:
                     if waited is not None and due is not None:
-                        self._due[thread] = due  # the same line waits on
+                        self._due[thread] = due  # the same line waits for the same cause again
                     self._park(thread, waited or wait, lines)
                     break
                 lines.popleft()
 
     def waiting(self, number: int) -> Iterator[str]:
-        """The first line that waits on each thread, except line `number`, with its guard."""
+        """Yield the first waiting line of each thread, except line `number`, and the reason of its wait."""
         for line, thread in sorted((lines[0].number, thread) for thread, lines in self._parked.items()):
             if line != number:
                 yield f"line {line}: {self._waits[thread].why}"
 
     def stuck(self, unread: Sequence[LogLine]) -> Stuck | None:
-        """The first of the waiting lines that neither a parked nor an unread line can release."""
+        """The first waiting line whose cause neither a parked nor an unread line shows; None without one."""
         to_come = {
             thread: {key for line in lines for key in causes(line)} for thread, lines in self._parked.items()
         }

@@ -1,4 +1,4 @@
-"""Reads a log once, and keeps its lines about the protocol and those of them that cannot be read."""
+"""Reads a log in one pass, and keeps its lines about the protocol, the readable and the unreadable ones."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,11 +11,11 @@ from conformance.observe.flink.records import records
 from conformance.observe.flink.unreadable import Unreadable, broken, unreadable
 
 REASON = re.compile(r"[\w.$]+(?:Exception|Error): *(.*)")
-"""The line after a failed checkpoint: the exception, and the reason."""
+"""Matches the line after a failed checkpoint: the exception, and the reason."""
 _UNFINALIZED = re.compile(
     r"[\w.$]+CheckpointException: Could not finalize the pending checkpoint (\d{1,18})\. Failure reason: (.*)"
 )
-"""In 1.13 nothing else shows that a checkpoint with every acknowledgement has failed."""
+"""In 1.13 only such a line shows that a checkpoint with every acknowledgement has failed."""
 MOST_LINES = 2_000_000
 """Default of the maximum number of lines about the protocol."""
 _UNREADABLE_KEPT = 1_000
@@ -41,7 +41,7 @@ def unfinalized(number: int, text: str) -> LogLine | None:
 
 
 def read_log(lines: Iterable[str], most_lines: int = MOST_LINES) -> ReadLog:
-    """Read a log. Raises FlinkLogError if it is no log, or has over `most_lines` about the protocol."""
+    """Read a log. Raises FlinkLogError if it is no log, or has more than `most_lines` about the protocol."""
     count, last, failed = 0, "", -1
     log = ReadLog(0, [], {}, [])
 

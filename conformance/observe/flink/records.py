@@ -1,4 +1,4 @@
-"""A log as a stream of records: logger, thread and message, in any of four layouts.
+"""Reads a log as a stream of records (logger, thread, message), in any of four layouts.
 
 The layouts are Flink's own (`date time LEVEL logger [] - message`, without thread), logback's (`date time
 [thread] LEVEL logger - message`), one with the thread after the logger (`time LEVEL logger [thread]
@@ -37,24 +37,24 @@ _JSON_NAMES = (
 )
 """The names that JSON layouts give to logger, thread and message."""
 Layout = Callable[[str], tuple[str, ...] | None]
-"""Logger, thread and message of a line; None if it is no record of this layout."""
+"""Returns logger, thread and message of a line; None if it is no record of this layout."""
 _SEARCHED_LINES = 1000
-"""If none of the first lines is a record, the file is not a log."""
+"""If there is no record among this number of first lines, the file is no log."""
 LONGEST_LINE = 4 << 20
 """Maximum length of a line, in bytes."""
 EXPANDS = 200
 """Maximum ratio of unpacked to packed bytes; the archive of a log has 10 to 40."""
 _ALWAYS_UNPACKED = 64 << 20
-"""Bytes that may be unpacked of any archive, however small it is."""
+"""The ratio is only checked above this number of unpacked bytes."""
 
 
 class Record(NamedTuple):
     """One line that begins a record."""
 
     number: int
-    """From 1."""
+    """The number of the line, from 1."""
     logger: str
-    """The name as far as the layout shows it."""
+    """The logger's name, which a layout may shorten."""
     thread: str
     """Empty if the layout does not show it."""
     message: str
@@ -72,7 +72,7 @@ def _layout_of(pattern: re.Pattern[str]) -> Layout:
 
 
 def json_record(line: str) -> dict[str, object] | None:
-    """The object of a line in a JSON layout, with nested names joined by dots; None for another text."""
+    """The object of a line in a JSON layout, with nested names joined by dots; None if it is no object."""
     if not line.startswith("{"):
         return None
     try:
@@ -110,7 +110,7 @@ LAYOUTS: tuple[Layout, ...] = (*map(_layout_of, _PATTERNS), _read_json)
 
 @contextmanager
 def _opened(log: str) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
-    """The bytes of a file, of a gzipped file, or of stdin (`-`); and the archive, if it is one."""
+    """Open a file, a gzipped file, or stdin (`-`). Yields the unpacked stream, and the archive or None."""
     if log == "-":
         buffer = getattr(sys.stdin, "buffer", None)  # a test may have put text in the place of stdin
         yield buffer if buffer is not None else BytesIO(sys.stdin.read().encode()), None
@@ -124,7 +124,7 @@ def _opened(log: str) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
 
 
 def lines_of(log: str) -> Iterator[str]:
-    """The lines of a file, a gzipped file or stdin (`-`), without their ends, one at a time in memory.
+    """Yield the lines of a file, a gzipped file or stdin (`-`), without their ends; one at a time in memory.
 
     Raises TruncatedLogError if the last line or the archive breaks off, TooLargeError for a line above
     LONGEST_LINE and for an archive that unpacks to more than EXPANDS times its size, and OSError.
@@ -169,7 +169,7 @@ def read_lines(log: str) -> list[str]:
 
 
 def records(lines: Iterable[str], on_other: Callable[[int, str], None] | None = None) -> Iterator[Record]:
-    """The records of a log. `on_other` is called with the number and text of every other line.
+    """Yield the records of a log. Calls `on_other` with the number and text of every other line.
 
     Raises NotAFlinkLogError if none of the first lines is a record.
     """

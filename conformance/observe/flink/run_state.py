@@ -1,4 +1,4 @@
-"""The state of one replay of a Flink log, which its parts share: survey, model steps, findings."""
+"""The state of one replay of a Flink log, which its parts share: survey, steps of the model, situations."""
 
 from collections import deque
 from collections.abc import Collection
@@ -14,14 +14,14 @@ from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import Wire, WireError
 
 FIRST, LAST = 40, 16
-"""The steps of each part that are kept: from the first that names a checkpoint on, and the last ones."""
+"""Numbers of kept steps of each part: the first ones, from one that names a checkpoint, and the last ones."""
 
 
 class Taken(NamedTuple):
     """A step of the model."""
 
     line: int
-    """Of the log, from 1; an inferred event has the line that shows it."""
+    """The number of the log's line, from 1. An inferred event has the line from which it is inferred."""
     event: Wire
     effects: Effects
     bookmark: object
@@ -44,7 +44,7 @@ class Run:
     """The state that the parts of a replay share."""
 
     def __init__(self, survey: Survey, settings: Settings, order: Order, *, remember: bool = True) -> None:
-        """`remember`: steps that were taken before are remembered."""
+        """`remember`: whether steps of the model are cached (`conformance.observe.memo`)."""
         self.remember = remember
         self.survey = survey
         self.settings = settings
@@ -68,12 +68,12 @@ class Run:
         """The checkpoints that the log has reported as completed."""
         self.job_over = False
         self.parts: list[Part] = []
-        """Every part that was stepped, in the order of their first lines."""
+        """All parts, in the order in which they were made."""
         self.last_part: Part | None = None
         """The part that was stepped last."""
 
     def forget(self, below: int) -> None:
-        """Drop what is known of checkpoints below that id."""
+        """Drop all data about checkpoints below that id."""
         self.broadcast = {one for one in self.broadcast if one >= below}
         self.completion_logged = {one for one in self.completion_logged if one >= below}
         self.snapshots = {one for one in self.snapshots if one[1] >= below}
@@ -86,7 +86,7 @@ class Run:
 
 
 class Part:
-    """One component of the model, stepped with wire events."""
+    """One component of the model, with its steps. It receives events in wire form."""
 
     __slots__ = ("_model", "_run", "component", "config", "first", "last", "name")
 
@@ -110,15 +110,15 @@ class Part:
         self._model.state = state
 
     def bookmark(self) -> object:
-        """A key with which `observe` and `describe` find this state again."""
+        """A bookmark of the current state for `observe` and `describe`."""
         return self._model.bookmark()
 
     def observe(self, bookmark: object = None) -> dict[str, Any]:
-        """The observable state in wire form; an earlier one if its bookmark is given."""
+        """The observable state in wire form: the current one, or that of a bookmark."""
         return self._model.observe(None if bookmark is None else self._model.state_at(bookmark))
 
     def describe(self, bookmark: object = None) -> str:
-        """The observable state in one line; an earlier one if its bookmark is given."""
+        """The observable state in one line: the current one, or that of a bookmark."""
         return self._model.describe(None if bookmark is None else self._model.state_at(bookmark))
 
     def blocks(self, channel: int) -> bool:
@@ -126,7 +126,7 @@ class Part:
         return self._model.blocks(channel)
 
     def step(self, event: Wire, rule: str) -> Effects:
-        """The effects of one event. Raises Rejected, charged to `rule`, if the model refuses the event."""
+        """Apply one event. Returns its effects. Raises Rejected with `rule` if the model refuses it."""
         run, model = self._run, self._model
         run.last_part = self
         try:
@@ -144,7 +144,7 @@ class Part:
         return effects
 
     def reject(self, kind: str, why: str, *further: str) -> Rejected:
-        """The rejection for the rule of an effect of `kind`, with the state that the guard met."""
+        """Return the rejection that charges the rule of an effect of `kind`, with the current state."""
         self._run.last_part = self
         rule = CHARGED["effects"][self.component][kind]
         return Rejected((rule, *further), f"{why}; {self.name} is in the state {self.describe()}")

@@ -37,9 +37,9 @@ class SubtaskReplay:
         self._last_channel = -1
         self._highest_abort = -1
         self._restored = job.restored
-        """The operators are not notified of the checkpoint that they start from: an abort names it later."""
+        """The checkpoint that the job has restored. The operators get no notification of its completion."""
         self._completed = -1
-        """The highest checkpoint of whose completion the operators know, as in the model (TASK-06)."""
+        """The highest checkpoint of whose completion the operators were notified (TASK-06)."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.BARRIER: self._barrier,
             grammar.GATE_TRIGGER: self._gate_trigger,
@@ -56,16 +56,16 @@ class SubtaskReplay:
             grammar.WRITE_FINISHED: self._write_finished,
             grammar.WRITE_ENDED: self._ignore,
             grammar.WRITE_FAILED: self._write_failed,
-            grammar.OVERTAKEN: self._ignore,  # the barrier before it has the same content
+            grammar.OVERTAKEN: self._ignore,  # the line of the barrier before it says the same
         }
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The model of the subtask and, if there are input channels, of the gate."""
+        """The models of the subtask and, if it has input channels, of its gate."""
         return (self._subtask,) if self._gate is None else (self._subtask, self._gate)
 
     def handle(self, line: LogLine) -> Wait | None:
-        """Replay one line of the thread. Raises Rejected."""
+        """Replay one line of the thread. Returns None, or the Wait for its cause. Raises Rejected."""
         return self._handlers.get(line.kind, self._take_due)(line)
 
     def _ignore(self, line: LogLine) -> None:
@@ -130,7 +130,7 @@ class SubtaskReplay:
         return None
 
     def _obey(self, effects: Effects, channel: int) -> None:
-        """Add the due lines that the effects of the gate demand."""
+        """Add the lines that must come next because of the gate's effects."""
         kinds = {effect["kind"] for effect in effects}
         for effect in effects:
             if effect["kind"] == "abort":
@@ -179,8 +179,9 @@ class SubtaskReplay:
     def _may_have_ended(self, awaited: list[int], arrived: list[int], line: LogLine) -> bool:
         """Whether every awaited channel may have ended.
 
-        The senders of a gate are tasks of one vertex: if only some of its channels ended, only some of these
-        tasks did. A sender that ended sent its last barrier at its last checkpoint.
+        The channels with one gate index have the tasks of one vertex as senders. If barriers came on some of
+        them, some tasks of that vertex have started the checkpoint. A sender that has ended sent its last
+        barrier at its last checkpoint.
         """
         survey = self._run.survey
         absent = survey.absent(self._thread, line.checkpoint)
@@ -199,14 +200,14 @@ class SubtaskReplay:
 
     def _cancellation(self, line: LogLine) -> None:
         self._nothing_due()
-        if self._gate is not None:  # the line does not name the channel; the effects are the same for each
+        if self._gate is not None:  # the line names no channel; the effects are the same on every channel
             closed = self._gate.observe()["closed"]
             channel = next(place for place in range(len(self._channels)) if place not in closed)
             event = {"kind": "cancel", "channel": channel, "checkpoint": line.checkpoint}
             self._obey(self._gate.step(event, "ALIGN-12"), channel)
 
     def _ended_early(self, line: LogLine) -> None:
-        """A channel ended while the checkpoint was aligned, and ended channels do not count (ALIGN-14)."""
+        """Replay a line about an alignment that fails because a channel has ended (ALIGN-14)."""
         self._nothing_due()
         if self._gate is not None:
             state = self._gate.observe()
@@ -250,10 +251,10 @@ class SubtaskReplay:
         return None
 
     def _recall_abort(self, checkpoint: int) -> None:
-        """Put an abort that the model has forgotten back (TASK-09), as some releases do.
+        """Restore an abort that the model's subtask has dropped (TASK-09), where the release acts so.
 
-        A release that remembers aborts of `max_concurrent` checkpoints treats an id as aborted if the
-        highest abort that the task received is greater by more than `max_concurrent`.
+        A release that remembers `max_concurrent` aborts treats an id as aborted if the highest abort that
+        the task has received is greater by more than `max_concurrent`.
         """
         bound = self._run.settings.max_concurrent
         if self._release.remembered_aborts or checkpoint + bound >= self._highest_abort:
@@ -320,7 +321,7 @@ class SubtaskReplay:
     # ------------------------------------------------------------ notifications
 
     def _completion_received(self, line: LogLine) -> Wait | None:
-        """The task receives a completion. A new one makes the operators' notification due (TASK-06)."""
+        """Replay a received completion. A new one makes the operators' notification due (TASK-06)."""
         self._nothing_due()
         wait = self._job.wait_for_completion(line.checkpoint, self._task)
         if wait is None and line.checkpoint > max(self._completed, self._restored):

@@ -1,7 +1,7 @@
-"""The survey of a log before its replay: the job's tasks, gates and executions, and the release.
+"""Surveys a log before its replay: the job's tasks, gates and executions, and the release.
 
-A log that cannot be judged is refused here: a logger was not at its level, the beginning is missing, the
-release is too old, or the log is of several jobs.
+A log that cannot be judged raises an error here: a logger was not at its level, the beginning is missing,
+the release is too old, or the log has lines of several jobs.
 """
 
 from collections import defaultdict
@@ -21,23 +21,23 @@ from conformance.observe.flink.grammar import LogLine
 
 ByKind = Mapping[str, Sequence[LogLine]]
 _REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
-"""Words in reasons of failures that the model gives itself."""
+"""Words in the reasons of failures that the model itself gives."""
 
 
 class Release(NamedTuple):
-    """The behaviour of the release that wrote the log, and the lines that it logs, where releases differ."""
+    """How the release that wrote the log behaves, and what it logs, where releases differ."""
 
     name: str
     all_tasks_must_run: bool
-    """A checkpoint starts only if every task runs; up to 1.13 only the triggered ones have to."""
+    """Whether a checkpoint starts only if every task runs. Up to 1.13 only the triggered ones have to."""
     after_finish: bool
-    """Checkpoints continue after tasks have finished, and an ended channel counts as aligned."""
+    """Whether checkpoints continue after tasks have finished, and an ended channel counts as aligned."""
     remembered_aborts: int
-    """The aborts that a task remembers; 0: as many as checkpoints may be pending at once."""
+    """The number of aborts that a task remembers; 0: the maximum number of pending checkpoints."""
     logs_broadcast: bool
-    """A task logs that it broadcasts a barrier."""
+    """Whether a task logs that it broadcasts a barrier."""
     logs_received: bool
-    """A task logs each notification of a completion, also when it knows the completion already."""
+    """Whether a task logs each notification of a completion that it receives, even a repeated one."""
 
 
 class Execution(NamedTuple):
@@ -48,12 +48,12 @@ class Execution(NamedTuple):
 
     @property
     def thread(self) -> str:
-        """The name of its thread, which its own lines have in them."""
+        """The name of its thread, which the lines of the execution show."""
         return f"{self.task}#{self.attempt}"
 
 
 class Survey(NamedTuple):
-    """The job as its log shows it. A thread is the name of an execution's thread."""
+    """The job as its log shows it. A *thread* is the name `name (2/4)#1` of an execution's thread."""
 
     job: str
     release: Release
@@ -64,9 +64,9 @@ class Survey(NamedTuple):
     channels: dict[str, tuple[str, ...]]
     """By task: its channels `gate.index`, in their order."""
     executions: dict[str, Execution]
-    """By id."""
+    """By id of the execution."""
     by_thread: dict[str, str]
-    """The id of each execution."""
+    """By thread: the id of its execution."""
     started: AbstractSet[tuple[str, int]]
     """Threads and the checkpoints that they started."""
     last_started: dict[str, int]
@@ -80,12 +80,12 @@ class Survey(NamedTuple):
     failed: AbstractSet[int]
     """The checkpoints that the log reports as failed."""
     unfinalized: AbstractSet[int]
-    """The aborts whose reason the model itself never gives."""
+    """The checkpoints that failed for a reason that the model itself never gives."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
-        """By other vertex: its executions of this attempt that finished without starting `checkpoint`.
+        """By other vertex: its threads of this attempt that have finished without starting `checkpoint`.
 
-        The second value states whether other executions of that vertex did start it.
+        The second value states whether other threads of the vertex have started it.
         """
         vertex, attempt = vertex_of(thread), thread.rpartition("#")[2]
         lacking: dict[str, list[str]] = defaultdict(list)
@@ -107,7 +107,7 @@ def vertex_of(task: str) -> str:
 
 
 def survey(lines: Sequence[LogLine]) -> Survey:
-    """Survey the lines of a log. Raises FlinkLogError, and UnjudgedError for a line without a rule."""
+    """Survey the lines of a log. Raises FlinkLogError; UnjudgedError if the replay has no rule for a line."""
     of: dict[str, list[LogLine]] = defaultdict(list)
     for line in lines:
         of[line.kind].append(line)
@@ -153,7 +153,7 @@ def survey(lines: Sequence[LogLine]) -> Survey:
 
 
 def has_other_reason(line: LogLine) -> bool:
-    """Whether a line of a failure gives a reason, and none that the model gives itself."""
+    """Whether the line of a failure gives a reason that the model itself never gives."""
     return bool(line.detail) and not any(word in line.detail.lower() for word in _REASONS_OF_THE_MODEL)
 
 
@@ -170,7 +170,7 @@ def _refuse_old(of: ByKind) -> None:
 
 
 def _refuse_without_beginning(lines: Sequence[LogLine]) -> None:
-    """The start of the job must be logged before any checkpoint."""
+    """Raises TruncatedLogError if a line names a checkpoint before a line shows the start of the job."""
     for line in lines:
         if line.kind in {grammar.STORED, grammar.ID_RESET, grammar.RESTORED}:
             return
@@ -217,7 +217,7 @@ def unjudged(line: LogLine) -> str:
 
 
 def release_of(lines: Sequence[LogLine]) -> Release:
-    """The release that the wording of a log shows."""
+    """Infer the release from the wording of a log."""
     kinds = {line.kind for line in lines}
     received, broadcast = grammar.COMPLETION_RECEIVED in kinds, grammar.BROADCAST in kinds
     typed = any("{" in line.detail for line in lines if line.kind == grammar.TRIGGER)
@@ -234,9 +234,10 @@ def release_of(lines: Sequence[LogLine]) -> Release:
 
 
 def _triggers_after_finish(lines: Sequence[LogLine]) -> bool:
-    """A checkpoint was triggered after an execution finished: a job on 1.14 has the option on.
+    """Whether a checkpoint was triggered after an execution had finished.
 
-    By default it is off in 1.14; the coordinator then refuses the request and logs no trigger.
+    In 1.14 this needs an option, which is off by default: the coordinator then refuses the request and logs
+    no trigger.
     """
     finished = False
     for line in lines:

@@ -1,9 +1,9 @@
-"""Lines about the protocol that cannot be read: broken lines, garbled ids, unknown words.
+"""Finds lines about the protocol that cannot be read: broken lines, garbled ids, unknown words.
 
 A record of a logger of the protocol is read, or it is one of the other messages that releases 1.13 to 2.3
-log there, or it is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log much else, with names of users
-in it: a record of theirs is unreadable if it has the words of a pattern and does not match the pattern. A
-line that is no record is unreadable if it begins like one of these, or names one of these loggers.
+log there, or it is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log many other messages, with names
+that users choose. Their record is unreadable if it has the words of a pattern and does not match the pattern.
+A line that is no record is unreadable if it breaks off within a record, or names one of these loggers.
 
 A line that can be read contradicts the others if it names another job, an execution of another task, or a
 task without an execution: an id or a name in it is altered.
@@ -20,7 +20,7 @@ from conformance.observe.flink.grammar import DEPLOYED, JOB, LOGGERS, TRIGGER, L
 from conformance.observe.flink.records import BEGINS, LEVELS, Record
 
 SHOWN = 160
-"""The characters of an unreadable line that a message shows."""
+"""Maximum number of characters of an unreadable line that a message shows."""
 
 
 class Unreadable(NamedTuple):
@@ -43,26 +43,26 @@ _OTHERS, _WORDS = (
 )
 _NAMES = (*_OTHERS, *_WORDS)
 _SIMILARITY = 0.85
-"""From this ratio of `difflib` on, the name of a logger counts as a garbled name that the protocol has."""
+"""From this ratio of `difflib` on, the name of a logger counts as a garbled name of a protocol's logger."""
 _SIMILAR_NAMES = frozenset({"CheckpointBarrierTracker", "CheckpointBarrierHandler"})
 """Loggers of Flink with names like those of the protocol."""
 _CUT = re.compile(
     r"(?:\d{4}-\d\d-\d\d[ T])?\d\d:\d\d?(?::(?:\d\d?(?:[.,]\d*)?)?)?"
     rf"|{BEGINS}(?:\[[^\]]*|(?:\[.*?\] )?[A-Z]{{0,5}} *(?:o\w{{0,2}}(?:\.[\w.$]*)?)?)"
 )
-"""The beginning of a broken line, from the minutes of its timestamp on."""
+"""Matches a line that breaks off before its message, anywhere from the minutes of its timestamp on."""
 _LOGS = re.compile(rf"{BEGINS}(?:\[.*?\] )?{LEVELS} +(\S+)")
 _NAMED = re.compile(
     rf"(?:{BEGINS}|.*\b{LEVELS}\b).*(?:\.(?:{'|'.join(_WORDS)})|\b(?:{'|'.join(_OTHERS)}))(?: +[\[-]|$)"
 )
 _NAMED_IN_JSON = re.compile(rf"\{{.*\b(?:{'|'.join((*_WORDS, *_OTHERS))})\b")
-"""A line that begins as a JSON object and names a logger of the protocol."""
+"""Matches a line that begins as a JSON object and names a logger of the protocol."""
 _Judge = Callable[[str], bool]
 
 
 @cache
 def _judge(logger: str) -> tuple[str, _Judge]:
-    """The reason why a message of a logger that was not parsed is unreadable, and when it is."""
+    """For unparsed messages of a logger: the reason why they are unreadable, and a test whether one is."""
     name = logger.rpartition(".")[2]
     why = f"expected a message that {name} of Flink 1.13 to 2.3 logs"
     if name in _OTHERS:
@@ -76,7 +76,7 @@ def _judge(logger: str) -> tuple[str, _Judge]:
 
 
 def _ungarbled(name: str) -> str:
-    """The logger of the protocol whose garbled name this is; empty if it is none."""
+    """The protocol's logger of which this is a garbled name; empty if there is none."""
     merged = next((one for one in _NAMES if name.endswith(one) and name[0].islower()), "")
     if merged or name in _SIMILAR_NAMES or len(name) <= len("Task") + 1:
         return merged
@@ -84,7 +84,7 @@ def _ungarbled(name: str) -> str:
 
 
 def unreadable(record: Record) -> Unreadable | None:
-    """The finding about a record that `grammar.parse` could not parse; None if it is of something else."""
+    """The finding about a record that `grammar.parse` cannot parse; None if it is not about the protocol."""
     why, is_unreadable = _judge(record.logger)
     if not is_unreadable(record.message):
         return None
@@ -92,7 +92,7 @@ def unreadable(record: Record) -> Unreadable | None:
 
 
 def broken(number: int, line: str) -> Unreadable | None:
-    """The finding about a line that is no record; None if it is of something else."""
+    """The finding about a line that is no record; None if it is not about the protocol."""
     logs = _LOGS.match(line)
     if _CUT.fullmatch(line):
         why = "expected a whole record, the line breaks off before its message"
@@ -109,7 +109,10 @@ def broken(number: int, line: str) -> Unreadable | None:
 
 
 def contradicting(lines: Sequence[LogLine], texts: Mapping[int, str]) -> list[Unreadable]:
-    """The lines whose job, execution or task contradicts the others. Two jobs in a log are left alone."""
+    """The lines whose job, execution or task contradicts the others.
+
+    A second job that has at least two triggers or starts is not altered: `survey` refuses such a log.
+    """
     found = [*_of_other_jobs(lines), *_of_other_tasks(lines)]
     return [
         Unreadable(number, why, texts[number][:SHOWN])
@@ -130,7 +133,7 @@ def _of_other_jobs(lines: Sequence[LogLine]) -> Iterator[tuple[int, str]]:
 
 
 def _of_other_tasks(lines: Sequence[LogLine]) -> Iterator[tuple[int, str]]:
-    """By majority: the task of each execution, and the executions that exist."""
+    """Yield lines whose task or execution differs from that of most lines, or that no other line names."""
     names: dict[str, Counter[str]] = defaultdict(Counter)
     """By execution: the names of its task, with the attempt where the line has one."""
     executions: dict[str, Counter[str]] = defaultdict(Counter)
@@ -168,7 +171,7 @@ def _full_name(line: LogLine) -> str:
 
 
 def _agreed(found: Counter[str]) -> str:
-    """The name with its attempt that most lines agree with."""
+    """The name, with its attempt, with which most lines agree."""
     full = [name for name in found if "#" in name] or list(found)
     return max(full, key=lambda name: sum(count for one, count in found.items() if _agrees(one, name)))
 

@@ -28,16 +28,16 @@ class FlinkRejection:
     rules: tuple[str, ...]
     """The charged rules; the first one is the main one."""
     guard: str
-    """The guard that refused the line, and the state at that point."""
+    """The condition that does not hold, and the state at that point."""
     text: str
     """The line itself."""
     refused: RefusedAnswer | None = None
-    """The refused answer, if the model itself refused it."""
+    """Set if the model itself refused the event; None if another check failed."""
     waiting: tuple[str, ...] = ()
     """The other lines that wait for a cause at that point, one for each thread."""
 
     def describe(self) -> str:
-        """Line, rule and guard in one line."""
+        """Line, rule and condition in one line."""
         return f"line {self.line}: {self.rules[0]}: {self.guard}"
 
 
@@ -49,24 +49,24 @@ class FlinkResult:
     job: str
     release: str
     lines: int
-    """All lines of the log."""
+    """The number of all lines of the log."""
     replayed: int
-    """The lines about the protocol; all of them were replayed unless one was rejected."""
+    """The number of lines about the protocol. All of them were replayed unless one was rejected."""
     events: int
-    """Events that the model has replayed and agrees with."""
+    """The number of events that the model has replayed and agrees with."""
     situations: Mapping[str, int]
     missing: tuple[str, ...]
     """Required situations that did not occur."""
     tolerated: Mapping[str, int]
-    """Reorderings between threads, by their names."""
+    """By name: the number of tolerated reorderings between threads."""
     rules: tuple[str, ...]
     """Rules that fired, sorted."""
     rejection: FlinkRejection | None
     unreadable: tuple[Unreadable, ...] = ()
-    """Lines about the protocol that cannot be read. With one the verdict is never CONFORMS; a rejection
-    after one may be its consequence, and is no divergence."""
+    """Lines about the protocol that cannot be read. If there is one, the verdict is not CONFORMS. A rejection
+    after it may be its consequence, so the verdict is UNDETERMINED."""
     parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
-    """The parts that took steps: the coordinator, each subtask and its gate."""
+    """The parts of the replay: the coordinator, each subtask and its gate."""
     last_part: Part | None = field(default=None, compare=False, repr=False)
     """The part that was stepped last."""
 
@@ -90,7 +90,7 @@ class FlinkResult:
 
 
 def parse(lines: Iterable[str]) -> list[LogLine]:
-    """The lines of a log that are about the protocol. Raises FlinkLogError."""
+    """Parse the lines of a log that are about the protocol. Raises FlinkLogError."""
     return read_log(lines).lines
 
 
@@ -104,10 +104,10 @@ def validate_flink(
     """Replay a log through the model.
 
     `settings`: the job's configuration as far as the log does not show it. `required`: the situations
-    without which the verdict is UNDETERMINED. `remember`: steps that were taken before are not taken again;
-    the result is the same, because a log that is rejected is replayed again without them, as in
-    `conformance.observe.validate`. Raises FlinkLogError if the log cannot be read, UnjudgedError if it has
-    something without a rule, ValueError if `required` has an unknown name.
+    without which the verdict is UNDETERMINED. `remember`: whether to cache steps of the model. The cache does
+    not change the result; a log that is rejected with it is replayed again without it, as in
+    `conformance.observe.validate`. Raises FlinkLogError if the log cannot be read, UnjudgedError if the
+    replay has no rule for a line, ValueError if `required` has an unknown name.
     """
     settings = settings or Settings()
     with without_collection():
@@ -123,7 +123,7 @@ def validate_flink(
 
 
 def consistent(log: ReadLog) -> ReadLog:
-    """The log without the lines that contradict the others, which cannot be judged."""
+    """The log without the lines that contradict the others. They become unreadable lines."""
     found = contradicting(log.lines, log.texts)
     if not found:
         return log
@@ -141,7 +141,7 @@ def replayed(
     """
     replay = Replay(found, settings, remember=remember)
     run = replay.run
-    run.witnessed.missing(required)  # an unknown name is an error now, not after the replay
+    run.witnessed.missing(required)  # raises now, not after the replay, if a name is unknown
     rejection = replay.rejection(log)
     missing = run.witnessed.missing(required)
     return FlinkResult(
@@ -174,14 +174,14 @@ def _verdict(
 
 
 _PATIENCE, _PATIENCE_A_TASK = 40, 4
-"""Lines of the job manager for which one of them may wait for another, and more for each task.
+"""The patience of `Order`: a number of lines, and a further number for each task.
 
 A checkpoint has a line of the job manager for each task, and a few more.
 """
 
 
 class Replay:
-    """The parts of one replay, each of which receives its own lines."""
+    """One replay: passes each line to the job manager or to the execution of a task."""
 
     def __init__(self, found: Survey, settings: Settings, *, remember: bool = True) -> None:
         self.order = Order(self._handle, _PATIENCE + _PATIENCE_A_TASK * len(found.tasks))
@@ -198,9 +198,9 @@ class Replay:
         return subtask.handle(line)
 
     def forget(self, below: int, attempts: Collection[str]) -> None:
-        """Drop what is known of checkpoints below that id, and of tasks whose attempt is not in `attempts`.
+        """Drop all data about checkpoints below that id, and about executions not in `attempts`.
 
-        A log without end needs it. No line may name such a checkpoint as running any more.
+        It bounds the memory of an endless log. No checkpoint below that id may be pending any more.
         """
         self.run.forget(below)
         self._job.forget(below)
@@ -208,7 +208,7 @@ class Replay:
             self.run.drop(self._subtasks.pop(thread).parts)
 
     def rejection(self, log: ReadLog) -> FlinkRejection | None:
-        """Replay all lines. Returns the rejection, if there is one."""
+        """Replay all lines. Returns the rejection, or None."""
         refused = None
         try:
             stuck = self.order.replay(log.lines) or self._end_rejection(log.lines[-1])
@@ -223,7 +223,7 @@ class Replay:
         return FlinkRejection(number, tuple(stuck.rules), stuck.why, log.texts[number], refused, waiting)
 
     def _end_rejection(self, last: LogLine) -> Stuck | None:
-        """The line that is missing at the end of the job; while the job runs, the log may end anywhere."""
+        """The rejection if the job is over and a line is missing. A running job's log may end anywhere."""
         if not self.run.job_over:
             return None
         due = (subtask.end_rejection() for subtask in self._subtasks.values())

@@ -1,4 +1,4 @@
-"""A file of an event log that is still written: its lines so far, and later the lines that follow."""
+"""A file of an event log that is still written: yields its lines so far, and later the new lines."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -9,19 +9,19 @@ from conformance.observe.lines.line import Line
 
 
 class GrowingLogFile(LogFile):
-    """One file. Its iterator can continue after it has ended."""
+    """One file that grows. After its iterator has ended, `next` returns the lines written since."""
 
     def lines(self, *, shaped: bool = False, span: Span = WHOLE) -> Iterator[Line]:
-        """The complete lines in their order. Raises EventLogError at the first that is malformed."""
+        """Return an iterator over the complete lines. It raises EventLogError at the first malformed line."""
         del shaped, span  # each line is parsed, from the first one on
         return _Lines(self)
 
     def parsed(self, number: int, text: bytes) -> Line:
-        """One line. Raises EventLogError."""
+        """Parse one line. Raises EventLogError if it is malformed."""
         return self._parsed(number, text)
 
     def size(self) -> int:
-        """Bytes at the moment; 0 while there is no such file."""
+        """The current size in bytes; 0 if the file does not exist yet."""
         try:
             return self.path.stat().st_size
         except FileNotFoundError:
@@ -29,7 +29,7 @@ class GrowingLogFile(LogFile):
 
 
 class _Lines(Iterator[Line]):
-    """Reads a path from where it stopped; a restarted driver replaces its log by a copy of its lines."""
+    """Opens the path again for each read, because a restarted driver replaces its log by a copy of it."""
 
     def __init__(self, file: GrowingLogFile) -> None:
         self._file = file
@@ -45,7 +45,7 @@ class _Lines(Iterator[Line]):
         return self._file.parsed(self._number, self._whole.popleft())
 
     def _read(self) -> bool:
-        """Read on. Returns whether a line is complete."""
+        """Read on until a line is complete. Returns whether there is one."""
         size = self._file.size()
         if size < self._place:
             why = "expected a file that grows, it was cut or replaced; watch the run that writes it now"

@@ -1,8 +1,8 @@
-"""A run that is validated while it writes its event log.
+"""Validates a run while it writes its event log.
 
-Each pass replays what was written since the last one, so an event waits for its cause in another file as it
-does in a complete log. A task writes a line before it carries out its effects. Hence a cause that is still
-missing after some seconds never happened.
+Each pass replays the lines that were written since the last pass. An event waits for its cause in another
+file, as in a complete log. A task writes a line before it carries out the line's effects, so a cause is in
+the log before its event. Hence a cause that is still missing after PATIENCE never happened.
 """
 
 import time
@@ -26,11 +26,11 @@ from conformance.observe.waiting_events import root
 from model.components import WireError
 
 PATIENCE = 10.0
-"""Seconds without a cause after which an event has none."""
+"""Maximum time in seconds for which an event waits for its cause."""
 KEPT = 1_000
-"""Ids below the newest completed checkpoint of which causes are remembered."""
+"""Causes are kept for this number of ids below the newest completed checkpoint."""
 FORGET_EVERY = 200
-"""Completed checkpoints between two times at which causes are forgotten."""
+"""Older causes are dropped each time that the newest completed id has grown by this number."""
 _STATES = {
     "CHECKPOINT_EXPIRED": "expired",
     "CHECKPOINT_SUBSUMED": "subsumed",
@@ -39,7 +39,7 @@ _STATES = {
 
 
 class Followed(NamedTuple):
-    """The run, as a reader of a monitor's state sees a job."""
+    """The state of the run, in the form in which a monitor shows a job."""
 
     pending: tuple[int, ...]
     """Ids of its pending checkpoints."""
@@ -47,9 +47,9 @@ class Followed(NamedTuple):
 
 
 class RunWatch:
-    """Replays the event log in a folder. `on_alarm` and `on_ended` receive what is found, as it happens.
+    """Replays the event log in a folder. Calls `on_alarm` for an alarm, `on_ended` for an ended checkpoint.
 
-    The first alarm is the last one: the model's state after it is not known.
+    After the first alarm nothing more is replayed, because the model's state is unknown from then on.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class RunWatch:
         self.alarms: Counter[str] = Counter()
         self.ended: Counter[str] = Counter()
         self.late = 0
-        """Lines of an attempt that were written after a later one had restored; they are not judged."""
+        """The number of lines that were written to a file after its replay ended. They are not judged."""
         self._folder = folder
         self._settings = settings or Settings()
         self._on_alarm = on_alarm
@@ -71,7 +71,7 @@ class RunWatch:
         self._coordinator: _Coordinator | None = None
         self._readers: dict[tuple[int, str], TaskReader] = {}
         self._over: dict[tuple[int, str], tuple[GrowingLogFile, int]] = {}
-        """Files of attempts that are over, with the size at which they were."""
+        """The files whose replay has ended, each with its size at that time."""
         self._needs: dict[FileReader, tuple[Need, float]] = {}
         self._newest = 0
         """The newest completed checkpoint."""
@@ -81,7 +81,7 @@ class RunWatch:
 
     @property
     def lines(self) -> int:
-        """Component events that agree with the model."""
+        """The number of component events that agree with the model."""
         return self.run.events
 
     about = replayed = lines
@@ -96,15 +96,15 @@ class RunWatch:
 
     @property
     def waiting(self) -> int:
-        """Events that wait for a cause."""
+        """The number of events that wait for a cause."""
         return len(self._needs)
 
     # ------------------------------------------------------------ reading
 
     def read(self, now: float | None = None) -> bool:
-        """Replay the lines that were written since. Returns whether that was anything.
+        """Replay the lines that were written since the last call. Returns whether an event was replayed.
 
-        `now`: seconds of a clock that never goes back, for PATIENCE.
+        `now`: the time in seconds on a monotonic clock, for PATIENCE.
         """
         if self.alarms:
             return False
@@ -127,7 +127,7 @@ class RunWatch:
         return self.run.events > before
 
     def _begin(self) -> bool:
-        """Whether the coordinator's file states the plan by now."""
+        """Begin the replay if the coordinator's file has a line `attempt_started`. Returns whether it has."""
         file = GrowingLogFile(self._folder / f"{COORDINATOR}.jsonl", COORDINATOR, 0)
         if not any(line.component is None and line.kind == "attempt_started" for line in file.lines()):
             return False
@@ -139,7 +139,7 @@ class RunWatch:
         return True
 
     def _find_tasks(self) -> None:
-        """Read the files that tasks have begun since."""
+        """Make a reader for each file that a task has begun since the last call."""
         assert self._coordinator is not None
         known = {reader.file.path for reader in self._readers.values()} | {
             file.path for file, _ in self._over.values()
@@ -154,7 +154,7 @@ class RunWatch:
             self._readers[file.attempt, file.task] = reader
 
     def _advance(self, now: float) -> None:
-        """Replay as far as there are causes."""
+        """Replay each file as far as its causes allow, and report a torn cut or an event without a cause."""
         assert self._coordinator is not None
         while True:
             readers: list[FileReader] = [self._coordinator, *self._readers.values()]
@@ -179,10 +179,10 @@ class RunWatch:
         return None
 
     def _end_attempts(self) -> bool:
-        """The files end for whose end a sink waits, if they were read to their end. Returns whether one did.
+        """End the replay of files that were read to their end and get no more lines that matter.
 
-        A sink restores after its predecessor was stopped: what that one did is in its file. The files of
-        attempts before the last two end too.
+        These are the files for whose end a restoring sink waits, because the sink of the earlier attempt was
+        stopped before, and the files of attempts before the last two. Returns whether a sink can continue.
         """
         awaited = {need.key[1:] for need, _ in self._needs.values() if need.key[0] == "ended"}
         last = max(self.run.attempts, default=0)
@@ -237,7 +237,7 @@ class RunWatch:
 
 
 class _Coordinator(CoordinatorReader):
-    """The coordinator's file; `ends` receives the state, id and line of each checkpoint that ends."""
+    """Reads the coordinator's file. Calls `ends` with state, id and line number of each ended checkpoint."""
 
     def __init__(
         self, run: Run, file: GrowingLogFile, settings: Settings, ends: Callable[[str, int, int], None]
@@ -246,7 +246,7 @@ class _Coordinator(CoordinatorReader):
         self._ends = ends
 
     def replay(self, line: Line) -> Need | None:
-        """Replay one line, and report the checkpoints that end with it."""
+        """As in `FileReader`, and report the checkpoints that end with the line."""
         need = super().replay(line)
         if need is None:
             if (

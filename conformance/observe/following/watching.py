@@ -1,4 +1,4 @@
-"""The watch of a run's event log, and its account."""
+"""The watch of a run's event log, and its final summary."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,13 +18,13 @@ class RunWatching(Watch):
         self._exposes(self.watch)
 
     def read(self) -> bool:
-        """Read the new lines."""
+        """Read the new lines. Returns whether there may be more."""
         more = self.watch.read()
         self._is_stopped = self._is_stopped or bool(self.watch.alarms)
         return more
 
     def finish(self) -> Verdict:
-        """Print the account."""
+        """Print the final summary. Returns the verdict."""
         self._write()
         verdict = shown.verdict_of(self.watch)
         if self._options.json_lines:

@@ -1,1 +1,1 @@
-"""The guarantee that a run has kept, and the anomalies that refute others."""
+"""Classifies a run by the guarantee that it has kept. Anomalies of the run refute stronger guarantees."""

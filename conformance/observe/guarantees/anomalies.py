@@ -1,8 +1,9 @@
 """The anomalies of a run's output and state, and the guarantees that each refutes.
 
-A guarantee holds for every run, so one run can only refute it. A missing record refutes "at least once", a
-doubled one "at most once", and "exactly once" is both. State and output have separate guarantees: a job may
-keep its state exactly once and write its output twice. `anomalies.toml` describes each anomaly.
+A guarantee is about every run, so one run can only refute it. A lost record refutes "at least once", a
+duplicated record refutes "at most once", and both refute "exactly once". State and output have separate
+guarantees: each record may count exactly once in the state and be written twice. `anomalies.toml` describes
+each anomaly.
 """
 
 import tomllib
@@ -13,13 +14,13 @@ from typing import Any, NamedTuple
 
 
 class Guarantee(Enum):
-    """A guarantee about every record, strongest first."""
+    """A guarantee about every record. The strongest one comes first."""
 
     EXACTLY_ONCE = "exactly-once"
     AT_LEAST_ONCE = "at-least-once"
     AT_MOST_ONCE = "at-most-once"
     BROKEN = "broken"
-    """No guarantee: records are lost and doubled, or invented."""
+    """No guarantee holds: records are lost and duplicated, or the output has records that were never sent."""
 
 
 class Subject(Enum):
@@ -35,7 +36,7 @@ _FILE: Mapping[str, Any] = tomllib.loads(
 
 
 class Anomaly(Enum):
-    """One anomaly: its name, its subject, the guarantees that it refutes, and its meaning."""
+    """The anomalies. Each has a title, a subject, the guarantees that it refutes, and its meaning."""
 
     LOST_RECORD = "LOST_RECORD"
     DUPLICATED_RECORD = "DUPLICATED_RECORD"
@@ -72,18 +73,18 @@ class Evidence(NamedTuple):
     what: str
 
     def describe(self) -> str:
-        """In one line."""
+        """Key, record and values in one line."""
         record = "" if self.record is None else f", record {self.record}"
         return f"key {self.key}{record}: {self.what}"
 
 
 class Finding(NamedTuple):
-    """An anomaly that was found: its number, and the first occurrences."""
+    """An anomaly that was found, with the number of its occurrences and the first of them."""
 
     anomaly: Anomaly
     times: int
     first: tuple[Evidence, ...]
 
     def describe(self) -> str:
-        """Name, number and the first occurrence in one line."""
+        """The number, the name and the first occurrence in one line."""
         return f"{self.times} {self.anomaly.title}, the first: {self.first[0].describe()}"

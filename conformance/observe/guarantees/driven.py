@@ -1,8 +1,8 @@
-"""The guarantee that a gate or a sink keeps in a job with failures and restores.
+"""Drives a gate or a sink through jobs with failures and restores, and finds the guarantee that it keeps.
 
-Everything around the component is correct: sources restart from the offsets of the restored checkpoint, the
-state is restored with it, and the coordinator completes every triggered checkpoint. So the component itself
-has lost or doubled a record, and `classify` names the anomaly. A seed draws each schedule.
+Everything around the component is correct: sources restart from the offsets of the restored checkpoint, and
+the state is restored with it. So only the component can lose or duplicate a record, and `classify` names the
+anomaly. A seed draws each schedule: the order of events, and the failures.
 """
 
 from collections.abc import Hashable, Iterator, Mapping
@@ -27,29 +27,30 @@ _CHANNELS = 2
 _KEY = 0
 _CHECKPOINTS = 8
 _FAILS_BEFORE, _FAILS_BEHIND = 0.4, 0.6
-"""Probabilities of a failure before a checkpoint is complete, or before the sink's notification."""
+"""Probability of a failure before a checkpoint is complete, and before the sink is notified (which adds the
+failures between completion and notification)."""
 
 
 class UndrivenError(Exception):
-    """The component could not be driven to the end, or showed nothing; the message has the reason."""
+    """The component could not be driven to the end of a schedule. The message has the reason."""
 
 
 def worst_of_gate(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The result of the worst schedule of a polled gate. Raises UndrivenError."""
+    """The worst result of a polled gate: its anomalies refute most guarantees. Raises UndrivenError."""
     return _worst(
         _Gate(adapter, config, Random(f"{seed} gate {number}")).run() for number in range(SCHEDULES)
     )
 
 
 def worst_of_sink(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The result of the worst schedule of a transactional sink. Raises UndrivenError."""
+    """The worst result of a transactional sink, as in `worst_of_gate`. Raises UndrivenError."""
     return _worst(
         _Sink(adapter, config, Random(f"{seed} sink {number}")).run() for number in range(SCHEDULES)
     )
 
 
 def worst_of_durable_sink(adapter: Killable, config: Wire, seed: int) -> Classification:
-    """As `worst_of_sink`; each failure kills the process, and the output is what a reader sees.
+    """As `worst_of_sink`, but each failure kills the process, and the output is what a reader sees.
 
     Raises UndrivenError.
     """
@@ -61,7 +62,7 @@ def worst_of_durable_sink(adapter: Killable, config: Wire, seed: int) -> Classif
 
 
 def unexpected(component: str, event: Wire, effect: Wire) -> UndrivenError:
-    """The error of an effect that this run cannot carry out."""
+    """The error for an effect that the driven job does not expect."""
     return UndrivenError(f"{component}, {dict(event)}: expected an effect of a sound run, got {effect}")
 
 
@@ -75,13 +76,13 @@ def _worst(accounts: Iterator[Account]) -> Classification:
 _GATE_ONLY = frozenset(
     {"trigger", "block", "resume", "abort", "start_persisting", "stop_persisting", "prioritise", "persist"}
 )
-"""Effects that move no record: in this order of events no channel has to wait."""
+"""Effects of a gate that are ignored, because they pass no record on."""
 _SINK_ONLY = frozenset({"commit", "begin", "abort_transaction"})
-"""Effects that show no new row."""
+"""Effects of a sink that are ignored, because they show no new row."""
 
 
 class _Driven:
-    """A component in a job; each attempt begins with a new instance."""
+    """A component in a job, driven through an adapter."""
 
     component: str
 
@@ -110,7 +111,7 @@ def _described(failure: Failure | Made | Applied | Visible) -> str:
 
 
 class _Gate(_Driven):
-    """A gate with two sources before it; after it a count by source, and an output with two-phase commit."""
+    """A gate in a job: two sources before it, a count by source after it, output with two-phase commit."""
 
     component = "gate"
 
@@ -119,7 +120,7 @@ class _Gate(_Driven):
         self.state: dict[Hashable, Totals] = {}
         self.rows: list[Row] = []
         self.cut: tuple[dict[Hashable, Totals], int] | None = None
-        """The checkpoint: the state, and the number of rows that it commits."""
+        """The state in the checkpoint, and the number of rows that it commits; None before the trigger."""
 
     def run(self) -> Account:
         lanes = range(_CHANNELS)
@@ -131,13 +132,16 @@ class _Gate(_Driven):
         if self.cut is None:
             raise UndrivenError("gate: no checkpoint was triggered although its barrier came on each channel")
         state, committed = self.cut
-        self.state, self.rows = dict(state), self.rows[:committed]  # the other rows were never committed
+        self.state, self.rows = dict(state), self.rows[:committed]  # the failure drops uncommitted rows
         self._attempt([[*range(start, _RECORDS)] for start in barrier], None)
         offsets: dict[Hashable, int] = {f"in-{lane}": at for lane, at in enumerate(barrier)}
         return Account(sent, self.rows, dict(self.state), [Cut(1, offsets, state)])
 
     def _attempt(self, records: list[list[int]], barriers: list[int] | None) -> None:
-        """Deliver the records in a random order; the first attempt ends at the trigger."""
+        """Deliver the records in a random order.
+
+        `barriers`: by lane the position of the barrier; then the attempt ends when the gate triggers.
+        """
         self.new()
         waiting: list[list[Wire]] = []
         for lane, numbers in enumerate(records):
@@ -178,11 +182,11 @@ class _Sink(_Driven):
     def __init__(self, adapter: Adapter, config: Wire, draw: Random) -> None:
         super().__init__(adapter, config, draw)
         self.written: dict[int, list[int]] = {}
-        """By transaction, the records written into it."""
+        """By transaction: the records that were written into it."""
         self.shown: dict[int, list[Seen]] = {}
-        """By transaction that was committed, its rows."""
+        """By committed transaction: its rows."""
         self.filed: dict[int, int] = {}
-        """By transaction, the checkpoint that it was pre-committed for."""
+        """By transaction: the checkpoint for which it was pre-committed."""
         self.checkpoint = self.completed = 0
 
     def run(self) -> Account:
@@ -208,7 +212,10 @@ class _Sink(_Driven):
         return Account(sent, [one.row for one in seen], seen=seen)
 
     def _checkpoint(self, luck: float) -> bool:
-        """One checkpoint. Returns False if the job fails before its completion or its notification."""
+        """Take a checkpoint. Returns False if the job fails before its completion or its notification.
+
+        `luck`: a number from 0 to 1 that decides whether and where the job fails.
+        """
         self.checkpoint += 1
         self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
         if luck < _FAILS_BEFORE:
@@ -220,7 +227,7 @@ class _Sink(_Driven):
         return True
 
     def _fail(self, offsets: Mapping[int, int]) -> int:
-        """The job fails and is restored. Returns the offset of its source."""
+        """Fail the job and restore it. Returns the offset from which its source continues."""
         self._take({"kind": "crash"})
         self._take({"kind": "restore", "checkpoint": self.completed or None})
         return offsets[self.completed]
@@ -243,7 +250,7 @@ class _Sink(_Driven):
 
 
 class _DurableSink(_Sink):
-    """A sink whose process is killed at each failure; its rows are those that a reader of its output sees."""
+    """A sink whose process is killed at each failure. Its rows are those that a reader of its output sees."""
 
     adapter: Killable
 

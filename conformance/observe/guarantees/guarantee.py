@@ -1,8 +1,8 @@
-"""The guarantee that a run has kept: its output and state are compared with those that its input requires.
+"""Finds the guarantee that a run has kept: compares its output and state with those that its input requires.
 
-The run is given as plain values (`Account`), of any engine. The classification looks for each anomaly of
-`anomalies`; the verdict is the strongest guarantee that none of them refutes. It is about this run: a
-guarantee that is not refuted is not proved.
+The run is given as plain values (`Account`), so it may be of any engine. The classification looks for each
+anomaly of `anomalies`. The verdict is the strongest guarantee that no found anomaly refutes. It is about this
+run only: a guarantee that is not refuted is not proved.
 """
 
 from collections import defaultdict
@@ -28,7 +28,7 @@ class Sent(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A committed result: its record, its place among the results of its key, and their total so far."""
+    """A committed result: its record, its place among the key's results, from 1, and the total so far."""
 
     key: Key
     record: RecordId
@@ -37,7 +37,7 @@ class Row(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """The state of a key."""
+    """The state of a key: the number of its records, and the total of their weights."""
 
     records: int
     total: int
@@ -47,7 +47,7 @@ class Totals(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A row that was read while the job ran. `complete`: its checkpoint was complete then."""
+    """A row that was read while the job ran. `complete`: whether its checkpoint was complete at that time."""
 
     row: Row
     checkpoint: int
@@ -55,7 +55,7 @@ class Seen(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A checkpoint: the offset of each lane, and the state with the records in flight towards it."""
+    """A checkpoint: the offset of each lane, and the state, to which its records in flight are added."""
 
     checkpoint: int
     offsets: Mapping[Hashable, int]
@@ -112,7 +112,7 @@ class Classification:
 
 
 def classify(account: Account) -> Classification:
-    """Search the account for every anomaly."""
+    """Search the account for every anomaly. Keeps the first SHOWN occurrences of each."""
     found: dict[Anomaly, list[Evidence]] = defaultdict(list)
     for search in (_records, _results, _seen, _final_state, _cuts):
         for anomaly, evidence in search(account):
@@ -129,7 +129,7 @@ Found = Iterator[tuple[Anomaly, Evidence]]
 
 
 def totals(sent: Mapping[RecordId, Sent], offsets: Mapping[Hashable, int] | None = None) -> dict[Key, Totals]:
-    """The right state by key, of all records or of those below the offsets of their lanes."""
+    """By key: the expected state after all records, or after those below the offsets of their lanes."""
     made: dict[Key, Totals] = {}
     for one in sent.values():
         if offsets is None or one.position < offsets.get(one.lane, 0):
@@ -139,7 +139,7 @@ def totals(sent: Mapping[RecordId, Sent], offsets: Mapping[Hashable, int] | None
 
 
 def _records(account: Account) -> Found:
-    """Each record once, under its key."""
+    """Yield lost, duplicated, phantom and misplaced records."""
     places: dict[RecordId, list[int]] = defaultdict(list)
     for row in account.committed:
         places[row.record].append(row.place)
@@ -163,7 +163,7 @@ def _records(account: Account) -> Found:
 
 
 def _results(account: Account) -> Found:
-    """By key: results 1 to n in an order of its lanes, each with the total so far."""
+    """Yield wrong results: a key has rows 1 to n, each with the total so far, in the order of its lanes."""
     by_key: dict[Key, list[Row]] = defaultdict(list)
     for row in account.committed:
         if row.record in account.sent:
@@ -181,7 +181,7 @@ def _results(account: Account) -> Found:
 
 
 def _order(account: Account, key: Key, rows: Sequence[Row]) -> Found:
-    """The order of first results: a later one of the same record is a duplicate."""
+    """Yield reordered records. Only the first row of a record counts, because later ones are duplicates."""
     last: dict[Hashable, tuple[int, RecordId]] = {}
     known: set[RecordId] = set()
     for row in rows:
@@ -198,7 +198,7 @@ def _order(account: Account, key: Key, rows: Sequence[Row]) -> Found:
 
 
 def _seen(account: Account) -> Found:
-    """The rows that were read while the job ran."""
+    """Yield anomalies of the rows that were read while the job ran."""
     committed = set(account.committed)
     for row, checkpoint, complete in dict.fromkeys(account.seen):
         if not complete:
@@ -210,7 +210,7 @@ def _seen(account: Account) -> Found:
 
 
 def _final_state(account: Account) -> Found:
-    """The final state of the job."""
+    """Yield keys whose final state is not that of all records."""
     if account.state is None:
         return
     for key, have, want in _unequal(account.state, totals(account.sent)):
@@ -223,7 +223,7 @@ def _final_state(account: Account) -> Found:
 
 
 def _cuts(account: Account) -> Found:
-    """Every checkpoint's state is that of the records before its offsets (ONCE-01)."""
+    """Yield keys whose state in a checkpoint is not that of the records before its offsets (ONCE-01)."""
     for cut in account.cuts:
         for key, have, want in _unequal(cut.state, totals(account.sent, cut.offsets)):
             what = f"checkpoint {cut.checkpoint} holds {have}; before its offsets the input has {want}"

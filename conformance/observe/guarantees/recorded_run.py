@@ -18,11 +18,11 @@ Object = Mapping[str, Any]
 
 
 class RecordedError(InputError):
-    """A file that has no account; the message states the place and what was expected."""
+    """The file does not hold a recorded run. The message has the file and what was expected."""
 
 
 def account_in(file: Path) -> Account:
-    """Read the account. Raises RecordedError if the file has none."""
+    """Read the recorded run. Raises RecordedError if the file cannot be read or a field is wrong."""
     try:
         read: Object = orjson.loads(file.read_bytes())
         sent: dict[Hashable, Sent] = {

@@ -1,1 +1,1 @@
-"""Lines of an event log: `line` is one of them, `shape` the text that many of them have in common."""
+"""Lines of an event log: `line` defines a line, `shape` finds the text that many lines have in common."""

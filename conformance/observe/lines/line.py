@@ -7,40 +7,41 @@ from typing import Any
 import orjson
 
 KnownEffect = tuple[str, int | None, Any, Mapping[str, Any]]
-"""An effect: its kind, its checkpoint relative to the line's base or None, else its checkpoint, and itself.
+"""An effect: its kind, its checkpoint relative to the line's base, its absolute checkpoint, and its fields.
 
-In a shape the fields of the effect that hold an id are no numbers: only its other fields may be read.
+The absolute checkpoint holds if the relative one is None. In a shape, fields for ids hold marks instead of
+numbers, so a caller reads only the other fields.
 """
 NO_CHECKPOINT = -1
-"""The checkpoint of an effect that names none."""
+"""Stands for the checkpoint of an effect without one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # a named tuple's fields are read more slowly, by every line
+@dataclass(frozen=True, slots=True, eq=False)  # reading its fields is faster than those of a named tuple
 class Shape:
-    """The common part of lines that have the same text, apart from ids that are greater by one number."""
+    """The common part of lines with the same text, except that all ids are greater by the same number."""
 
     number: int
-    """Distinguishes shapes."""
+    """Identifies the shape."""
     component: str
     kind: str
     event: Mapping[str, Any]
     """The event without the fields that hold ids."""
     has_checkpoint: bool
-    """The event's checkpoint is the base of the line; else `event` has it, if there is one."""
+    """Whether the event's checkpoint is the base of the line. If not, it is in `event`, or there is none."""
     completed: int | None
-    """The field `completed` of the event relative to the base; None if `event` has it, if there is one."""
+    """The event's field `completed` relative to the base; None if it is in `event`, or there is none."""
     known_effects: tuple[KnownEffect, ...]
     kinds: tuple[str, ...]
     """The kinds of the effects."""
     has_state: bool
-    """The event has a `state`, which is no part of the shape."""
+    """Whether the event has a field `state`. Its value is no part of the shape."""
     has_ids: bool
-    """Some checkpoint is relative to the base."""
+    """Whether some checkpoint is relative to the base."""
     has_transactions: bool
-    """Some transaction is relative to the first one."""
+    """Whether some transaction is relative to the line's first transaction."""
     has_number: bool
-    """Beside channels and what is relative, the text has a number, or a list or object in a field, or an
-    effect names a state."""
+    """Whether a field has a number, list or object that is no channel and not relative, or an effect has a
+    `state`. A coordinator's field `ms` does not count."""
 
 
 class Line:
@@ -103,12 +104,12 @@ class Line:
 
     @property
     def base(self) -> int:
-        """What relative ids of the effects are relative to."""
+        """The checkpoint id that is added to relative ids of the effects; 0 for a parsed line."""
         return 0
 
     @property
     def transaction(self) -> int:
-        """What relative transactions of the effects are relative to."""
+        """The transaction that is added to relative transactions of the effects; 0 for a parsed line."""
         return 0
 
     @property
@@ -127,7 +128,7 @@ class Line:
 class ShapedLine(Line):
     """A line of a known shape. Its fields are parsed again each time that they are read.
 
-    `Shapes` sets the attributes: a constructor would take a tenth of the time of a line.
+    `Shapes` sets the attributes, because a call of a constructor takes a tenth of the time of a whole line.
     """
 
     __slots__ = ("base", "further", "kind", "shape", "state", "text", "transaction")

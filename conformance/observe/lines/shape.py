@@ -1,8 +1,8 @@
-"""The shape of a line: its text with ids relative to the first one, so that many lines have the same shape.
+"""Finds the shape of a line: its text, with ids relative to the first one. Many lines have the same shape.
 
-Only the first line of a shape is parsed. Its shape is kept only if component, event and effects have the
-format of the log. Every byte of a line is part of its shape, of an id, of the JSON of its `state`, or of a
-field after the effects; these fields are parsed in each line.
+Only the first line of a shape is parsed as a whole. Its shape is kept only if component, event and effects
+have the format of the log. Each byte of a later line is either part of the shape, or of an id, or of the JSON
+of its `state`, or of a field after the effects. The `state` and these fields are parsed in each line.
 """
 
 import re
@@ -18,7 +18,7 @@ from conformance.observe.lines.line import NO_CHECKPOINT, KnownEffect, Shape, Sh
 COMPONENTS = frozenset({"gate", "subtask", "sink", "coordinator"})
 """Components whose lines have shapes."""
 MOST_SHAPES = 50_000
-"""Maximum number of kept shapes; lines with a further shape are parsed each time."""
+"""Maximum number of kept shapes. Lines of other shapes are parsed each time."""
 _LONGEST = 1 << 14
 """Maximum length of a shape in bytes."""
 _HEAD = re.compile(rb'\{"attempt": ?\d+, ?"task": ?"[^"\\]*", ?"seq": ?')
@@ -38,7 +38,7 @@ _NOTHING: Mapping[str, Any] = {}
 class Shapes:
     """Reads those lines of one file that have a shape.
 
-    Lines have only a few orders: the shapes that have followed the last line's shape are tried first.
+    A shape is followed by few others. So the shapes that have followed the last line's shape are tried first.
     """
 
     __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")
@@ -54,13 +54,13 @@ class Shapes:
         self._last = _NO_SHAPE
         """The number of the last line's shape."""
         self._expected: list[_Expected] = []
-        """The shapes that lines with the last line's shape had after them."""
+        """The shapes of lines that have followed a line with the last line's shape."""
 
     def follow(self, text: bytes, attempt: int, task: str) -> None:
-        """Expect the later lines of this attempt and task to begin like this valid line, apart from numbers.
+        """Expect later lines to begin like this valid line of `attempt` and `task`, up to the line's number.
 
-        If the line names its attempt or task twice, its first ones may be different; then nothing is
-        expected.
+        JSON may name a field twice, and then the last value holds. If the first value of `attempt` or `task`
+        is another one, nothing is expected, so that later lines are parsed.
         """
         found = _HEAD.match(text)
         is_right = found is not None and orjson.loads(found[0] + b"0}") == {
@@ -129,7 +129,7 @@ class Shapes:
         return line
 
     def _searched(self, text: bytes, begin: int) -> tuple[Shape, int, int, bytes, int] | None:
-        """The shape, first id, first transaction and state of a line, and where its effects end."""
+        """The shape, first id, first transaction and `state` of a line, and the offset after its effects."""
         end = text.find(b"]", text.find(b'"effects"', begin)) + 1
         core, handle = text[begin:end], b""
         if self._has_states and b'"state"' in core:
@@ -152,14 +152,14 @@ class Shapes:
 
 
 class _Expected:
-    """A shape that a line may have, as a pattern."""
+    """A shape as a regular expression, which a line of the shape matches."""
 
     __slots__ = ("_base", "_relatives", "_transaction", "match", "only_base", "shape", "state")
 
     def __init__(self, shape: Shape, core: bytes) -> None:
         self.shape = shape
         groups: dict[tuple[str, bytes], int] = {}
-        """By meaning and mark: the number of the group that matches this id or state."""
+        """By meaning (`base`, `transaction`, `state`) and mark: the number of the group that matches it."""
         pattern, before = b"", b""
         for place, part in enumerate(_MARK.split(core)):
             if place % 2 == 0:
@@ -201,22 +201,22 @@ class _Expected:
 
 
 _MOST_FOLLOWERS = 16
-"""Number of shapes that are tried before a line is searched for its ids; a search costs about ten tries."""
+"""Maximum number of shapes that a line is matched with before `_searched`, which costs about ten matches."""
 _STATE_VALUE = rb'("[^"\\]*"|\{[^{}]*\})'
 _ID_VALUE = rb"(0|[1-9]\d{0,14})"
 _new = ShapedLine.__new__
 _numbers = count()
-"""No number is used twice, because it is the key of cached steps."""
+"""Numbers of shapes. None is used twice, because it is a part of the keys of cached steps."""
 _shapes: dict[bytes, Shape] = {}
 _expected: dict[int, _Expected] = {}
 """By number of a shape: its pattern."""
 _NO_SHAPE = -1
 _followers: dict[int, list[_Expected]] = {}
-"""By number of a shape: the shapes after it in any file. Each file starts with a copy."""
+"""By number of a shape: the shapes that have followed it in any file. Each file starts with a copy."""
 
 
 def _fields_after(text: bytes, end: int) -> Mapping[str, Any] | None:
-    """The fields after the effects; None if they are not valid, or if a field of every line is repeated."""
+    """The fields after the effects; None if they are not valid, or a reserved field is among them."""
     if not text.startswith(b",", end):
         return None
     try:
@@ -227,7 +227,7 @@ def _fields_after(text: bytes, end: int) -> Mapping[str, Any] | None:
 
 
 def _relative(core: bytes) -> tuple[bytes, int, int]:
-    """A text with marks instead of ids and transactions; the first id and the first transaction."""
+    """Replace ids and transactions by marks. Returns the text, the first id and the first transaction."""
     base = transaction = None
     while (found := _ID.search(core)) is not None:
         value = int(found[1])
@@ -241,16 +241,16 @@ def _relative(core: bytes) -> tuple[bytes, int, int]:
 
 
 def _marked(core: bytes, spelled: bytes, digits: bytes, relative: int) -> bytes:
-    """The text with a mark instead of the number wherever the field has it."""
+    """The text, with a mark instead of the number wherever this field has this number."""
     mark = b"%s\0%d\0" % (spelled[: -len(digits)], relative)
     return core.replace(spelled + b",", mark + b",").replace(spelled + b"}", mark + b"}")
 
 
 def _kept(core: bytes) -> Shape | None:
-    """The shape of that text, from now on; None if it has none, or too many are kept."""
+    """Keep a shape for the text and return it; None if the text has none, or too many are kept."""
     if len(_shapes) >= MOST_SHAPES or len(core) > _LONGEST or rb"\u0000" in core:
         return None
-    if not core.startswith(b","):  # what is before the comma belongs to the line's number, as in 12.5
+    if not core.startswith(b","):  # the text before the comma belongs to the line's number, as in 12.5
         return None
     text = _MARK.sub(rb'{"\\u0000":"\1"}', core)
     try:
@@ -267,7 +267,7 @@ def _kept(core: bytes) -> Shape | None:
 
 
 def _shape(component: object, event: object, effects: object) -> Shape | None:
-    """The shape of an event with its effects, in which marks stand for ids; None if they have none."""
+    """The shape of an event with its effects, in which marks stand for ids; None if the format is wrong."""
     if type(component) is not str or component not in COMPONENTS:
         return None
     if type(event) is not dict or type(effects) is not list:
@@ -329,7 +329,7 @@ def _marks_of(message: object, allowed: frozenset[str]) -> dict[str, str] | None
 
 
 def _has_number(message: Mapping[str, Any], allowed: frozenset[str]) -> bool:
-    """Whether a field has a number, a list or an object that is no mark."""
+    """Whether a field that is not `allowed` has a number, a list or an object that is no mark."""
     return any(
         type(value) in (int, float, list, dict)
         and field not in allowed

@@ -1,10 +1,10 @@
-"""A cache of the model's steps that is independent of a shift of checkpoint ids and of time.
+"""A cache of the model's steps. A cached step also serves states whose ids or times are shifted.
 
-The components only compare ids with each other; the value of an id has no effect. So a step stays the same if
-all ids are greater by the same number. This also holds for the times and handles of a coordinator, and for
-the transactions of a sink. `shifted` caches steps with ids relative to one id, and a module for each
-component makes its states relative. The model itself takes each step the first time. A test compares the
-cache with the model on shifted states.
+The components only compare ids with each other, so the value of an id has no effect. A step stays the same if
+all ids are greater by the same number. This also holds for the times of a coordinator and the transactions of
+a sink, and a coordinator's step stays the same if its handles have other names. `shifted` caches steps with
+ids relative to one id, and a module for each component makes its states relative. The model itself takes each
+step the first time. A test compares the cache with the model on shifted states.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +28,7 @@ _REMEMBERED: Mapping[str, Callable[[str, Wire], Replayed]] = {
 
 
 def replayed(component: str, config: Wire) -> Replayed:
-    """The component, with a cache of its steps if they do not depend on the values of ids."""
+    """The model of a component, with a cache of its steps if a module here makes its states relative."""
     if component in _REMEMBERED:
         return _REMEMBERED[component](component, config)
     plain = Replayed(component, config)

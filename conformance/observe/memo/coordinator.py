@@ -1,10 +1,11 @@
 """Caches the steps of a coordinator. The base is the next id; times are relative to the clock.
 
-A relative state has neither the names of states nor the deadlines of checkpoints, which hardly two
-checkpoints share: they are registers, and a remembered step says where each register comes from. The model
-numbers the names in the order in which they come; a relative state numbers them by checkpoint and task. Only
-a step of the clock that reaches a deadline reads the deadlines, and the model takes such a step each time. A
-pause that has ended is one that ends now, as in `model.coordinator.environment.relative_time`.
+A relative state lacks the names of stored states and the deadlines of checkpoints, because hardly two
+checkpoints have them in common. They are kept apart, as *registers*. A cached step states from which register
+before the step each register after it is copied. The model numbers the names in the order in which they come;
+a relative state numbers them by checkpoint and task. Only a step of the clock that reaches a deadline reads
+the deadlines, and the model takes each such step itself. A pause that has ended counts as one that ends now,
+as in `model.coordinator.environment.relative_time`.
 """
 
 import re
@@ -34,40 +35,40 @@ from model.events import NONE
 from model.store.store import Entry
 
 _REMEMBERED = frozenset({"acknowledge", "decline", "trigger", "advance", "task_status", "job_status"})
-"""The events that come often."""
+"""The frequent events, whose steps are cached."""
 _ID = re.compile(rb'"checkpoint":(\d+)[,}]')
 _NEVER = 1 << 62
 _NEW = -1
 
 
 class _Fact(NamedTuple):
-    """Facts about a relative state in which a checkpoint is pending or a failure has outlived it."""
+    """Where the registers of a relative state belong. Its checkpoints are the pending and outlived ones."""
 
     timeout: int
-    """After how many ms a new checkpoint expires."""
+    """The time in ms after which a new checkpoint expires."""
     checkpoints: tuple[int, ...]
     """Relative to the base: the checkpoints with a deadline."""
     states: tuple[tuple[int, int], ...]
-    """The places with a state: a relative checkpoint, and the position of a task."""
+    """The relative checkpoint and the position of the task of each stored state."""
 
 
 class _Registers(NamedTuple):
-    """The part of a state that is neither in its relative state nor in its bases."""
+    """The data of a state that neither its relative state nor its bases have."""
 
     deadlines: tuple[int, ...]
-    """By place in the fact's `checkpoints`: when it expires, in ms."""
+    """By position in the fact's `checkpoints`: the time at which the checkpoint expires, in ms."""
     names: tuple[str, ...]
-    """By place in the fact's `states`: the name of the state. Equal names are the same file."""
+    """By position in the fact's `states`: the name of the state. Equal names mean the same file."""
 
 
 class _Moves(NamedTuple):
-    """Where the registers after a step come from: places among those before, or _NEW."""
+    """For each register after a step: the position of the register before it that is copied, or _NEW."""
 
     delay: int
-    """How long after the time before the step a new checkpoint has started, in ms."""
+    """The time in ms from the time before the step to the start of a new checkpoint."""
     deadlines: tuple[int, ...]
     names: tuple[int, ...]
-    """A new name is the one of the event."""
+    """A new name is the name in the event."""
 
 
 class ShiftedCoordinator(Shifted, ReplayedCoordinator):
@@ -124,7 +125,7 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
         return None if before.registers == self._registers() else moves
 
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
-        """As in `Shifted`; a step with handles or shared files is the model's own."""
+        """As in `Shifted`. The model itself takes steps with handles, with shared files, or to a deadline."""
         if self._names or "state" in event or "shared" in event or self._expires(event):
             return Replayed.answer(self, event)
         return super().answer(event)
@@ -169,7 +170,7 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
         return self._node, checkpoint - base, place, discarded, text
 
     def _place_of(self, name: str) -> int:
-        """Where the name of a state is first; _NEW if no place has it."""
+        """The position of the first register with this name; _NEW if none has it."""
         return self._names.index(name) if name in self._names else _NEW
 
     def _located(self, state: CoordinatorSession) -> int:
@@ -218,7 +219,7 @@ def _state_at(place: tuple[Pending, int]) -> int:
 
 
 def _places(known: tuple[Any, ...], wanted: list[Any]) -> tuple[int, ...]:
-    """Where each of the wanted is among the known; _NEW for one that is not."""
+    """The position in `known` of each value of `wanted`; _NEW if `known` lacks the value."""
     places = {one: place for place, one in enumerate(known)}
     return tuple([places.get(one, _NEW) for one in wanted])
 
@@ -237,7 +238,7 @@ def _has_more_ids(coordinator: Coordinator) -> bool:
 def _with_registers(
     coordinator: Coordinator, numbers: Mapping[int, int] | None, deadlines: Sequence[int]
 ) -> Coordinator:
-    """The coordinator with these deadlines, and these numbers of states instead of its own."""
+    """The coordinator with these deadlines. `numbers`: for each own number of a state the new one."""
 
     def changed(one: Pending, deadline: int) -> Pending:
         states = one.states if numbers is None else tuple([numbers.get(state, 0) for state in one.states])
@@ -251,13 +252,13 @@ def _with_registers(
 
 
 def without_time(session: CoordinatorSession) -> CoordinatorSession:
-    """The state with times relative to its own; a pause that has ended ends now."""
+    """The state with times relative to its own time. A pause that has ended counts as one that ends now."""
     moved = _moved(session.coordinator, 0, -session.coordinator.now)
     return session._replace(coordinator=moved._replace(now=0, pause_ends=max(0, moved.pause_ends)))
 
 
 def _moved(coordinator: Coordinator, ids: int, ms: int) -> Coordinator:
-    """The coordinator with every checkpoint id greater by `ids`, every time by `ms`."""
+    """The coordinator with every checkpoint id greater by `ids`, and every time later by `ms`."""
 
     def moved(checkpoint: int) -> int:
         return NONE if checkpoint == NONE else checkpoint + ids

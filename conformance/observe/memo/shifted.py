@@ -1,9 +1,9 @@
 """Replays a component and caches its steps, so that an equal step is not computed again.
 
-The cache stores a state relative to one of its ids, the base. The key of a step is this state, the event's id
-relative to the base, and the text of event and effects without this id. If the text has another number,
-the key has the absolute ids. A cached step agrees with the log, because its first occurrence did, and
-an equal key has an equal text.
+The cache stores a state relative to one of its ids, the *base*. The key of a step has this state, the event's
+id relative to the base, and the text of event and effects without this id. If the text has another number,
+the key has the base too. A cached step agrees with the log: it did so when the model took it first, and lines
+with equal keys have the same events and effects, apart from the shift.
 """
 
 import re
@@ -22,11 +22,11 @@ MOST_STEPS = 200_000
 """The maximum number of cached steps of one component. The model takes further steps each time."""
 LARGEST_ID = 1 << 53
 NO_NODE = -1
-"""The number of a state that is not made relative: the model takes each step from and to it."""
+"""The number of a state that cannot be made relative: the model itself takes each step from or to it."""
 Key = tuple[Any, ...]
 Place = tuple[int, int, int]
 _OTHER_NUMBER = re.compile(rb'"(?!channel":)[^"]*":[-\d\[{]')
-"""A number, a list or an object in a field that is no channel; an id that was left out is none."""
+"""Matches a number, a list or an object in a field other than `channel`, but not an id that was left out."""
 _IDS = frozenset({"checkpoint", "channel"})
 
 
@@ -34,14 +34,14 @@ class Edge(NamedTuple):
     """The result of a cached step."""
 
     after: int
-    """The number of the relative state."""
+    """The number of the relative state after the step."""
     shift: int
     """The number that the step adds to the base."""
     further: int
-    """The number that the step adds to the other base."""
+    """The number that the step adds to the second base."""
     rules: tuple[str, ...]
     moves: Any
-    """The change of the registers; None if they stay as they are."""
+    """The change of the registers (`Shifted._registers`); None if they stay as they are."""
 
 
 class _Answer(NamedTuple):
@@ -51,7 +51,7 @@ class _Answer(NamedTuple):
 
 
 class Bookmark(NamedTuple):
-    """A state, from which it can be made absolute again."""
+    """The number, bases and registers of a state. The absolute state can be made from them."""
 
     node: int
     base: int
@@ -60,23 +60,23 @@ class Bookmark(NamedTuple):
 
 
 class UnderivableError(Exception):
-    """The data that a subclass keeps besides the relative state does not follow from that before the step."""
+    """The registers after a step cannot be derived from those before it, so the step is not cached."""
 
 
 class Table:
-    """The remembered steps of one component."""
+    """The cached steps of one component, and the relative states between which they lead."""
 
     def __init__(self) -> None:
         self.nodes: dict[Any, int] = {}
         """By relative state: its number."""
         self.states: list[Any] = []
         self.facts: list[Any] = []
-        """By number: what is known of the state without making it absolute."""
+        """By number of a state: data of the subclass about it, which needs no absolute state."""
         self.edges: dict[Key, Edge] = {}
         self.answers: dict[Key, _Answer] = {}
 
     def number(self, state: object, fact: object) -> int:
-        """The number of a relative state, a new one if it is new."""
+        """The number of a relative state. A new state gets the next number, and `fact` is stored with it."""
         number = self.nodes.get(state)
         if number is None:
             number = self.nodes[state] = len(self.states)
@@ -86,16 +86,16 @@ class Table:
 
 
 class Shifted(Replayed):
-    """A component that remembers its steps. A subclass makes its states relative, and absolute again."""
+    """A component with cached steps. A subclass makes its states relative, and absolute again."""
 
     __slots__ = ("_base", "_is_current", "_node", "_other", "_state")
 
     table: Table
     """Shared by all instances of a subclass."""
     numbers: AbstractSet[str] = _IDS
-    """The fields of an event that may have a number if its answer is remembered."""
+    """The fields of an event that may have a number if its answer is cached."""
     has_own_key = False
-    """A line with a shape has a key of the subclass."""
+    """Whether the subclass makes the key of a line with a shape."""
 
     _base: int
     _other: int
@@ -122,14 +122,14 @@ class Shifted(Replayed):
         self._node = self._located(state)
 
     def known(self, line: Line, handle: str | None = None) -> tuple[str, ...] | None:
-        """As in `Replayed`, by the shape of the line."""
+        """As in `Replayed`: look up the step by the shape of the line."""
         shape, node, base = line.shape, self._node, self._base
         if shape is None or node == NO_NODE:
             return None
         if self.has_own_key:
             key = self._shaped_key(cast("ShapedLine", line), handle)
             edge = None if key is None else self.table.edges.get(key)
-        else:  # as `_shaped_key`
+        else:  # the same key as `_shaped_key` makes, without the call
             relative = line.base - base if shape.has_ids else None
             edge = self.table.edges.get(
                 (node, shape.number, relative, base) if shape.has_number else (node, shape.number, relative)
@@ -144,7 +144,7 @@ class Shifted(Replayed):
         return rules
 
     def step(self, line: Line, event: Wire | None = None, effects: Effects | None = None) -> tuple[str, ...]:
-        """Replay a line. Returns the rules that fired. Raises Rejected, and the state is as before."""
+        """As in `Replayed`."""
         event = line.event if event is None else event
         effects = line.effects if effects is None else effects
         table, key = self.table, None
@@ -166,14 +166,14 @@ class Shifted(Replayed):
         return rules
 
     def _follow(self, edge: Edge, handle: object = None) -> None:
-        """Take a remembered step. `handle`: the name of the state in the event."""
+        """Take a cached step. `handle`: the handle in the event, as a string."""
         del handle
         self._node, self._is_current = edge.after, False
         self._base += edge.shift
         self._other += edge.further
 
     def answer(self, event: Wire) -> tuple[Effects, tuple[str, ...]]:
-        """Take an event whose effects no log states. Returns effects and rules. Raises WireError."""
+        """As in `Replayed`."""
         base, checkpoint = self._base, event.get("checkpoint")
         if self._node == NO_NODE or not _names_ids_only(event, self.numbers):
             return super().answer(event)
@@ -199,7 +199,7 @@ class Shifted(Replayed):
         return Bookmark(self._node, self._base, self._other, self._registers())
 
     def _edge(self, before: Bookmark, rules: tuple[str, ...], handle: object = None) -> Edge | None:
-        """The step from `before` to the state; None if it cannot be remembered. `handle`: as in `_follow`."""
+        """The step from `before` to the current state; None if it cannot be cached."""
         if self._node == NO_NODE:
             return None
         shift, further = self._base - before.base, self._other - before.other
@@ -209,14 +209,14 @@ class Shifted(Replayed):
             return None
 
     def _registers(self) -> Any:  # noqa: ANN401 - as the subclass made them
-        """The data that a subclass keeps of the state besides the relative state and the bases; immutable."""
+        """The data of the state that a subclass keeps besides the relative state and the bases; immutable."""
         return None
 
     def _set_registers(self, registers: Any) -> None:  # noqa: ANN401 - as `_registers` made them
         """Set the registers, as `_registers` returns them."""
 
     def _moves(self, before: Bookmark, handle: object) -> Any:  # noqa: ANN401 - as the subclass made them
-        """As in `Edge`. Raises UnderivableError if the registers do not follow from those before."""
+        """The `moves` of an `Edge`. Raises UnderivableError."""
         del before, handle
         return None
 
@@ -231,7 +231,7 @@ class Shifted(Replayed):
         self._is_current = False
 
     def bookmark(self) -> object:
-        """As in `Replayed`; the state is not made absolute."""
+        """As in `Replayed`, but without making the state absolute."""
         if self._node == NO_NODE:
             return self.state
         return self._bookmark()
@@ -249,7 +249,7 @@ class Shifted(Replayed):
         return state
 
     def _shaped_key(self, line: ShapedLine, handle: object) -> Key | None:
-        """As `_key`, of a line with a shape. `handle`: the name of the state in the event."""
+        """The key of a cached step for a line with a shape, as in `_key`. `handle`: as in `_follow`."""
         del handle
         shape, base = line.shape, self._base
         relative = line.base - base if shape.has_ids else None
@@ -258,7 +258,7 @@ class Shifted(Replayed):
         return self._node, shape.number, relative
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
-        """The key of a cached step: equal keys have equal steps, apart from the shift. None: not cached."""
+        """The key of a step; None if it is not cached. Equal keys have equal steps, apart from the shift."""
         base = self._base
         checkpoint = event.get("checkpoint")
         text = as_text(event, effects)
@@ -274,15 +274,15 @@ class Shifted(Replayed):
 
     @abstractmethod
     def _located(self, state: Any) -> int:  # noqa: ANN401 - as the component's
-        """The number of the state relative to its bases, which it sets; or NO_NODE."""
+        """Set the bases to those of the state. Returns the number of its relative state, or NO_NODE."""
 
     @abstractmethod
     def _absolute(self, relative: Any) -> Any:  # noqa: ANN401 - as the component's
-        """The state that is `relative` to the bases."""
+        """The absolute state of a relative one, by the current bases."""
 
 
 def _names_ids_only(message: Wire, numbers: AbstractSet[str] = _IDS) -> bool:
-    """Whether every value of an event or effect is a text, or a number in one of these fields."""
+    """Whether an event or effect has ints from 0 in the fields `numbers`, and strings in all others."""
     for field, value in message.items():
         kind = type(value)
         if (kind is not int or value < 0) if field in numbers else kind is not str:
@@ -299,7 +299,7 @@ def as_text(event: Wire, effects: Effects) -> bytes | None:
 
 
 def without_id(text: bytes, checkpoint: int, instead: bytes = b"") -> bytes:
-    """The JSON text with something `instead` of this id wherever it is the value of `checkpoint`."""
+    """The JSON text with `instead` in the place of this id wherever a field `checkpoint` has it."""
     spelled, left = b'"checkpoint":%d' % checkpoint, b'"checkpoint":' + instead
     return text.replace(spelled + b",", left + b",").replace(spelled + b"}", left + b"}")
 
@@ -310,5 +310,5 @@ def less(checkpoint: int, base: int) -> int | None:
 
 
 def more(relative: int | None, base: int) -> int:
-    """The id of a relative one."""
+    """The absolute id of a relative one; NONE for None."""
     return NONE if relative is None else relative + base

@@ -1,8 +1,8 @@
 """Caches the steps of a sink. The bases are the newest snapshot's id and the next transaction.
 
-The steps that are remembered write the durable snapshots and the committed transactions, and never read them.
-So a relative state has only the newest snapshot, and no committed transaction. Whoever needs the others keeps
-them, as `conformance.observe.sink` does.
+The cached steps write durable snapshots and committed transactions, and read none of them. So a relative
+state has only the newest snapshot, and no committed transaction. `conformance.observe.sink` itself keeps the
+snapshots that a restore needs.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class _Relative(NamedTuple):
     open: int | None
     pending: tuple[tuple[int, int], ...]
     newest: tuple[int | None, tuple[tuple[int, int], ...]] | None
-    """The open transaction and the pending ones at the newest snapshot; None without a snapshot."""
+    """The open transaction and the pending ones in the newest snapshot; None without a snapshot."""
     rest: Sink
 
 

@@ -1,7 +1,7 @@
 """Caches the steps of a subtask. The base is the newest id.
 
-A subtask asks for its highest aborted id only about checkpoints above the last one. So a highest aborted id
-that is not above the last checkpoint is left out, as if there were none.
+A subtask compares its highest aborted id only with checkpoints above the last one. So a highest aborted id
+that is not above the last checkpoint has no effect, and a relative state leaves it out.
 """
 
 from typing import Any, NamedTuple
@@ -32,7 +32,7 @@ class ShiftedSubtask(Shifted):
     table = Table()
 
     def observe(self, state: object = None) -> dict[str, Any]:
-        """As in `Replayed`; without a highest aborted id unless it is above the last checkpoint."""
+        """As in `Replayed`, without a highest aborted id that is not above the last checkpoint."""
         found = super().observe(state)
         if found["highest_aborted"] <= found["last"]:
             del found["highest_aborted"]

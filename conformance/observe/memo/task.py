@@ -1,8 +1,9 @@
-"""The state of a task's reader, and what the lines of a task do beyond it.
+"""The state of a task's reader, and the part of its lines that goes beyond this state.
 
-A line that comes in the same state again does the same things (`transitions`). So the reader notes each of
-them here while it takes a line. What depends on other files is a function of the reader, the line and one
-value: a check, which returns the missing cause of the line, or an act.
+A line does the same whenever it comes in the same state (`transitions`). So the reader records in `Notes`
+what a line does when it comes for the first time. The part that depends on other files consists of functions
+of the reader, the line and one value: a *check* returns the missing cause of the line; an *act* changes data
+that other files read.
 """
 
 from collections import deque
@@ -22,7 +23,7 @@ from conformance.observe.sources.offsets import OffsetsReplay
 from conformance.observe.sources.rows import SentRows
 
 EXACTLY_ONCE = "exactly-once"
-"""The mode of a gate whose line does not record it."""
+"""The mode of a gate if the line `deployed` does not record one."""
 OVERTAKING = ("unaligned", "alternating")
 MESSAGES = {
     "checkpoint": ("trigger", "COORD-04"),
@@ -34,10 +35,10 @@ MARKERS = {"barrier": "broadcast_barrier", "cancel": "broadcast_cancel"}
 
 
 class TaskState(RememberingReader):
-    """The parts of one task in one attempt."""
+    """The components of one task in one attempt, with the data that links them."""
 
     def __init__(self, run: Run, file: LogFile, settings: Settings, is_sink: bool | None) -> None:
-        """`is_sink` None: the file will show it."""
+        """`is_sink`: whether the task is a sink; None if only later lines of the file show it."""
         super().__init__(file, run.causes, run.taken, shaped=run.is_shaped)
         self._run = run
         self._settings = settings
@@ -65,29 +66,29 @@ class TaskState(RememberingReader):
         self._rows = SentRows(run, file.task)
 
     def _steps_from(self, restored: int | None) -> dict[str, Any]:
-        """The configuration of the snapshot steps of a task that is restored from this checkpoint, if any."""
+        """The configuration of the subtask. `restored`: the restored checkpoint; None: no checkpoint."""
         config = {"max_concurrent": self._settings.max_concurrent}
         return config if restored is None else {**config, "restored": restored}
 
     # ------------------------------------------------------------ what a line does
 
     def _see(self, situation: str) -> None:
-        """A situation occurs whenever the line comes in this state."""
+        """Count a situation, and record that it occurs whenever the line comes in this state."""
         self._notes.situations.append(situation)
         self._run.witnessed.see(situation)
 
     def _fire(self, rules: tuple[str, ...]) -> None:
-        """Rules fire whenever the line comes in this state."""
+        """Add rules that fire, and record that they fire whenever the line comes in this state."""
         self._notes.rules = rules
         self._run.rules.update(rules)
 
     def _need(self, check: Check, line: Line, argument: object) -> Need | None:
-        """The missing cause of the line, which other files decide about."""
+        """Perform and record a check. Returns the missing cause of the line, or None."""
         self._notes.check = check, argument
         return check(self, line, argument)
 
     def _act(self, act: Act, line: Line, relative: int | None, value: object = None) -> None:
-        """Do what other files notice, with a checkpoint relative to the line's base, else with the value."""
+        """Perform and record an act, on the checkpoint `relative` to the line's base, else on `value`."""
         self._notes.acts.append((act, relative, value))
         act(self, line, value if relative is None else line.base + relative)
 
@@ -97,7 +98,7 @@ class TaskState(RememberingReader):
         if self._attempt is None or not isinstance(subtask, Shifted):
             return None
         if any(type(one) not in (str, int) for due in self._due for one in due):
-            return None  # a reason may be anything
+            return None  # the log may give a reason of any type, but a state needs hashable values
         node, base, _ = subtask.place
         of_gate: object = None
         if isinstance(gate, Shifted):
@@ -125,9 +126,10 @@ class TaskState(RememberingReader):
     # ------------------------------------------------------------ checks
 
     def _was_sent(self, line: Line, channel: int) -> Need | None:
-        """None if the marker is the next one that the channel's sender has broadcast, else the missing cause.
+        """Check that the marker is the next one that the channel's sender has broadcast.
 
-        Then it counts as read, with the records before it.
+        Returns None, and the marker counts as read; or the missing cause if it was not broadcast yet. Raises
+        Rejected if another marker was broadcast, or the number of records before the barrier differs.
         """
         kind, records = line.kind, line.further.get("records")
         above, place = self._channels[channel], self._markers[channel]
@@ -161,7 +163,7 @@ class TaskState(RememberingReader):
         return None
 
     def _receive(self, line: Line, kind: str) -> Need | None:
-        """Receive the coordinator's message in this event, if it was sent."""
+        """Count the coordinator's message in this event as received. Returns the cause if it is missing."""
         checkpoint = line.checkpoint
         if type(checkpoint) is not int:
             return None
@@ -188,7 +190,7 @@ class TaskState(RememberingReader):
     # ------------------------------------------------------------ acts
 
     def _broadcast_barrier(self, line: Line, checkpoint: int) -> None:
-        """The subtask sends a barrier after its rows."""
+        """Check the number of rows before a barrier, and record that the barrier was broadcast."""
         assert self._attempt is not None
         self._rows.check(line, self._attempt, checkpoint, is_source=not self._channels)
         self._broadcast(line, "broadcast_barrier", checkpoint)
@@ -220,14 +222,17 @@ class TaskState(RememberingReader):
         self._offsets.require("notify_abort", checkpoint)
 
     def _pre_commits(self, line: Line, taken: RelativeSnapshot) -> None:
-        """The sink keeps the snapshot and counts its rows."""
+        """Pass the sink's snapshot and the number of received records to `SinkReplay.pre_commits`."""
         assert self._sink is not None
         self._sink.pre_commits(line, self._received_before(), taken)
 
     def _received_before(self) -> int | None:
-        """The records before the last barriers on all channels together; None if that has no meaning."""
+        """The number of records before the last barriers, over all channels.
+
+        None if a channel has not recorded a number, or if the mode is not exactly-once.
+        """
         if self._mode != EXACTLY_ONCE:
-            return None  # records after a barrier are in the snapshot too
+            return None  # the snapshot also has records from after a barrier
         counts = [count for count in self._counts if count is not None]
         return sum(counts) if len(counts) == len(self._counts) else None
 
@@ -238,10 +243,10 @@ class TaskState(RememberingReader):
         "decline": _decline,
         "notify_complete": _learn_completion,
     }
-    """By effect of a subtask."""
+    """By effect of a subtask: the act."""
     OF_SOURCE: Mapping[str, Act] = {
         "snapshot": _require_offsets,
         "notify_complete": _require_commit,
         "notify_abort": _require_abort,
     }
-    """By effect of a subtask: what the source has to do."""
+    """By effect of a source's subtask: the act that requires an event of the offsets."""

@@ -1,10 +1,10 @@
 """Caches whole transitions of a task's reader, with checkpoint ids relative to a base.
 
-What a line does has two parts. One depends only on the line and on the reader's own state: the steps of gate,
-subtask and sink, the next due event, the rules and the situations. This part is the same whenever line and
-state are the same, apart from a shift of ids, so it is cached. The other part depends on other files:
-whether a message was sent, whether numbers of records agree. It is done for every line, by the functions that
-the transition names.
+What a line does has two parts. The first part depends only on the line and on the reader's own state: the
+steps of gate, subtask and sink, the due events, the rules and the situations. It is the same whenever line
+and state are the same, apart from a shift of ids, so it is cached. The second part depends on other files:
+whether a message was sent, whether numbers of records agree. It is done anew for every line: a transition
+names the functions that do it, a check and the acts.
 """
 
 from abc import abstractmethod
@@ -18,9 +18,9 @@ from conformance.observe.lines.line import Line
 MOST_TRANSITIONS = 100_000
 """The maximum number of cached states and transitions, about 35 MB. Further lines are replayed each time."""
 Check = Callable[[Any, Line, Any], Need | None]
-"""Whether the cause of a line has happened. Arguments: the reader, the line, and a value of its shape."""
+"""Returns the missing cause of a line, or None. Arguments: reader, line, and a value."""
 Act = Callable[[Any, Line, Any], None]
-"""The part of a line that goes beyond the reader's state. Arguments: reader, line, and a checkpoint or value.
+"""Changes data that other files read. Arguments: the reader, the line, and a checkpoint or value.
 
 Raises Rejected.
 """
@@ -34,26 +34,26 @@ class Notes:
     def __init__(self) -> None:
         self.check: tuple[Check, Any] | None = None
         self.acts: list[tuple[Act, int | None, Any]] = []
-        """Each with its checkpoint relative to the line's base; or with None, and its value."""
+        """Each: the act, and its argument: an id relative to the line's base, or None and the value."""
         self.rules: tuple[str, ...] = ()
         self.situations: list[str] = []
         self.is_repeatable = False
-        """The line does the same whenever the reader is in the same state."""
+        """Whether the line does the same whenever the reader is in the same state, so it can be cached."""
 
 
 class ReaderState:
-    """A state of a reader relative to its bases, and the remembered transitions from it."""
+    """A state of a reader relative to its bases, and the cached transitions from it."""
 
     __slots__ = ("local", "transitions")
 
     def __init__(self, local: Hashable) -> None:
         self.local: Any = local
         self.transitions: dict[tuple[int, ...], Transition] = {}
-        """By the line's shape, and its ids relative to the bases."""
+        """By the number of the line's shape, and its ids relative to the bases."""
 
 
 class Outcome:
-    """What a line does beyond the reader's own state. Many transitions have the same one."""
+    """What a line does beyond the reader's own state. Many transitions share an outcome."""
 
     __slots__ = ("acts", "argument", "check", "rules", "situations")
 
@@ -75,7 +75,7 @@ class Transition(NamedTuple):
     shift: int
     """The number that the transition adds to the base."""
     further: int
-    """The number that the transition adds to the other base."""
+    """The number that the transition adds to the second base."""
 
 
 Moved = tuple[ReaderState, int, int]
@@ -83,7 +83,7 @@ Moved = tuple[ReaderState, int, int]
 
 
 class Located(NamedTuple):
-    """A state relative to two bases: an id of a checkpoint, and one of a transaction."""
+    """A state relative to two bases: the id of a checkpoint, and the id of a transaction."""
 
     local: Hashable
     base: int
@@ -91,7 +91,7 @@ class Located(NamedTuple):
 
 
 class Taken:
-    """Counts the cached transitions that the readers of one run take; they are added up at the end."""
+    """Counts the cached transitions that the readers of one run take, for `Run.add_up`."""
 
     __slots__ = ("counts", "rules")
 
@@ -109,10 +109,10 @@ class Memory:
         self.size = 0
         """The number of states and transitions."""
         self._outcomes: dict[Hashable, Outcome] = {}
-        """Fewer than transitions."""
+        """By content: the one outcome that equal transitions share."""
 
     def state(self, local: Hashable) -> ReaderState | None:
-        """The one state that is equal; None if it is new and there is no room."""
+        """The one cached state that equals `local`; None if it is new and the cache is full."""
         found = self.states.get(local)
         if found is None and self.size < MOST_TRANSITIONS:
             found = self.states[local] = ReaderState(local)
@@ -120,7 +120,7 @@ class Memory:
         return found
 
     def keep(self, before: ReaderState, key: tuple[int, ...], notes: Notes, moved: Moved) -> None:
-        """Remember a transition if there is room."""
+        """Cache a transition, unless the cache is full."""
         if self.size >= MOST_TRANSITIONS:
             return
         content = (notes.check, tuple(notes.acts), notes.rules, tuple(notes.situations))
@@ -135,25 +135,25 @@ memory = Memory()
 
 
 class RememberingReader(FileReader):
-    """A reader that remembers its transitions.
+    """A reader that caches its transitions.
 
-    While `_state` is set, that is the reader's state, and its parts have an older one. So a remembered
-    transition changes no part.
+    While `_state` is set, it holds the reader's state, and the parts (gate, subtask, sink) have an older one.
+    So a cached transition replaces `_state` and leaves the parts alone.
     """
 
     def __init__(self, file: LogFile, causes: Causes, taken: Taken, *, shaped: bool) -> None:
-        """`shaped`: transitions are remembered; else every line is taken anew."""
+        """`shaped`: whether transitions are cached. If not, each line is replayed with the parts."""
         super().__init__(file, causes, shaped=shaped)
         self._taken = taken
         self.remembers = shaped
-        """Transitions are remembered. This is of no use where no line has a shape."""
+        """Whether transitions are cached. Without shapes a cached transition would never be found."""
         self._state: ReaderState | None = None
         self._base = self._other = 0
         self._notes = Notes()
 
     @abstractmethod
     def take(self, line: Line) -> Need | None:
-        """Replay one line with the parts, and record its transition. Raises Rejected and EventLogError."""
+        """Replay one line with the parts, and record its transition. Returns and raises as `replay`."""
 
     @abstractmethod
     def located(self) -> Located | None:
@@ -161,10 +161,10 @@ class RememberingReader(FileReader):
 
     @abstractmethod
     def move_to(self, local: Any, base: int, other: int) -> None:  # noqa: ANN401 - as `located` made it
-        """Set the state of the parts."""
+        """Set the state of the parts to one that `located` has returned, with these bases."""
 
     def replay(self, line: Line) -> Need | None:
-        """Replay one line, unless it has to wait. Raises Rejected and EventLogError."""
+        """As in `FileReader`."""
         state, shape = self._state, line.shape
         if state is None or shape is None:
             return self._anew(line, None)
@@ -195,7 +195,7 @@ class RememberingReader(FileReader):
         return None
 
     def bring_up_to_date(self) -> None:
-        """As in `FileReader`: give the parts the reader's state."""
+        """As in `FileReader`: move the parts to the reader's state."""
         state = self._state
         if state is not None:
             self._state = None
@@ -213,7 +213,7 @@ class RememberingReader(FileReader):
         if located is None:
             return None
         after, shape = memory.state(located.local), line.shape
-        # a number that is no id is not shifted, and without an id the key has the base itself
+        # a number that is no id does not shift with the ids, and without an id the key depends on the base
         is_shifted = shape is not None and shape.has_ids and not shape.has_number
         if (
             notes.is_repeatable

@@ -1,7 +1,7 @@
 """A monitor for jobs that run: `barrierspec trace flink --follow` and `--rest`.
 
-`growing` reads files while they are written, `monitor` gives each line to its job, `job`, `checkpoints` and
-`executions` judge what INFO shows, `live_replay` replays lines at DEBUG through the model, and `rest` judges
-answers of Flink's REST interface. `reports` has what they report, `shown` and `prometheus` how it is shown,
-and `watching` the loop. Everything that is kept is bounded.
+`growing` reads files while they are written, `stamps` reads times of records, and `monitor` gives each line
+to its job. `job`, `checkpoints` and `executions` judge lines at INFO, `live_replay` replays lines at DEBUG
+through the model, and `rest` judges answers of Flink's REST interface. `reports` defines alarms and ended
+checkpoints, `shown` and `prometheus` print them, and `watching` is the loop. Memory is bounded.
 """

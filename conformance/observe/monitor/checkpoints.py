@@ -1,8 +1,8 @@
-"""The checkpoints of one job, as the log of its job manager shows them at INFO, line by line.
+"""Judges the checkpoints of one job from the lines of its job manager's log at INFO, one line at a time.
 
-Nothing is read ahead and little is kept: the pending checkpoints, the last ones that ended, and the states of
-the job and of its tasks. Where two threads log in another order than they act, an alarm is deferred until the
-other line comes. After an alarm the state follows the log, so that one defect gives one alarm.
+It keeps the pending checkpoints, the last ones that ended, and the states of the job and of its tasks. Two
+threads may log in another order than they act. Then an alarm is deferred until the line of the other thread
+comes. After an alarm the kept state follows the log, so that one defect gives one alarm.
 """
 
 import re
@@ -15,7 +15,7 @@ from conformance.observe.monitor.executions import Executions
 from conformance.observe.monitor.reports import Alarm, DeferredAlarms, Ended, Place
 
 REMEMBERED = 1_000
-"""Checkpoints that have ended and are remembered; an older one counts as unknown."""
+"""Maximum number of ended checkpoints that are remembered. An older checkpoint counts as unknown."""
 _BYTES = re.compile(r"\((\d+) bytes")
 _MILLISECONDS = re.compile(r"(?:checkpointDuration=| in )(\d+) ms")
 OVER = frozenset({"FINISHED", "FAILED", "CANCELED"})
@@ -29,15 +29,15 @@ class Pending:
     place: Place
     kind: str
     skipped: int = -1
-    """The id that was to come, if the trigger skipped some."""
+    """The next id at the time of the trigger, if the trigger skipped ids; else -1."""
     is_assumed: bool = False
-    """No line shows this id: an alarm about its trigger was raised, and perhaps this id was meant."""
+    """Whether the id is a guess: a trigger with a used id raised an alarm, and perhaps meant this id."""
     status: str = ""
-    """The state for which the job has left RUNNING since; empty if it has not."""
+    """The state to which the job has changed from RUNNING since the trigger; empty if it has not."""
 
 
 class CheckpointWatch:
-    """The checkpoints of one job. `alarms` and `ended` receive what is found."""
+    """The checkpoints of one job. Calls `alarms` for each alarm and `ended` for each ended checkpoint."""
 
     def __init__(
         self, job: str, max_concurrent: int, alarms: Callable[[Alarm], None], ended: Callable[[Ended], None]
@@ -50,7 +50,7 @@ class CheckpointWatch:
         self.highest = -1
         self.restarts = 0
         self.judged: set[str] = set()
-        """The rules of which a line was judged."""
+        """The rules that were checked on some line."""
         self.deferred = DeferredAlarms(self._raise)
         self.executions = Executions(job, self._raise, self.deferred)
         self._alarms = alarms
@@ -123,13 +123,13 @@ class CheckpointWatch:
         self.highest = checkpoint
         self._check_room(checkpoint, kind, place)
         if "suspend" in detail or "terminate" in detail:
-            for aborted in list(self.pending):  # the periodic scheduler was stopped, which 1.13 does not log
+            for aborted in list(self.pending):  # stopping the scheduler aborts them; 1.13 does not log it
                 self._end(aborted, "aborted", place)
         self.pending[checkpoint] = Pending(place, kind, skipped)
         self._check_running(checkpoint, place)
 
     def _triggered_again(self, checkpoint: int, kind: str, place: Place) -> None:
-        """An id that is not above the highest one: this line is altered or doubled, or that one was."""
+        """Judge a trigger whose id is not above the highest one. This line or the highest one's is wrong."""
         self.judged.add("COORD-02")
         high = self.pending.get(self.highest)
         if high is not None and high.skipped >= 0 and checkpoint > high.skipped and not high.is_assumed:
@@ -221,10 +221,10 @@ class CheckpointWatch:
             )
 
     def _is_lost(self, checkpoint: int) -> bool:
-        """Whether a checkpoint has ended without success, or ends with the failure of its job.
+        """Whether a checkpoint has ended without success, or its job has left RUNNING since its trigger.
 
-        Flink looks at the tasks in one thread and triggers in another. A task may fail in between, for one
-        request, which is under way then; its checkpoint is lost.
+        Flink checks that the tasks run in one thread and triggers in another. If a task fails in between, a
+        checkpoint is triggered that cannot complete.
         """
         pending = self.pending.get(checkpoint)
         return pending.status != "" if pending is not None else self._ended.get(checkpoint) != COMPLETED
@@ -256,7 +256,7 @@ class CheckpointWatch:
             self._completed_untriggered(line, place)
 
     def _completed_untriggered(self, line: LogLine, place: Place) -> None:
-        """Either this id is altered, or that of a trigger, or a trigger is missing."""
+        """Judge a completion without a trigger: its id or a trigger's is altered, or a trigger is missing."""
         checkpoint = line.checkpoint
         for high, pending in self.pending.items():
             if pending.skipped == checkpoint:
@@ -282,7 +282,7 @@ class CheckpointWatch:
             self.highest = checkpoint
             self.pending.clear()
             self._complete(checkpoint, place, line.detail)
-        elif len(self.pending) == 1:  # that one was meant
+        elif len(self.pending) == 1:  # the line probably means the one pending checkpoint
             self._complete(next(iter(self.pending)), place, line.detail)
 
     def _complete(self, checkpoint: int, place: Place, detail: str) -> None:
@@ -329,7 +329,7 @@ class CheckpointWatch:
         elif was is not None:
             pass  # an expiry or a decline is followed by the line of the failure
         elif state == "failed" and self.highest >= 0 and checkpoint == self.highest + 1:
-            self.highest = checkpoint  # a start that failed has used its id
+            self.highest = checkpoint  # a start that fails before its trigger is logged uses an id
             self._end(checkpoint, state, place)
         elif self._from_start or checkpoint > self.highest >= 0:
             self._alarm(
@@ -352,7 +352,7 @@ class CheckpointWatch:
             self._alarm("COORD-06", f"{what} was never triggered", place, checkpoint)
 
     def _notified_of_abort(self, line: LogLine, place: Place) -> None:
-        """A source's coordinator is notified of an abort."""
+        """Judge a line in which a source's coordinator is notified of an abort."""
         checkpoint = line.checkpoint
         self.judged.add("COORD-09")
         if self._ended.get(checkpoint) == COMPLETED:
@@ -360,7 +360,7 @@ class CheckpointWatch:
             self._alarm("COORD-09", what, place, checkpoint)
 
     def _notified(self, line: LogLine, place: Place) -> None:
-        """A source's coordinator is notified of a completion."""
+        """Judge a line in which a source's coordinator is notified of a completion."""
         checkpoint = line.checkpoint
         self.judged |= {"COORD-08", "ONCE-05"}
         was = self._ended.get(checkpoint)

@@ -1,4 +1,4 @@
-"""The states of a job's tasks, as the job manager and the task managers log them at INFO."""
+"""Checks the states of a job's tasks that the job manager and the task managers log at INFO."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from conformance.observe.monitor.reports import Alarm, DeferredAlarms, Place
 
 _ENDED = frozenset({"FINISHED", "CANCELED", "FAILED"})
 _KEPT = 4
-"""Former executions that are kept, as a multiple of the current ones."""
+"""Maximum ratio of kept executions to tasks. Above it, the oldest former executions are dropped."""
 
 
 class Executions:
@@ -24,7 +24,7 @@ class Executions:
         self._names: dict[str, str] = {}
         self._on_workers: dict[str, str] = {}
         self._early: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        """By execution: changes on a worker that wait for the previous change, which another thread logs."""
+        """By execution: changes in a task manager's log whose previous change another thread logs later."""
         self._deferred = deferred
         self._left: set[str] = set()
         """The executions that have left RUNNING since the newest trigger."""
@@ -62,7 +62,7 @@ class Executions:
         return execution in self._names
 
     def switched(self, line: LogLine, place: Place) -> None:
-        """Check a line about a change of state, of the job manager or of a task manager."""
+        """Check a line of the job manager or of a task manager in which an execution changes its state."""
         before, _, after = line.detail.partition(">")
         task, execution = line.task.rpartition("#")[0] or line.task, line.execution
         name = self._names.get(execution)
@@ -92,7 +92,7 @@ class Executions:
 
     def _on_worker(self, execution: str, task: str, change: tuple[str, str], place: Place) -> None:
         """Check a change in the log of a task manager, whose two threads may swap two changes."""
-        is_new = self._complete and execution in self._names  # else it may be of the former job manager
+        is_new = self._complete and execution in self._names  # if not, a former job manager may have begun it
         begins = "CREATED" if is_new else None
         known, early = self._on_workers.get(execution, begins), self._early[execution]
         if known is not None and known != change[0]:

@@ -1,7 +1,7 @@
-"""Files that grow: each complete line once, across rotation by rename, truncation, and files to come.
+"""Reads each complete line of a growing file once, even if the file is rotated or truncated, or comes later.
 
-A file is read in pieces, so that a pass over a large backlog holds one piece in memory. The rest of a line is
-kept until its end arrives. A file that was renamed is read to its end before the new one of its name begins.
+A file is read in pieces, so that a pass over a large backlog holds one piece in memory. The beginning of a
+line is kept until its end arrives. A file that was renamed is read to its end before the new file is opened.
 """
 
 import glob
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 PIECE = 1 << 20
-"""Bytes that one pass reads of a file at most."""
+"""Maximum number of bytes that one pass reads of a file."""
 LONGEST_LINE = 4 << 20
 """Maximum length of a line, in bytes; the rest of a longer one is dropped, and reported."""
 _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst"})
 _HEAD = 256
-"""Bytes at the beginning of a file that are compared, to find a file that was emptied and written anew."""
+"""Number of bytes at the beginning of a file that are compared, to detect that it was written anew."""
 
 
 class Text(NamedTuple):
@@ -27,11 +27,11 @@ class Text(NamedTuple):
     """The number of the line, from 1; a rotated file begins at 1 again."""
     text: str
     whole: bool = True
-    """False for a line above LONGEST_LINE, and for the last line of a file that ends within it."""
+    """False for a line above LONGEST_LINE, and for a last line without an end."""
 
 
 class GrowingFile:
-    """Reads the file that has this path at the moment, also after a rotation."""
+    """Reads the file at a path. After a rotation it reads the new file at the path."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -45,7 +45,7 @@ class GrowingFile:
         self._too_long = False
 
     def lines(self) -> Iterator[Text]:
-        """The complete lines that have been written since, of one piece at most."""
+        """Yield the complete lines that were written since the last call, from one piece at most."""
         if self._file is None and not self._open():
             return
         assert self._file is not None
@@ -67,7 +67,7 @@ class GrowingFile:
             yield from self.lines()
 
     def _rotated_since(self, before: os.stat_result) -> Iterator[Text]:
-        """The lines of files that had this file's name after `before`, and were renamed by rotation."""
+        """Yield the lines of files that had this path after `before`, and that rotation has renamed since."""
         path = Path(self.path)
         found = []
         for sibling in path.parent.glob(f"{glob.escape(path.name)}?*"):
@@ -85,7 +85,7 @@ class GrowingFile:
                 rotated.close()
 
     def end(self) -> Iterator[Text]:
-        """The line that the file ends within, if there is one."""
+        """Yield the last line of the file if it has no end."""
         if self._rest:
             self._number += 1
             yield Text(self.path, self._number, _decoded(self._rest), whole=False)
@@ -108,7 +108,7 @@ class GrowingFile:
         return True
 
     def _was_renamed(self) -> bool:
-        """Whether the path names another file now; while it names none, the old one may still grow."""
+        """Whether the path names another file now. False if it names none: the old one may still grow."""
         try:
             status = Path(self.path).stat()
         except FileNotFoundError:
@@ -116,7 +116,7 @@ class GrowingFile:
         return (status.st_dev, status.st_ino) != self._identity
 
     def _was_rewritten(self) -> bool:
-        """Whether the file was emptied, and perhaps written again."""
+        """Whether the file was truncated, and perhaps written anew."""
         assert self._file is not None
         if os.fstat(self._file.fileno()).st_size < self._position:
             return True

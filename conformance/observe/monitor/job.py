@@ -1,7 +1,7 @@
-"""One job: its state, its restarts, what it restores, and the states of its tasks.
+"""Judges one job: its state, its restarts, the checkpoints that it restores, and the states of its tasks.
 
-The log of the job manager shows them at INFO. A job begins anew where its state leaves CREATED: for the first
-time, or because a new job manager has taken it over.
+The log of the job manager shows them at INFO. A job begins when its state leaves CREATED: the first time, and
+each time that a new job manager takes it over.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,9 @@ class JobWatch(CheckpointWatch):
         super().__init__(job, max_concurrent, alarms, ended)
         self._starts = 0
         self._start_from: tuple[int, Place | None] | None = None
-        """The checkpoint that was restored before the job began, and its line if it is not judged yet."""
+        """The checkpoint that was restored before the job began; its line, or None if it was judged."""
         self._is_given = False
-        """Record that a user has named the checkpoint to restore."""
+        """Whether a user has named the checkpoint to restore."""
         self._handlers |= {
             grammar.RESTORED: self._restores,
             grammar.ID_RESET: self._id_reset,
@@ -43,7 +43,7 @@ class JobWatch(CheckpointWatch):
         return self.status in OVER
 
     def given(self) -> None:
-        """A line shows that the user names a checkpoint or savepoint to start from."""
+        """Record that the user names a checkpoint or savepoint to start from."""
         self._is_given = True
 
     def _execution_switched(self, line: LogLine, place: Place) -> None:
@@ -74,7 +74,7 @@ class JobWatch(CheckpointWatch):
                 self._end(checkpoint, "aborted", place)
 
     def _begin(self) -> None:
-        """The job starts: its ids continue after what it restores, or begin at 1."""
+        """Begin the job. Its ids continue after the restored checkpoint, or begin at 1."""
         self._starts += 1
         for checkpoint in list(self.pending):
             self._end(checkpoint, "aborted", self.pending[checkpoint].place)
@@ -116,10 +116,13 @@ class JobWatch(CheckpointWatch):
         for one in [one for one, pending in self.pending.items() if pending.status]:
             self._end(one, "aborted", place)
         self._restored, self._must_restore = True, False
-        self._start_from = checkpoint, None  # perhaps of a new job manager, whose start follows
+        self._start_from = checkpoint, None  # a new job manager may have logged it, and start the job next
 
     def _restores_while_running(self, checkpoint: int, place: Place) -> None:
-        """A new job manager takes the job over, or the lines of the failure follow, or they are missing."""
+        """Defer an alarm about a restore while the job runs.
+
+        A new job manager may have taken the job over, or the lines of the job's failure may follow.
+        """
         self._start_from = checkpoint, place
         starts, restarts = self._starts, self.restarts
         sentence = f"checkpoint {checkpoint} is restored while the job runs"

@@ -1,9 +1,9 @@
-"""One job at DEBUG: its lines are replayed through the model while they are written.
+"""Replays the DEBUG lines of one job through the model while they are written.
 
-The replay begins where the log shows the start of the job. It runs a few hundred lines behind the end of the
-log, because some lines are explained by later ones (a task that finishes takes part in no later checkpoint).
-After a rejection the replay pauses until the job starts again, because the model's state is no longer the
-job's.
+The replay begins where the log shows the start of the job. It stays a few hundred lines behind the end of the
+log, because some lines are only explained by later ones: whether a task finishes decides in which checkpoints
+it takes part. After a rejection the replay pauses until the job starts again, because the model's state is no
+longer the job's.
 """
 
 from collections import deque
@@ -23,19 +23,19 @@ from conformance.observe.replay import Rejected
 BEHIND = 400
 """The number of lines by which the replay stays behind the end of the log."""
 PATIENCE = 3_000
-"""The number of lines for which a line may wait for its cause."""
+"""Maximum number of lines for which a line may wait for its cause."""
 LONGEST_START = 100_000
-"""The maximum number of lines that are kept from the start of a job to its second completed checkpoint."""
+"""The replay starts after this number of lines of a job, if not at its second completed checkpoint."""
 _KEPT_CHECKPOINTS = 100
 _EVERY = 500
-"""Lines between two times that old checkpoints are dropped."""
+"""Old checkpoints are dropped each time that this number of lines was read."""
 _KEPT_ATTEMPTS = 3
 _BEFORE_THE_START = frozenset({grammar.STORED, grammar.RESTORED, grammar.ID_RESET})
 """A job manager that starts restores the job before it logs that the job runs."""
 
 
 class _Session(NamedTuple):
-    """A replay that runs."""
+    """A running replay, with its survey and the survey's sets, which grow with the log."""
 
     replay: Replay
     survey: Survey
@@ -54,7 +54,7 @@ class LiveReplay:
         self.note = "the log does not show the start of the job"
         """The reason why nothing is replayed now; empty while lines are replayed."""
         self.replayed = 0
-        """Lines that were replayed."""
+        """The number of replayed lines."""
         self.rules: set[str] = set()
         self._settings = settings
         self._alarms = alarms
@@ -62,14 +62,14 @@ class LiveReplay:
         self._lines: deque[LogLine] = deque()
         self._places: dict[int, Place] = {}
         self._before: list[tuple[LogLine, Place, int]] = []
-        """Lines about a restore with their counts, until others show whether the job starts."""
+        """Lines about a restore, with their counts, until later lines show whether the job starts."""
         self._count = self._completions = 0
         self._is_starting = False
         self._attempts: dict[int, int] = {}
-        """By attempt of the job: the first line that was read of it, which the replay reaches later."""
+        """By attempt of the job: the number of the first line that was read of it."""
 
     def read(self, line: LogLine, place: Place) -> None:
-        """Take one line; older ones are replayed."""
+        """Read one line, and replay lines that are more than BEHIND older."""
         if line.kind == grammar.JOB and line.detail.startswith("CREATED>"):
             self._start_again()
         elif line.kind in {grammar.JOB, grammar.TRIGGER}:
@@ -80,7 +80,7 @@ class LiveReplay:
             self._before.append((line, place, self._count))
 
     def _start_again(self) -> None:
-        """End the replay of the former job manager, which did not write the last lines about a restore."""
+        """End the former job manager's replay, and begin the next with the last lines about a restore."""
         of_the_next = {count for _, _, count in self._before}
         self._lines = deque(line for line in self._lines if line.number not in of_the_next)
         self.finish()
@@ -108,7 +108,7 @@ class LiveReplay:
             self._replay(self._session, self._lines.popleft())
 
     def finish(self) -> None:
-        """Replay the lines that were kept back; a job that is over must have given every cause."""
+        """Replay the lines that were kept back. If the job is over, a line that still waits is rejected."""
         if self._session is None and self._is_starting:
             self._open()
         while self._lines and self._session is not None:
@@ -156,7 +156,7 @@ class LiveReplay:
             self._note(self._session, line)
 
     def _note(self, session: _Session, line: LogLine) -> None:
-        """Keep what the survey states about the whole log up to date."""
+        """Add a line to the survey."""
         found = session.survey
         match line.kind:
             case grammar.DEPLOYED:
@@ -222,7 +222,7 @@ class LiveReplay:
         self.note = note
 
     def _forget(self, session: _Session, oldest: int) -> None:
-        """Drop what is known of old checkpoints and of replaced executions."""
+        """Drop all data about old checkpoints and replaced executions."""
         found = session.survey
         self.rules |= session.replay.run.rules
         below = max(session.completed, default=0) - _KEPT_CHECKPOINTS

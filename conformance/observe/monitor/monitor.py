@@ -1,7 +1,7 @@
 """The monitor of Flink logs: it reads lines, gives each to its job, and counts what it has found.
 
-A log may hold several jobs, restarts of the job manager, and lines of any level. Records name their job, or
-an execution of it; a record that names neither is judged only if one job is watched.
+A log may hold several jobs, restarts of the job manager, and lines of any level. Most records name their job
+or one of its executions. A record that names neither is judged only if one job alone can have written it.
 """
 
 import re
@@ -21,9 +21,9 @@ from conformance.observe.monitor.reports import Alarm, Ended, Place
 from conformance.observe.monitor.stamps import Clock
 
 MOST_JOBS = 200
-"""Jobs that are watched at once; the one that ended first is dropped for a new one."""
+"""Maximum number of jobs that are watched at once. A new job replaces one that has ended, else the oldest."""
 MOST_STORED = 1_000
-"""Stored checkpoints of one job manager that are kept until a line shows which job restores."""
+"""Maximum number of lines about stored checkpoints that are kept until a line names the job that restores."""
 _GRAPH = re.compile(r"Created execution graph ([0-9a-f]{32}) for job ([0-9a-f]{32})")
 _GIVEN = re.compile(r"Starting job ([0-9a-f]{32}) from savepoint")
 _OF_TASKS = frozenset({grammar.EXECUTION, grammar.TASK, grammar.DEPLOYED})
@@ -45,7 +45,7 @@ def _reason(line: str) -> str:
 
 
 class _File:
-    """One file: its layout so far, and its clock."""
+    """The layout of a file, once a record has shown it, and the clock of its times."""
 
     def __init__(self) -> None:
         self.layout: Layout | None = None
@@ -55,7 +55,7 @@ class _File:
 
 
 class Monitor:
-    """Watches jobs. `on_alarm` and `on_ended` receive what is found, as it happens."""
+    """Watches jobs. Calls `on_alarm` for each alarm and `on_ended` for each ended checkpoint, at once."""
 
     def __init__(
         self,
@@ -70,11 +70,11 @@ class Monitor:
         self.about = 0
         """The number of lines about the protocol."""
         self.kinds: Counter[str] = Counter()
-        """Lines about the protocol, by kind."""
+        """The number of lines about the protocol, by kind."""
         self.alarms: Counter[str] = Counter()
         """The number of alarms by rule; an empty name for alarms without a rule."""
         self.ended: Counter[str] = Counter()
-        """Checkpoints, by the state in which they ended."""
+        """The number of checkpoints, by the state in which they ended."""
         self.newest_time: float | None = None
         self.judged: set[str] = set()
         """Rules that were checked on lines of jobs that are no longer watched."""
@@ -170,7 +170,7 @@ class Monitor:
         self.replays[job].read(line, place)
 
     def _job_of(self, line: LogLine) -> str:
-        """The job of a line that does not name it; empty if it cannot be known."""
+        """The job of a line that does not name it; empty if it is unknown."""
         if line.kind in _OF_TASKS:
             graph = self._graphs.get(line.execution[:32], "")
             if graph:
@@ -227,7 +227,7 @@ class Monitor:
 
     @property
     def replayed(self) -> int:
-        """Lines that were replayed through the model."""
+        """The number of lines that were replayed through the model."""
         return sum(replay.replayed for replay in self.replays.values())
 
     def rules(self) -> set[str]:
@@ -240,14 +240,14 @@ class Monitor:
         return found
 
     def tolerated(self) -> Counter[str]:
-        """Reorderings between threads that were tolerated."""
+        """The number of tolerated reorderings between threads, by name."""
         counts: Counter[str] = Counter()
         for watch in self.jobs.values():
             counts += watch.deferred.tolerated
         return counts
 
     def notes(self) -> Iterator[tuple[str, str]]:
-        """By job: the reason why its lines are not replayed through the model."""
+        """Yield each job whose lines are not replayed through the model, with the reason."""
         for job, replay in self.replays.items():
             if replay.note:
                 yield job, replay.note

@@ -24,7 +24,7 @@ class Exposition:
             self._last[ended.job] = ended
 
     def write(self, file: Path) -> None:
-        """Replace the file as a whole: no reader sees half of it. Raises OSError."""
+        """Write the file by a rename, so that no reader sees half of it. Raises OSError."""
         temporary = file.with_name(f".{file.name}.{os.getpid()}")
         temporary.write_text(self.text(), encoding="utf-8")
         temporary.replace(file)

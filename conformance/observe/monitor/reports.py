@@ -1,4 +1,4 @@
-"""What a monitor reports: the end of each checkpoint, alarms, and alarms that are deferred."""
+"""The reports of a monitor: ended checkpoints, alarms, and deferred alarms."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
@@ -12,7 +12,7 @@ class Place(NamedTuple):
     line: int
     text: str = ""
     time: float | None = None
-    """Seconds; since the epoch if the record has a date."""
+    """In seconds; since the epoch if the record has a date."""
 
     def describe(self) -> str:
         """File and line, `job.log:17`."""
@@ -25,12 +25,12 @@ class Ended(NamedTuple):
     job: str
     checkpoint: int
     state: str
-    """`completed`, `failed`, `expired`, `declined`, `subsumed`, `aborted` (with its job), `restored`."""
+    """`completed`, `failed`, `expired`, `declined`, `subsumed`, `restored`, or `aborted`: its job ended."""
     kind: str
     """`checkpoint` or `savepoint`."""
     duration_ms: int | None
     size: int | None
-    """Bytes."""
+    """In bytes."""
     place: Place
 
 
@@ -50,7 +50,7 @@ class Alarm(NamedTuple):
 
 
 class JobCounts(Protocol):
-    """One job."""
+    """The counts of one job."""
 
     @property
     def pending(self) -> Collection[int]:
@@ -66,7 +66,7 @@ class Counts(Protocol):
 
     @property
     def lines(self) -> int:
-        """Lines that were read."""
+        """The number of lines that were read."""
 
     @property
     def about(self) -> int:
@@ -78,11 +78,11 @@ class Counts(Protocol):
 
     @property
     def alarms(self) -> Counter[str]:
-        """By rule; those without a rule under an empty name."""
+        """The number of alarms, by rule; an empty name for alarms without a rule."""
 
     @property
     def ended(self) -> Counter[str]:
-        """Checkpoints, by the state in which they ended."""
+        """The number of checkpoints, by the state in which they ended."""
 
     @property
     def jobs(self) -> Mapping[str, JobCounts]:
@@ -90,29 +90,32 @@ class Counts(Protocol):
 
 
 class DeferredAlarm(NamedTuple):
-    """An alarm that is held back, because the line of another thread may still show its cause."""
+    """An alarm that is held back, because a later line of another thread may show that nothing is wrong.
+
+    `resolved` returns whether such a line has come.
+    """
 
     resolved: Callable[[], bool]
     alarm: Alarm
     reordering: str
-    """The name of the reordering if the cause comes."""
+    """The name under which a reordering is counted if such a line comes."""
     ends_with: int
-    """The checkpoint whose end makes it an alarm at once; -1: none."""
+    """The checkpoint at whose end the alarm is raised at once; -1: none."""
     last_line: int
-    """The count of lines after which it is an alarm."""
+    """The count of the job's lines at which the alarm is raised."""
     deadline: float
-    """The time after which it is an alarm."""
+    """The monotonic time in seconds at which the alarm is raised."""
 
 
 class DeferredAlarms:
-    """The deferred alarms of one job. Each ends as an alarm or as a tolerated reordering."""
+    """The deferred alarms of one job. Each is raised, or counted as a tolerated reordering."""
 
     LINES = 20
-    """An alarm is deferred for at most this number of lines that INFO shows of the job."""
+    """An alarm is deferred for at most this number of the job's judged lines at INFO."""
     SECONDS = 10.0
     """An alarm is deferred for at most this time, in seconds."""
     MOST = 200
-    """At most this number of alarms is deferred; one more raises the oldest."""
+    """Maximum number of deferred alarms. One more raises the oldest."""
 
     def __init__(self, raise_alarm: Callable[[Alarm], None]) -> None:
         self.tolerated: Counter[str] = Counter()
@@ -129,31 +132,31 @@ class DeferredAlarms:
         ends_with: int = -1,
         lines: int = LINES,
     ) -> None:
-        """Defer an alarm for at most this number of lines."""
+        """Defer an alarm for at most `lines` lines, or until `resolved` returns True. See `DeferredAlarm`."""
         last, deadline = self._lines + lines, self.now + self.SECONDS
         self._open.append(DeferredAlarm(resolved, alarm, reordering, ends_with, last, deadline))
         if len(self._open) > self.MOST:
             self._raise(self._open.pop(0).alarm)
 
     def line_read(self) -> None:
-        """A line of the job has been judged."""
+        """Count a judged line of the job."""
         self._lines += 1
         if self._open:
             self._settle(lambda one: self._lines >= one.last_line)
 
     def checkpoint_ended(self, checkpoint: int) -> None:
-        """Notes that the checkpoint has ended."""
+        """Raise the alarms that end with this checkpoint."""
         if self._open:
             self._settle(lambda one: one.ends_with == checkpoint)
 
     def time_is(self, now: float) -> None:
-        """The time has passed on."""
+        """Set the time, and raise the alarms whose deadline has passed."""
         self.now = now
         if self._open:
             self._settle(lambda one: now >= one.deadline)
 
     def close(self, is_over: bool) -> None:
-        """No further line comes. While the job runs, a cause may be about to come: no alarm."""
+        """End the watch. Deferred alarms are raised if the job is over, and dropped if it still runs."""
         self._settle(lambda one: is_over)
         self._open.clear()
 

@@ -1,7 +1,7 @@
-"""Flink's REST interface, polled: what its answers about checkpoints show of the protocol.
+"""Polls Flink's REST interface, and judges its answers about checkpoints.
 
-An answer is a view of one moment, and its history holds the last checkpoints only. Judged is what holds in
-each answer, and between an answer and the ones before it.
+An answer shows one moment, and its history holds only the last checkpoints. So the rules that are judged hold
+within each answer, or between an answer and earlier ones.
 """
 
 import json
@@ -17,7 +17,7 @@ from conformance.errors import InputError
 from conformance.observe.monitor.reports import Alarm, Ended, Place
 
 REMEMBERED = 1_000
-"""Checkpoints of a job that are remembered."""
+"""Maximum number of checkpoints that are remembered for each job."""
 _SECONDS = 10
 _LARGEST = 64 << 20
 _STATUSES = ("IN_PROGRESS", "COMPLETED", "FAILED")
@@ -33,7 +33,7 @@ class _Known:
     triggered: int
     is_savepoint: bool
     ended: int
-    """Time of its completion in ms since the epoch; 0 unless it has completed."""
+    """The time of its completion in ms since the epoch; 0 if it has not completed."""
 
 
 @dataclass
@@ -41,15 +41,15 @@ class _Job:
     checkpoints: dict[int, _Known] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     restored: tuple[int, int] | None = None
-    """Id and time of the last restore."""
+    """The restored checkpoint and the time of the last restore, in ms since the epoch."""
     max_concurrent: int | None = None
     highest: int = 0
     is_new_manager: bool = False
-    """Whether a job manager has started again, and its answers do not show yet what it has restored."""
+    """Whether a new job manager has started and no answer has shown yet what it has restored."""
 
 
 class RestWatch:
-    """One cluster. `alarms` and `ended` receive what is found."""
+    """Polls one cluster. Calls `alarms` for each alarm and `ended` for each ended checkpoint."""
 
     def __init__(
         self,
@@ -58,12 +58,12 @@ class RestWatch:
         ended: Callable[[Ended], None],
         fetch: Callable[[str], Any] | None = None,
     ) -> None:
-        """`fetch` gives the answer to a URL. Raises InputError if `url` is none of http or https."""
+        """`fetch` returns the JSON object at a URL. Raises InputError if `url` is no http or https URL."""
         if urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).netloc:
             raise InputError(f"--rest: expected a URL such as http://localhost:8081, got {url!r}")
         self.url = url.rstrip("/")
         self.polls = 0
-        """Polls that were answered."""
+        """The number of polls that were answered."""
         self.unanswered = 0
         self.last_error = ""
         self.judged: set[str] = set()
@@ -73,7 +73,7 @@ class RestWatch:
         self._jobs: dict[str, _Job] = {}
 
     def poll(self) -> None:
-        """Ask once for every job. An interface that does not answer is counted, and no alarm."""
+        """Poll every job once. A poll without an answer is counted, and raises no alarm."""
         try:
             jobs = self._fetch(f"{self.url}/jobs")["jobs"]
             for job in jobs:
@@ -129,9 +129,9 @@ class RestWatch:
     def _counts(
         self, job: str, known: _Job, counts: Mapping[str, Any], latest: Mapping[str, Any], path: str
     ) -> bool:
-        """Compare the counts with each other and with those before. They fall if the manager is new.
+        """Compare the counts with each other and with those of the last answer.
 
-        Returns whether this is the first answer of a new job manager.
+        Counts only fall when a new job manager starts. Returns whether this is its first answer.
         """
         now = {name: _number(counts, name) for name in ("total", "in_progress", "completed", "failed")}
         before, known.counts = known.counts, now
@@ -158,7 +158,7 @@ class RestWatch:
         return False
 
     def _restored_nothing(self, job: str, known: _Job, path: str) -> None:
-        """A new job manager has triggered checkpoints and has restored none."""
+        """Judge a new job manager that has triggered checkpoints and has restored nothing."""
         known.is_new_manager = False
         completed = [one for one, seen in known.checkpoints.items() if seen.ended and not seen.is_savepoint]
         if completed:
@@ -205,7 +205,7 @@ class RestWatch:
         known.highest = max(known.highest, checkpoint)
 
     def _has_finished(self, job: str) -> bool:
-        """Whether a task of the job has finished: such a task acknowledges nothing."""
+        """Whether a task of the job has finished. Such a task acknowledges no checkpoint."""
         vertices = self._fetch(f"{self.url}/jobs/{job}").get("vertices", ())
         return any(_number(vertex.get("tasks", {}), "FINISHED", 0) for vertex in vertices)
 
@@ -259,7 +259,7 @@ class RestWatch:
         self._alarms(Alarm(job, rule, sentence, Place(f"{self.url}{path}", 0), checkpoint))
 
     def account(self) -> Iterator[str]:
-        """The polled jobs and answers, in one or two lines."""
+        """Yield lines of the final summary: polls, judged rules, and unanswered polls."""
         judged = ", ".join(sorted(self.judged)) or "nothing"
         yield f"  REST         {self.polls:,} polls of {self.url}: {judged}"
         if self.unanswered:
@@ -267,7 +267,7 @@ class RestWatch:
 
 
 def _completed_unseen(known: _Job, checkpoint: int) -> None:
-    """A job manager ended after the last answer: what was in progress may have completed in between."""
+    """Count a restored checkpoint as completed if it was in progress in the last answer."""
     one = known.checkpoints.get(checkpoint)
     if one is not None and one.status == "IN_PROGRESS":
         one.status = "COMPLETED"
@@ -281,7 +281,7 @@ def _number(of: Mapping[str, Any], name: str, default: int | None = None) -> int
 
 
 def _get(url: str) -> Any:  # noqa: ANN401 - any JSON value
-    """The answer to a URL. Raises UnreachableError."""
+    """The JSON object at a URL. Raises UnreachableError."""
     try:
         with urlopen(url, timeout=_SECONDS) as answer:
             content = answer.read(_LARGEST)

@@ -14,7 +14,7 @@ from conformance.verdict import Verdict
 LEVELS: Mapping[str, Mapping[str, str]] = tomllib.loads(
     files("conformance.observe.monitor").joinpath("levels.toml").read_text(encoding="utf-8")
 )
-"""The rules that each level shows, and the loggers at DEBUG with a kind of line that shows their level."""
+"""The rules that lines at INFO and DEBUG show; by logger, a kind of line that it logs at DEBUG only."""
 
 
 def ended_line(ended: Ended) -> str:
@@ -28,7 +28,7 @@ def ended_line(ended: Ended) -> str:
 
 
 def ended_object(ended: Ended) -> dict[str, Any]:
-    """As JSON values."""
+    """One checkpoint as JSON values."""
     return {
         "what": "checkpoint", "job": ended.job, "checkpoint": ended.checkpoint, "kind": ended.kind,
         "state": ended.state, "duration_ms": ended.duration_ms, "bytes": ended.size,
@@ -43,7 +43,7 @@ def alarm_lines(alarm: Alarm) -> str:
 
 
 def alarm_object(alarm: Alarm) -> dict[str, Any]:
-    """As JSON values; `rule` is null if a line cannot be read or is missing."""
+    """An alarm as JSON values. `rule` is null if a line cannot be read or is missing."""
     return {
         "what": "alarm", "job": alarm.job or None, "rule": alarm.rule or None, "sentence": alarm.sentence,
         "checkpoint": None if alarm.checkpoint < 0 else alarm.checkpoint,
@@ -53,7 +53,7 @@ def alarm_object(alarm: Alarm) -> dict[str, Any]:
 
 
 def verdict_of(monitor: Counts) -> Verdict:
-    """DIVERGES after an alarm with a rule, UNDETERMINED after another one or if no checkpoint has ended."""
+    """DIVERGES after an alarm with a rule, UNDETERMINED after others or if no checkpoint has ended."""
     if any(count for rule, count in monitor.alarms.items() if rule):
         return Verdict.DIVERGES
     seen = sum(count for state, count in monitor.ended.items() if state != "restored")
@@ -61,7 +61,7 @@ def verdict_of(monitor: Counts) -> Verdict:
 
 
 def account(monitor: Monitor, files_read: int) -> Iterator[str]:
-    """The account at the end: what was read, which rules each level has shown, and the verdict."""
+    """Yield the final summary: the number of lines, the rules that each level has shown, and the verdict."""
     jobs, files_ = "s" * (len(monitor.jobs) != 1), "s" * (files_read != 1)
     yield (
         f"{monitor.lines:,} lines of {files_read} file{files_}, {monitor.about:,} of the protocol, "
@@ -93,7 +93,7 @@ def account(monitor: Monitor, files_read: int) -> Iterator[str]:
 
 
 def account_object(monitor: Monitor) -> dict[str, Any]:
-    """As JSON values."""
+    """The final summary as JSON values."""
     judged = monitor.rules()
     return {
         "what": "summary", "verdict": verdict_of(monitor).value, "lines": monitor.lines,

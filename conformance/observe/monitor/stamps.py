@@ -1,7 +1,7 @@
-"""The time of a record, in any layout and time zone.
+"""Reads the time of a record, in any layout and time zone.
 
-A time without a date continues from the time before: where it is much earlier, midnight has passed. A time
-without a zone is local to the machine that wrote it; only differences between the times of one file count.
+A time without a date belongs to the day of the time before it, or to the next day if it is more than 12 hours
+earlier. A time without a zone is taken as UTC, so only differences between times of one file have a meaning.
 """
 
 import re
@@ -19,14 +19,14 @@ _JSON_TIMES = ("@timestamp", "timestamp", "time", "timeMillis", "instant.epochSe
 
 
 class Clock:
-    """The times of the records of one file, in seconds."""
+    """Reads the times of the records of one file, in seconds."""
 
     def __init__(self) -> None:
         self._days = 0.0
         self._last: float | None = None
 
     def read(self, line: str) -> float | None:
-        """The time of a record; since the epoch if it has a date. None if it has no time."""
+        """The time of a record in seconds, since the epoch if it has a date; None if it has no time."""
         if line.startswith("{"):
             return self._of_json(json_record(line) or {})
         found = _STAMP.match(line)
@@ -65,9 +65,9 @@ class Clock:
 
 @lru_cache(maxsize=128)
 def _minute(*date: str) -> float | None:
-    """The begin of a minute, in seconds since the epoch; None if the calendar does not have it.
+    """The beginning of a minute, in seconds since the epoch; None if the calendar does not have it.
 
-    Many lines are of one minute, and a date takes a tenth of the time of a line.
+    It is cached, because many lines are of one minute, and this takes a tenth of the time of a line.
     """
     try:
         return datetime(*map(int, date), tzinfo=UTC).timestamp()  # type: ignore[misc,arg-type]

@@ -1,4 +1,4 @@
-"""The loop of a watch: it reads what was written, polls, prints, waits, and ends on a signal or in time."""
+"""The loop of a watch: it reads new lines, polls, prints and waits. It ends on a signal or after a time."""
 
 import signal
 import time
@@ -30,7 +30,7 @@ class Options:
     json_lines: bool = False
     prometheus: Path | None = None
     seconds: float | None = None
-    """The watch ends after this time; None: on a signal. 0: it reads the lines that exist, and ends."""
+    """The watch ends after this time; None: it ends on a signal; 0: after the lines that exist."""
     poll_seconds: float = 1.0
 
 
@@ -44,11 +44,11 @@ class Watch(ABC):
         self._exposition: Exposition | None = None
 
     def _exposes(self, counts: Counts) -> None:
-        """The counts of the file for Prometheus."""
+        """Set the counts that the file for Prometheus shows."""
         self._exposition = Exposition(counts)
 
     def run(self) -> Verdict:
-        """Watch until the time is over, or a signal comes."""
+        """Watch until the time is over or a signal comes. Returns the verdict. Raises OSError."""
         begun = time.monotonic()
         with self._stopped_by_signals():
             while not self._is_stopped:
@@ -67,7 +67,7 @@ class Watch(ABC):
 
     @abstractmethod
     def finish(self) -> Verdict:
-        """Judge what was kept back, and print the account."""
+        """Judge the lines that were kept back, and print the final summary. Returns the verdict."""
 
     def _alarm(self, alarm: Alarm) -> None:
         as_json = self._options.json_lines
@@ -114,7 +114,7 @@ class Watching(Watch):
         self._exposes(self.monitor)
 
     def read(self) -> bool:
-        """Read one piece of each file's new lines, and poll once. Returns whether there are more lines."""
+        """Read one piece of each file; without new lines, poll once. Returns whether there were lines."""
         pieces = [list(file.lines()) for file in self._files]
         lines: Iterator[Text] | list[Text] = pieces[0] if len(pieces) == 1 else _merged(pieces)
         count = 0
@@ -127,7 +127,7 @@ class Watching(Watch):
         return count > 0
 
     def finish(self) -> Verdict:
-        """Judge what was kept back, and print the account."""
+        """As in `Watch`."""
         for file in self._files:
             if self._options.seconds == 0:
                 for text in file.end():
@@ -153,14 +153,14 @@ class Watching(Watch):
         self._alarm(alarm)
 
     def _ended_of_rest(self, ended: Ended) -> None:
-        if self._files:  # the log counts it
+        if self._files:  # the log shows this checkpoint too, and counts it
             return
         self.monitor.ended[ended.state] += 1
         self._ended(ended)
 
 
 def _merged(pieces: Sequence[list[Text]]) -> list[Text]:
-    """The lines of several files by their times; a line without one stays after the line before it."""
+    """The lines of several files, sorted by time. A line without a time stays after the line before it."""
     timed: list[tuple[float, int, Text]] = []
     for piece in pieces:
         clock, last = Clock(), 0.0

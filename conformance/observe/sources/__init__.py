@@ -1,1 +1,1 @@
-"""The replay of what a source does itself: `offsets`, the commits of its offsets."""
+"""The replay of a source: `rows` checks the rows that it sends, `offsets` the commits of its offsets."""

@@ -1,7 +1,7 @@
-"""The offsets of a source that commits them, replayed within one file: a new attempt is a new component.
+"""Replays the offsets of a source that commits them. Each attempt, and so each file, is a new component.
 
-It checks what the model cannot: the source does only what its subtask requires (OFFSET-01, OFFSET-03,
-OFFSET-05), and restores the offset in the task's log (OFFSET-06).
+This module checks what the model cannot: the source does only what its subtask requires (OFFSET-01,
+OFFSET-03, OFFSET-05), and it continues from the offset that its task restores (OFFSET-06).
 """
 
 from conformance.observe.lines.line import Line
@@ -13,7 +13,7 @@ _RULE = {"snapshot": "OFFSET-01", "notify_complete": "OFFSET-03", "notify_abort"
 
 
 class OffsetsReplay:
-    """The events of the offsets in one file."""
+    """Replays the events of component `offsets` in one file."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -22,11 +22,11 @@ class OffsetsReplay:
         self._restored: int | None = None
 
     def require(self, kind: str, checkpoint: int) -> None:
-        """The subtask requires this event of its source, if that commits offsets."""
+        """Record that the subtask requires this event of its source, if the source commits offsets."""
         self._required.add((kind, checkpoint))
 
     def replay(self, line: Line) -> None:
-        """Replay one event. Raises Rejected."""
+        """Replay one event. Raises Rejected if the subtask does not require it, or the model refuses it."""
         kind, checkpoint = line.kind, line.event.get("checkpoint", -1)
         if kind in _RULE:
             if (kind, checkpoint) not in self._required:
@@ -38,16 +38,16 @@ class OffsetsReplay:
             self._restored = line.event.get("offsets")
 
     def forget(self, checkpoint: int) -> None:
-        """Drop what is required about checkpoints below `checkpoint`: a source may commit no offsets."""
+        """Drop required events below `checkpoint`. They pile up if the source commits no offsets."""
         self._required = {one for one in self._required if one[1] >= checkpoint}
 
     def at_cut(self, checkpoint: int) -> object:
-        """What decides about later lines, as in `TaskReader.at_cut`."""
+        """Data that influences the replay of later lines, as in `TaskReader.at_cut`."""
         later = tuple(sorted(one for one in self._required if one[1] > checkpoint))
         return self._model.state, later, self._restored
 
     def restored(self, offset: int) -> None:
-        """The task restores `offset`. Raises Rejected if the source has sought another one."""
+        """Compare the `offset` that the task restores with the source's. Raises Rejected if they differ."""
         if self._restored not in (None, offset):
             why = f"the task restores offset {offset}, its source continues at {self._restored}"
             raise Rejected(("OFFSET-06",), why)

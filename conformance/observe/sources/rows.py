@@ -1,6 +1,7 @@
-"""The rows that a task has sent before a barrier, and the offset of a source there.
+"""Checks the number of rows that a task has sent before a barrier, and the offset of a source at the barrier.
 
-A source continues from the restored offset and sends what it reads (ONCE-02). Each row goes along every edge.
+A source continues from the restored offset and sends the records that it reads (ONCE-02). A task sends each
+row along every outgoing edge.
 """
 
 from conformance.observe.exchanges import rows_along
@@ -10,7 +11,7 @@ from conformance.observe.run_state import Attempt, Run
 
 
 class SentRows:
-    """The rows of one task in one attempt."""
+    """Checks the rows that one task sends in one attempt."""
 
     def __init__(self, run: Run, task: str) -> None:
         self._run = run
@@ -19,7 +20,10 @@ class SentRows:
         """The offset from which the source continues, if the log records it."""
 
     def check(self, line: Line, attempt: Attempt, checkpoint: int, *, is_source: bool) -> None:
-        """Compare the edges with each other, and a source with its offset. Raises Rejected."""
+        """Check a barrier: all edges have as many rows, and the rows of a source fit its offset.
+
+        Raises Rejected.
+        """
         sent, total = line.further.get("sent"), None
         if isinstance(sent, dict):
             try:
@@ -46,7 +50,7 @@ class SentRows:
             why = f"{task} is at offset {offset} at barrier {checkpoint}, it was restored at {base}"
             raise Rejected(("ONCE-02", "ONCE-04"), why)
         if offset == base and not total:
-            return  # this does not show yet how many rows the source makes of a record
+            return  # nothing was read, so this does not show how many rows the source sends for a record
         if run.sends_one_per_record.setdefault(task, offset - base == total) and offset - base != total:
             why = (
                 f"{task} was restored at offset {base} and is at {offset} at barrier {checkpoint}: "

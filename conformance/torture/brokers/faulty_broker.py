@@ -1,4 +1,4 @@
-"""The broker of a campaign: it is frozen, disconnected and killed while the jobs of its rounds read."""
+"""The broker of a campaign. It is frozen, disconnected and killed while the job of a round reads from it."""
 
 import random
 import threading
@@ -15,7 +15,7 @@ from impl.connectors.kafka.declaration import KafkaInput, KafkaStart
 from impl.jobs.numbers import SOURCES, row_of
 
 _PAUSE_SECONDS: Final = (0.2, 1.5)
-"""The least and the greatest number of seconds from the end of a fault to the next one."""
+"""Minimum and maximum time in seconds from the end of a fault to the next one."""
 _FAULT_SECONDS: Final = (0.05, 0.8)
 _RECONNECT_MS: Final = 100
 GROUP: Final = "torture"
@@ -30,9 +30,9 @@ class BrokerFault(StrEnum):
 
 
 class FaultyBroker:
-    """A broker with a proxy. Its topics are in an object store of its own, so that it can be killed.
+    """A broker behind a proxy. It keeps its topics in its own object store, so that it can be killed.
 
-    As a context manager it ends with the block.
+    As a context manager it is stopped at the end of the block.
     """
 
     def __init__(self, seed: int) -> None:
@@ -58,9 +58,9 @@ class FaultyBroker:
         return self._broker.pid, self._store.pid
 
     def begin(self, planned: Round) -> KafkaInput:
-        """Fills a new topic, starts the faults, and returns the source of the round.
+        """Fill a new topic, start the faults, and return the source of the round.
 
-        Partition p has the numbers p, p + SOURCES, ..., and subtask p reads it.
+        Partition p has the numbers p, p + SOURCES, ..., and subtask p reads it. Raises BrokerNotFoundError.
         """
         ends = dict[tuple[str, int], int]()
         while not ends:
@@ -89,7 +89,7 @@ class FaultyBroker:
         )
 
     def judging(self) -> Counter[str]:
-        """Ends the faults of the round, and returns their number by kind."""
+        """End the faults of the round. Returns their number by kind."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()

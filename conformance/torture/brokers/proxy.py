@@ -1,4 +1,4 @@
-"""A proxy in front of a broker, which disconnects its clients and refuses them for a while."""
+"""A proxy in front of a broker. It can disconnect all clients, and refuse them for a while."""
 
 import contextlib
 import socket
@@ -11,7 +11,7 @@ _PIECE: Final = 1 << 16
 
 
 class BrokerProxy:
-    """A proxy on loopback; as a context manager it ends with the block. `target`: the broker's port."""
+    """A proxy on loopback. `target`: the broker's port. As a context manager it ends with the block."""
 
     def __init__(self, target: int | None = None) -> None:
         self.target = target
@@ -21,7 +21,7 @@ class BrokerProxy:
         self._open: set[socket.socket] = set()
         self._refuses = False
         self.disconnected = 0
-        """Number of connections that were cut."""
+        """The number of client connections that were cut."""
         threading.Thread(target=self._accept, name="broker proxy", daemon=True).start()
 
     def disconnect(self) -> None:
@@ -68,7 +68,7 @@ class BrokerProxy:
                     one.shutdown(socket.SHUT_RDWR)
 
     def stop(self) -> None:
-        """Cut everything."""
+        """Accept no more clients, and cut every connection."""
         self._listener.close()
         self.disconnect()
 

@@ -1,1 +1,1 @@
-"""Rounds whose driver is frozen, replaced and thawed, and the processes that they run in."""
+"""Rounds whose driver is frozen, replaced and thawed, and a session that runs them without Spark."""

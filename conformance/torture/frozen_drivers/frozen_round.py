@@ -1,9 +1,9 @@
-"""A round whose first driver is frozen, replaced by a second one, and thawed while that one runs.
+"""A round whose first driver is frozen, replaced by a second one, and thawed while the second one runs.
 
-`freeze` stops the driver and all its children at a point drawn from the seed; in other rounds a sink alone
-is stopped (`hang`) and its driver killed. A second driver takes over and completes three checkpoints; then
-the frozen processes go on. Nothing that they still do may change the output, and a driver that was
-superseded ends with `SupersededError`.
+In most rounds, SIGSTOP stops the driver and all its children (`freeze`) at a point drawn from the seed. In
+the others only a sink is stopped (`hang`), and its driver is killed. A second driver takes over and completes
+three checkpoints. Then the frozen processes continue. They must not change the output any more, and the first
+driver must end with `SupersededError`.
 """
 
 import os
@@ -51,7 +51,7 @@ _EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=4_00
 
 
 class _FirstDriver:
-    """The driver that is frozen: a process of its own, with everything that it has started."""
+    """The driver that is frozen: a separate process, with all processes that it has started."""
 
     def __init__(
         self, job: Job, planned: Round, folder: Path, token: str, place: str | None, *, on_spark: bool
@@ -76,9 +76,9 @@ class _FirstDriver:
         self._family = ProcessFamily(self._process)
 
     def wait_until_frozen(self) -> bool:
-        """Wait until its fault has occurred; False if it ended, or lasted too long, without.
+        """Wait until the fault has frozen it. Returns False if it ends before, or takes too long.
 
-        The whole driver is frozen when every process below it is, too.
+        A whole driver is frozen once all its descendants are stopped too.
         """
         until = time.monotonic() + _TO_FREEZE_SECONDS
         while time.monotonic() < until:
@@ -90,24 +90,24 @@ class _FirstDriver:
         return False
 
     def runs(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the driver has not ended."""
         return self._process.poll() is None
 
     def fault_occurred(self) -> bool:
-        """Whether it has consented to its fault."""
+        """Whether the driver has recorded that its fault occurs."""
         return (self._folder / "faults").is_file()
 
     def kill(self) -> None:
-        """Kill the driver itself, which is not frozen."""
+        """Kill the driver process itself, which is not frozen."""
         self._process.kill()
         self._process.wait()
 
     def thaw(self, *, driver_first: bool) -> None:
-        """Let every frozen process go on."""
+        """Let every frozen process continue."""
         self._family.thaw(root_first=driver_first)
 
     def ended(self) -> JobResult | Exception | None:
-        """The result of the driver, or its error; None if it did not end by itself in time."""
+        """Wait for the driver's end. Returns its result or its error; None if it does not end in time."""
         try:
             self._process.wait(_TO_END_SECONDS)
         except psutil.TimeoutExpired:
@@ -128,8 +128,8 @@ def run_frozen(
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
-    `server`: for a PostgreSQL sink; `spark`: where the second driver runs, while the first one starts its
-    own; None: both run without Spark, see `processes`. `store`: as of `run_local`.
+    `server`: for a PostgreSQL sink. `spark`: the session of the second driver, while the first driver starts
+    its own; None: both run without Spark, as in `processes`. `store`: as in `run_local`.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -139,7 +139,7 @@ def run_frozen(
     place = None if store is None else store.begin(planned.name)
     job = _job(planned, folder, server, place)
     whole = planned.faults[0].action == Action.FREEZE
-    hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # its driver does not notice the sink
+    hidden = replace(job.execution, heartbeat_timeout_ms=_PATIENT_MS)  # the driver must not notice the hang
     patient = job if whole else job.with_execution(hidden)
     first = _FirstDriver(patient, planned, folder, token, place, on_spark=spark is not None)
     session = ProcessSession().as_spark() if spark is None else spark
@@ -159,12 +159,12 @@ def run_frozen(
             outcome.injected = injected
             if not whole:
                 first.kill()
-        elif first.runs():  # it is far too slow: its replacement completes the input
+        elif first.runs():  # the first driver is far too slow: the second one completes the input
             if first.fault_occurred():
                 outcome.findings.append("its fault has occurred, and not every process of the driver stopped")
             kill_alive(token)
         else:
-            outcome.drivers = 1  # its input has ended before the fault was due
+            outcome.drivers = 1  # the first driver has read all its input before the fault was due
             if not isinstance(ended := first.ended(), JobResult):
                 outcome.findings.append(f"the first driver ended by itself, with {ended!r:.400}")
         if outcome.drivers > 1:
@@ -223,7 +223,7 @@ def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[
     if planned.sink == SQLITE:
         with closing(sqlite3.connect(folder / "committed.db")) as session:
             if not session.execute("SELECT 1 FROM sqlite_master WHERE name = 'updates'").fetchall():
-                return []  # no driver has come so far as to make it
+                return []  # no driver has made the table yet
             found = session.execute("SELECT key, number, count, total FROM updates")
             return [Row(*row) for row in found.fetchall()]
     assert server is not None
@@ -234,10 +234,10 @@ _GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 class ProcessFamily:
-    """A root process and its descendants, frozen (SIGSTOP) and thawed (SIGCONT) as one.
+    """A root process and its descendants, frozen (SIGSTOP) and thawed (SIGCONT) together.
 
-    A signal takes effect when the kernel next schedules the process that it is sent to. On a busy machine a
-    process can be stopped later than the one that looks at it, so a look at one moment misses some.
+    A signal takes effect when the kernel next schedules the process that receives it. On a busy machine that
+    may be some time after it was sent.
     """
 
     def __init__(self, root: psutil.Process) -> None:
@@ -249,17 +249,18 @@ class ProcessFamily:
         return [one for one in self._members() if _status(one) == psutil.STATUS_STOPPED]
 
     def all_stopped(self) -> bool:
-        """Whether the root and every descendant that lives are stopped."""
+        """Whether the root and all its living descendants are stopped."""
         members = [*self._members()]
         alive = [status for one in members if (status := _status(one)) not in (None, *_GONE)]
         if not alive or set(alive) != {psutil.STATUS_STOPPED}:
             return False
-        return self._members() == members  # none was started before its parent had stopped
+        return self._members() == members  # no process was started while the others were looked at
 
     def thaw(self, *, root_first: bool) -> None:
-        """Let every member go on: those known and those that have been started since.
+        """Let every member continue: the known ones, and those that were started since.
 
-        A member whose root was killed is still known. One that is not stopped yet loses its pending stop.
+        Members stay known after the root is killed. A member that has not stopped yet loses its pending
+        SIGSTOP.
         """
         members = self._members()
         for one in members if root_first else reversed(members):

@@ -1,12 +1,12 @@
-"""The subtasks of a job as processes of this host, without Spark: a driver starts in a second.
+"""Runs the subtasks of a job as processes of this host, without Spark, so that a driver starts in a second.
 
-Rounds that take many drivers (`frozen`) run on this. It stands in for the part of a Spark Connect session
-that the runtime uses: partitions that all run at once, and an end of them by force. Driver, workers,
-checkpoints and sinks are those of every job.
+Most rounds with a frozen driver use it, because they start many drivers. It replaces the part of a Spark
+Connect session that the runtime uses: all partitions run at once, and can be killed. Driver, workers,
+checkpoints and sinks are the real ones.
 
     python -m conformance.torture.frozen_drivers.processes [--spark] FOLDER
 
-It runs the job that was written down in FOLDER; with `--spark` it runs in a Spark session of that process.
+This command runs the job that is stored in FOLDER. With `--spark`, the job runs in a real Spark session.
 """
 
 import contextlib
@@ -43,12 +43,12 @@ Function = Callable[[Iterator[Any]], Iterator[Any]]
 
 
 class ProcessesFailedError(Exception):
-    """A partition's process has ended by force or by an error of its own."""
+    """The process of a partition was killed, or ended with an error."""
 
 
 class _Settings:
     def get(self, name: str, default: str | None = None) -> str | None:
-        """The driver is on this host; everything else is as Spark has it by default."""
+        """The value of a setting: the driver is on this host, and all other settings have their default."""
         return LOOPBACK if name == "spark.driver.host" else default
 
 
@@ -57,7 +57,7 @@ class _Context:
     partition: int
 
     def partitionId(self) -> int:  # noqa: N802 - Spark's name
-        """Which partition this process is."""
+        """The number of the partition that this process runs."""
         return self.partition
 
 
@@ -72,7 +72,7 @@ class _Partitions:
         return _Partitions(self.session, self.count, function)
 
     def collect(self) -> list[Any]:
-        """Run every partition in a process of its own, until all have ended."""
+        """Run every partition in its own process, and wait until all have ended."""
         self.session.run(self.function, self.count)
         return []
 
@@ -93,15 +93,15 @@ class ProcessSession:
         return cast("SparkSession", self)
 
     def range(self, start: int, end: int, step: int, partitions: int) -> _Partitions:
-        """The number of partitions."""
+        """Set the number of partitions; the range itself is not used."""
         return _Partitions(self, partitions)
 
     def addTag(self, tag: str) -> None:  # noqa: N802 - Spark's name
-        """Set the tag by which the processes of this thread are ended."""
+        """Set the tag by which `interruptTag` finds the processes that this thread starts."""
         self._tags.name = tag
 
     def interruptTag(self, tag: str) -> None:  # noqa: N802 - Spark's name
-        """End the processes of a tag by force, stopped ones too."""
+        """Kill the processes of a tag, even frozen ones."""
         for process in self._running.get(tag, []):
             with contextlib.suppress(ValueError):
                 process.kill()
@@ -111,7 +111,7 @@ class ProcessSession:
         from pyspark import cloudpickle
 
         if not isinstance(function, SparkTask):
-            return  # the question how many partitions run at once: as many as there are
+            return  # the runtime only tests whether so many partitions can run at once: they can
         packed = cloudpickle.dumps(function)
         started: list[BaseProcess] = [
             self._starting.Process(target=_partition, args=(packed, partition), daemon=True)
@@ -137,7 +137,7 @@ def _partition(packed: bytes, partition: int) -> None:
 
 
 def main(folder: Path, *, on_spark: bool) -> None:
-    """Run the job in `folder` to its end, and write its outcome there."""
+    """Run the job in `folder` to its end, and write its result or error into the folder."""
     driver_job: DriverJob = pickle.loads((folder / "job").read_bytes())
     if not on_spark:
         settings = replace(driver_job.settings, spark=ProcessSession().as_spark())

@@ -1,4 +1,4 @@
-"""Servers for tests and campaigns, each a process of its own on loopback.
+"""Servers for tests and campaigns, each a separate process on loopback.
 
 object_server     an object store that speaks S3
 postgres_server   PostgreSQL

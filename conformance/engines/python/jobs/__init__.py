@@ -1,1 +1,1 @@
-"""The job of the campaigns on engines of Python; each file runs in the environment of its engine."""
+"""The job of the campaigns for each Python engine. Each file runs in the environment of its engine."""

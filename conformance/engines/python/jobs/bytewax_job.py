@@ -1,7 +1,7 @@
 """The job on Bytewax: lanes as partitions, a stateful map by key, and its own sink into a file.
 
 Runs in an environment with Bytewax and without this project: `python -m bytewax.run -r RECOVERY FILE:flow`.
-The settings come in environment variables, as `bytewax.run` gives no words to a dataflow.
+The settings come in environment variables, because `bytewax.run` passes no arguments to a dataflow.
 """
 
 import os
@@ -22,13 +22,13 @@ PROGRESS = os.open(
 
 
 class Lane(StatefulSourcePartition[str, int]):
-    """One lane from an offset on; it ends when all lanes are complete."""
+    """One lane from an offset on. It ends after its last record, once the end of the input is announced."""
 
     def __init__(self, file: Path, offset: int) -> None:
         self._file, self._offset = file, offset
 
     def next_batch(self) -> list[str]:
-        """The next records; none if the lane has no more for now."""
+        """The next records; none if the lane has no more yet. Raises StopIteration at the input's end."""
         over = END.exists()
         with self._file.open("rb") as file:
             file.seek(self._offset * WIDTH)
@@ -40,19 +40,19 @@ class Lane(StatefulSourcePartition[str, int]):
         return lines
 
     def snapshot(self) -> int:
-        """The offset."""
+        """The offset: the number of records read so far."""
         return self._offset
 
 
 class Lanes(FixedPartitionedSource[str, int]):
-    """All lanes."""
+    """The source: each lane is a partition."""
 
     def list_parts(self) -> list[str]:
         """The names of the partitions."""
         return sorted(file.name for file in LANES.iterdir())
 
     def build_part(self, step_id: str, for_part: str, resume_state: int | None) -> Lane:
-        """A lane, from the offset of the snapshot on."""
+        """A lane from the snapshot's offset on, or from its beginning."""
         del step_id
         return Lane(LANES / for_part, resume_state or 0)
 

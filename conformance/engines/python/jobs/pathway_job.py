@@ -1,7 +1,7 @@
 """The job on Pathway: files of a folder, a stateful reducer by key, and its own sink into a file.
 
-Runs in an environment with Pathway and without this project. Its words are the folder of the chunks, the file
-of the output, and the folders of progress and checkpoints.
+Runs in an environment with Pathway and without this project. Its arguments are the folder of the chunks, the
+output file, and the folders of progress and checkpoints.
 A line of the sink is an update of a key with the rows of its new records, joined by semicolons.
 """
 

@@ -1,7 +1,8 @@
 """The job on PyFlink: lanes of the Java source, state by key in Python, and Flink's FileSink.
 
-The process of the job manager starts it: `pyflink_job.py LANES NUMBER OUTPUT PROGRESS`. It runs in an
-environment with PyFlink and without this project; the cluster sets everything else.
+The job manager's process starts it: `pyflink_job.py LANES NUMBER OUTPUT PROGRESS`. `NUMBER` is the number of
+lanes. It runs in an environment with PyFlink and without this project. The cluster's configuration sets
+everything else, such as the checkpoints.
 """
 
 import os
@@ -19,13 +20,13 @@ from pyflink.java_gateway import get_gateway
 
 
 class Counting(KeyedProcessFunction):
-    """By key, the number and the sum of its records: one row for each record."""
+    """Counts and sums the records of each key, and yields one row for each record."""
 
     def __init__(self, progress: str) -> None:
         self._folder = progress
 
     def open(self, runtime_context: RuntimeContext) -> None:
-        """Each processed record adds a byte to a file of this process."""
+        """Open the state, and the file to which each processed record adds a byte."""
         totals = Types.TUPLE([Types.LONG(), Types.LONG()])
         self._totals = runtime_context.get_state(ValueStateDescriptor("totals", totals))
         own = Path(self._folder) / str(os.getpid())

@@ -1,8 +1,9 @@
-"""The job on Structured Streaming: `python FILE SPEC`, a JSON file with the folders, the source and the sink.
+"""The job on Structured Streaming: `python FILE SPEC`. SPEC is a JSON file with folders, source and sink.
 
-Sinks: `files` is Spark's own sink into files, `batches` writes each micro-batch with `foreachBatch` under a
-new name, and `early` is the planted defect, which shows each row when it is computed. Sources: `chunks` is
-Spark's own source of files, and `forgetful` is the planted defect: after a restart it takes only new files.
+Sinks: `files` is Spark's own sink into files, and `batches` writes each micro-batch with `foreachBatch` under
+a new name. `early` is a planted defect: it shows each row as soon as it is computed. Sources: `chunks` is
+Spark's own source of files. `forgetful` is a planted defect: after a restart it reads only files that did not
+exist at the restart.
 """
 
 import json
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MOST_CHUNKS = 100
-"""More chunks than a lane has."""
+"""More than the number of chunks that a lane has."""
 TRIGGER = "200 milliseconds"
 _ROW = "line string"
 _OFF = {
@@ -39,7 +40,10 @@ _OFF = {
 
 
 def updates(progress: str, shown: str | None) -> Any:  # noqa: ANN401 - a function that Spark calls
-    """The stateful function: by key, a row for each record in the order of lanes and positions."""
+    """Return the stateful function: a row for each record of a key, in order of lane and position.
+
+    `progress`: the folder for progress. `shown`: the output folder for the sink `early`, else None.
+    """
 
     def update(key: tuple[str], frames: Iterator["pd.DataFrame"], state: Any) -> Iterator["pd.DataFrame"]:  # noqa: ANN401
         import pandas as pd
@@ -62,7 +66,7 @@ def updates(progress: str, shown: str | None) -> Any:  # noqa: ANN401 - a functi
 
 
 def lines_of(spark: SparkSession, spec: dict[str, str]) -> "DataFrame":
-    """The input. A forgetful source that starts again takes only files that are not there yet."""
+    """The records of the input. After a restart, a forgetful source ignores the files that exist already."""
     source = spark.readStream.schema("lane string, position string, key string, weight string")
     source = source.option("maxFilesPerTrigger", "16")
     if spec["source"] == "forgetful" and any(Path(spec["checkpoints"]).iterdir()):
