@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from math import ceil, inf
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
@@ -59,9 +60,9 @@ def judge_all(
     """Yield each edit with its complaints as soon as they are known.
 
     `dumps`: the folder of TLC's graphs for the triangle; missing graphs are made first. `first`: after the
-    first judge that finds a broken rule, no other judges the edit. `seconds`: time after which no further
-    edit of Python and no further folder of TLA+ begins; then small folders come first, so that few edits are
-    left out. Raises ScoreError if a judge has a complaint about the unedited sources.
+    first judge that finds a broken rule, no other judges the edit. `seconds`: time after which the edits of
+    Python are given up, and no further folder of TLA+ begins; then small folders come first, so that few
+    edits are left out. Raises ScoreError if a judge has a complaint about the unedited sources.
     """
     end = monotonic() + seconds
     for name in _SHARED:
@@ -76,7 +77,7 @@ def judge_all(
         try:
             if monotonic() >= end:
                 return
-            for judged in judge_part(part, dumps, first=first):
+            for judged in judge_part(part, dumps, first=first, end=end):
                 found.put(judged)
                 if stopped or monotonic() >= end:
                     return
@@ -100,14 +101,17 @@ def judge_all(
             pool.shutdown(cancel_futures=True)
 
 
-def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judged]:
-    """The edits of one folder with their complaints. Raises ScoreError."""
+def judge_part(part: Part, dumps: Path, *, first: bool = False, end: float = inf) -> Iterator[Judged]:
+    """The edits of one folder with their complaints. Raises ScoreError.
+
+    `end`: the monotonic time at which an edit of Python that has no outcome is given up.
+    """
     if part.layer == "spec":
         yield from judge_schema(part.edits)
         return
     left = {edit.id: edit for edit in part.edits}
     texts = dict(modules(part.layer))
-    for edit, outcome in answers(serve, (*part, dumps, first), PATIENCE):
+    for edit, outcome in answers(serve, (*part, dumps, first), PATIENCE, end):
         if edit is None and outcome:
             raise ScoreError(
                 f"expected no complaint of the unchanged {part.layer}/{part.folder}, got {outcome}; "
@@ -118,7 +122,12 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False) -> Iterator[Judg
             yield outcome
     judges = Judges(part.layer, part.folder, dumps)
     for edit in left.values():
-        yield judge_anew(edit, edit.apply(texts[edit.module]), judges, first=first)
+        yield from answers(_send_anew, (edit, edit.apply(texts[edit.module]), judges, first), PATIENCE, end)
+
+
+def _send_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Connection) -> None:
+    """Send the outcome of a mutant that a process of its own judges."""
+    found.send(judge_anew(edit, text, judges, first=first))
 
 
 def keep_graphs(dumps: Path, at_once: int) -> None:

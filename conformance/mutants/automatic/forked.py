@@ -1,12 +1,15 @@
 """A function in a forked process, its limits of time and memory, and the caches that it must clear."""
 
+import ctypes
 import multiprocessing
 import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from functools import _lru_cache_wrapper, lru_cache
+from math import inf
 from multiprocessing.connection import Connection
+from time import monotonic
 from types import FrameType
 from typing import Any
 
@@ -16,14 +19,19 @@ SECONDS = 90
 """Processor seconds for one judge; with the unchanged sources it needs a third of them."""
 GIGABYTES = 4
 """Address space of one mutant; TLC, which needs more, has run before."""
+_SIGNAL_AT_END_OF_PARENT = 1
+"""PR_SET_PDEATHSIG of Linux: the kernel sends the signal to a process when its parent ends."""
 Sends = Callable[..., None]
 """A function whose last argument is the connection on which it sends its answers."""
 
 
-def answers(function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10) -> Iterator[Any]:
+def answers(
+    function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10, until: float = inf
+) -> Iterator[Any]:
     """The values that a function sends from a forked process until it ends.
 
-    It is killed if nothing comes for `patience` seconds, or if the caller takes no more answers.
+    It is killed, with the processes that it has forked, if nothing comes for `patience` seconds, at the
+    monotonic time `until`, or if the caller takes no more answers.
     """
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)
@@ -31,7 +39,7 @@ def answers(function: Sends, given: tuple[object, ...], patience: float = SECOND
     process.start()
     theirs.close()
     try:
-        while ours.poll(patience):
+        while ours.poll(max(0, min(patience, until - monotonic()))):
             yield ours.recv()
     except EOFError:
         pass
@@ -43,6 +51,8 @@ def answers(function: Sends, given: tuple[object, ...], patience: float = SECOND
 
 def _run(function: Sends, given: tuple[object, ...], ours: Connection, theirs: Connection) -> None:
     ours.close()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_SIGNAL_AT_END_OF_PARENT, signal.SIGKILL)
     function(*given, theirs)
 
 

@@ -1,6 +1,9 @@
 """Prepared judges: what is made with a mutant is compared with what is made without, and judged in groups."""
 
+import os
+import time
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -17,6 +20,7 @@ from model.closed_models import closed_models
 from model.coordinator.proofs.trigger import beginning_cases
 from model.gate.proofs.aligned import gate_cases
 from model.store.proofs.store import store_cases
+from tests.waiting import until
 
 
 class Shape(NamedTuple):
@@ -153,3 +157,27 @@ def test_every_component_of_the_model_is_loaded_before_units_are_made():
 
     assert {"model", "model.gate.aligned", "model.coordinator.proofs.reached"} <= names
     assert not any(name.startswith("model.theorem") for name in names)
+
+
+def test_an_edit_that_takes_too_long_is_given_up_with_the_processes_that_judge_it(tmp_path):
+    """It has no outcome, so the report counts it among the edits for which the time was too short."""
+    child = tmp_path / "child"
+    begun = time.monotonic()
+
+    assert [*answers(_never_ends, (child,), until=begun + 2)] == []
+
+    until(
+        lambda: not Path(f"/proc/{child.read_text()}").exists(),
+        possible=lambda: time.monotonic() < begun + 30,
+    )
+
+
+def _never_ends(child, found):
+    """A judge whose own judge never ends."""
+    for _ in answers(_sleeps, (child,)):
+        pass
+
+
+def _sleeps(child, found):
+    child.write_text(str(os.getpid()))
+    time.sleep(600)
