@@ -53,7 +53,7 @@ def place_file(path: Path, data: bytes) -> None:
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-    `owner`: a part of the temporary name, by which a sweep finds the file of a killed process.
+    `owner`: a part of the temporary name, so that a sweep finds the file after its process was killed.
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:
