@@ -39,9 +39,9 @@ def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> No
 
 
 def frontier(directory: Where) -> int | None:
-    """The newest checkpoint up to which the output of all checkpoints is whole; None without one.
+    """The newest whole checkpoint of all sinks in `directory`; None without one.
 
-    The progress of a run that no longer owns the output does not count.
+    Only the progress of the run that owns the output counts.
     """
     location = location_of(directory)
     claim = newest_claim(location)
