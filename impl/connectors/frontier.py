@@ -41,7 +41,7 @@ def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> No
 def frontier(directory: Where) -> int | None:
     """The newest whole checkpoint of all sinks in `directory`; None without one.
 
-    Only the progress of the run that owns the output counts.
+    The progress of a run that no longer owns the output does not count.
     """
     location = location_of(directory)
     claim = newest_claim(location)

@@ -105,7 +105,7 @@ def first_flights(rows: int, target: Path) -> Path:
 
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
-    """The plan with a task, drawn by `seed` if it has none. A plan for the driver's point has no task."""
+    """The plan with a task. If it has none, `seed` draws it, except at the point COMPLETION_STORED."""
     if plan.task is not None or plan.point == Point.COMPLETION_STORED:
         return plan
     stages = [("count", COUNTERS), ("sink", SINKS)]

@@ -96,4 +96,4 @@ class SavepointFailedError(SparkRuntimeError):
 
 
 class SavepointAbortedError(SavepointFailedError):
-    """The job has answered another process that the savepoint has failed; carries the reason."""
+    """Another process has requested a savepoint, and the job answers that it failed; carries the reason."""

@@ -170,7 +170,7 @@ def abort_all(state: CoordinatorState, reason: str) -> list[events.CoordinatorEf
 
 
 def rejected(request: Request, reason: str) -> list[events.CoordinatorEffect]:
-    """The effect `Rejected` of a request that starts nothing; no effect if its own scheduler requested it."""
+    """The effect `Rejected` of a request that starts nothing; none for the coordinator's own requests."""
     return [] if request.own else [events.Rejected(request.type, reason)]
 
 

@@ -17,7 +17,7 @@ class RestoreScope(StrEnum):
 
 
 class StoreFailure(StrEnum):
-    """Whether an addition that fails has written the checkpoint: not, already, or unknown to the store."""
+    """Whether an addition that fails has written the checkpoint: no, yes, or unknown."""
 
     BEFORE = "before"
     AFTER = "after"

@@ -81,7 +81,7 @@ class MailRun(Event):
 
 @word("trigger")
 class TriggerWithOptions(Effect):
-    """The subtask takes its snapshot now. `unaligned`: some barriers of the checkpoint have not arrived."""
+    """The subtask takes its snapshot now. `unaligned`: as for an unaligned checkpoint."""
 
     checkpoint: int
     unaligned: bool = False

@@ -11,7 +11,7 @@ import orjson
 from impl.state import SavepointFolder
 
 _REMEMBERED = 16
-"""An order is dropped when the id of a newer savepoint is larger by this number."""
+"""An order is dropped when the id of a newer savepoint is larger by at least this number."""
 
 
 class SavepointOrder(NamedTuple):
