@@ -12,7 +12,7 @@
 A driver draws an attempt by publishing a file that must not exist, so two drivers never draw the same one. A
 checkpoint is complete if its `_metadata` is published, and only one of two publishers succeeds. A superseded
 attempt does no harm (ONCE-06): its files have its id in their names, and it checks for a newer attempt before
-it publishes. If it publishes nevertheless, every reader refuses the checkpoint if it is dead.
+it publishes. If it still publishes, every reader refuses the checkpoint if it is dead.
 
 These rules fence off a superseded attempt, at whatever step its driver is paused (FENCE-01 to FENCE-05):
 

@@ -83,7 +83,7 @@ def append(descriptor: int, content: bytes) -> None:
     before = os.fstat(descriptor).st_size
     written = 0
     try:
-        while written < len(content):  # a disk that becomes full takes a part first
+        while written < len(content):  # a disk that fills up accepts only a part of a write
             written += os.write(descriptor, content[written:])
     except OSError:
         if written:

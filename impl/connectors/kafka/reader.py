@@ -28,7 +28,7 @@ _LOGGER: Final = logging.getLogger("barrierspec.kafka")
 class Position:
     """The position in one partition; snapshots of the source contain it, pickled.
 
-    A restore determines `end` anew.
+    A restore computes `end` again.
     """
 
     topic_id: str

@@ -48,7 +48,7 @@ class Options(NamedTuple):
 
 
 class TaskFailedError(Exception):
-    """The gate has to fail the task (UNAL-21); becomes the effect `fail`."""
+    """The gate must fail the task (UNAL-21). The method of the event turns it into the effect `fail`."""
 
 
 class UnalignedGate(Gate[UnalignedEvent]):

@@ -35,7 +35,7 @@ class ChannelListener(NamedTuple):
     has_room: Callable[[], None]
     """An item was sent, so the channel may have room for another frame of records."""
     lost: Callable[[SparkRuntimeError], None]
-    """The receiver is gone."""
+    """The connection to the receiver is lost."""
     barrier_left: Callable[[int], None] = _ignore
     """The barrier of this checkpoint was sent before its alignment timed out."""
 

@@ -48,7 +48,7 @@ class Kind(IntEnum):
 
 
 class Deadline:
-    """The end of a period of `seconds` that begins now. `clock` gives seconds."""
+    """The end of a period of `seconds` that begins now. `clock`: returns seconds."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds

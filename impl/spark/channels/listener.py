@@ -156,7 +156,7 @@ class Listener:
         with self._changed:
             for _ in range(1 + len(self._unauthenticated) // 4):
                 self._drop_oldest()
-            self._changed.wait(_PAUSE_SECONDS)  # until one of them is gone
+            self._changed.wait(_PAUSE_SECONDS)  # until one of them has ended
 
     def _drop_oldest(self) -> None:
         """Close the connection whose handshake has lasted longest; its thread removes it later."""

@@ -33,7 +33,7 @@ class Reclaiming:
     def begin(self, attempt: int, restored: int | None, states: Mapping[str, StateHandle]) -> None:
         """Claim and clean the outputs for an attempt that restores `states` of checkpoint `restored`.
 
-        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is gone,
+        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is lost,
         `OutputClaimedError` for an output of another run, `SupersededError`, and `ServerLostError`.
         """
         pending = self._pending(states)

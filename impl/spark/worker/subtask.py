@@ -123,7 +123,7 @@ class RunningSubtask:
     def run(self) -> None:
         """Run until the input has ended and the last checkpoint is committed.
 
-        Raises `InboxClosedError` when the attempt has ended, and whatever makes this subtask fail.
+        Raises `InboxClosedError` when the attempt has ended, and the error that makes this subtask fail.
         """
         try:
             while not self._finished():
