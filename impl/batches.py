@@ -35,7 +35,7 @@ class Keys(NamedTuple):
 
     def in_order(self) -> Codes:
         """The row numbers sorted by key, in the order of `distinct`. Rows of one key keep their order."""
-        small = len(self.distinct) <= np.iinfo(np.int16).max  # numpy sorts these by their digits
+        small = len(self.distinct) <= np.iinfo(np.int16).max  # NumPy sorts small ints faster, by radix sort
         return np.argsort(self.codes.astype(np.int16) if small else self.codes, kind="stable")
 
     def ends(self) -> list[int]:
@@ -99,7 +99,7 @@ def _encoded(column: pa.Array) -> Keys:
         indices = indices.fill_null(len(values) - 1)
     codes = indices.to_numpy().astype(np.int64)
     present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-    if len(present) < len(values):  # a slice, or a part: the dictionary is of something larger
+    if len(present) < len(values):  # of a slice or a part, the dictionary has further values
         values = values.take(pa.array(present))
         codes = _renumbered(present, codes)
     distinct = values.to_pylist()

@@ -77,7 +77,7 @@ def _culprit(values: Sequence[Any], kind: pa.DataType) -> object:
             pa.array([value], kind)
         except (pa.ArrowException, ValueError, TypeError, OverflowError):
             return value
-    return values  # an array of all of them may be too long
+    return values  # each is valid alone: the array of all may be too long
 
 
 def _lossless(kind: pa.DataType) -> frozenset[type]:

@@ -165,7 +165,7 @@ class CheckpointConfig:
         return status in _DELETED_AT[self.externalized_checkpoint_retention]
 
     def shuts_down(self, status: str) -> bool:
-        """Whether the end of the job with `status` ends its coordinator for good, or until it is resumed."""
+        """Whether the end with `status` shuts down the coordinator: a suspension, or one that deletes."""
         return status == "SUSPENDED" or self.deletes_checkpoints(status)
 
     @property

@@ -41,7 +41,7 @@ class RunningJob:
         """Take a checkpoint in addition to the periodic ones; returns its id when it is complete.
 
         First waits until all tasks run. Raises `CheckpointFailedError` if the checkpoint fails. Raises
-        `TimeoutError` after `seconds`, and the checkpoint may still complete then.
+        `TimeoutError` after `seconds`; the checkpoint may still complete later.
         """
         return self._requests.checkpoints.request().result(seconds)
 

@@ -37,7 +37,7 @@ _POLL_SECONDS = 0.1
 CANCEL, SUSPEND = "cancel", "suspend"
 """The fields of a request that ends a job. Their number grows while the sender waits."""
 _GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
-"""The sender raises the number after the first time. If it is unchanged for the second, the sender ended."""
+"""The interval at which a sender raises the number; after the second time without a rise it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class SavepointRequests:
         self._ends: dict[Path, str] = {}
         """The requests that end the job: CANCEL or SUSPEND."""
         self._first: dict[Path, tuple[int, float]] = {}
-        """By request that may have no sender any more: its number, and when it was read."""
+        """For each request that ends the job: the number that was read first, and the time of this read."""
         self.cancelled = threading.Event()
         """The event that a thread sets to cancel the job."""
         self.suspended = threading.Event()
@@ -182,9 +182,9 @@ class SavepointRequests:
             return self._waiting.popleft() if self._waiting else None
 
     def close(self, reason: str, *, superseded: bool = False, ended_by: str | None = None) -> None:
-        """Answer all requests, because the job has ended: each one, also a later one, fails with `reason`.
+        """Answer all requests, because the job has ended. All, and all later ones, fail with `reason`.
 
-        `ended_by`: the kind of request that has ended the job, CANCEL or SUSPEND; it then succeeds.
+        `ended_by`: the kind of request that has ended the job, CANCEL or SUSPEND. Such requests succeed.
         `superseded`: whether a newer driver runs the job; it answers the requests of other processes, and
         this driver does not.
         """

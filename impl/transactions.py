@@ -1,4 +1,4 @@
-"""The prepared transactions that an ended job has left in PostgreSQL: which to commit, which to roll back.
+"""The prepared transactions that an ended job has left in PostgreSQL, and the end that each of them needs.
 
 A sink prepares a transaction for a checkpoint, and commits it once the checkpoint has completed. So the
 transactions in the newest completed checkpoint have to be committed, even if the job is never resumed; all
@@ -59,10 +59,11 @@ def left(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ..
 
 
 def resolve(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ...]:
-    """Commit or roll back what an ended job has left; returns it. The job can be resumed afterwards.
+    """Commit or roll back the transactions that an ended job has left; returns them.
 
-    This draws an attempt, so that a driver that still runs completes no further checkpoint. Raises as `left`,
-    and TransactionLostError if a transaction of the checkpoint is neither prepared nor committed any more.
+    The job can be resumed afterwards. This draws an attempt, so that a driver that still runs completes no
+    further checkpoint. Raises as `left`, and TransactionLostError if a transaction of the checkpoint is
+    neither prepared nor committed any more.
     """
     attempt = storage.new_attempt(owner=_OWNER)
     completed = storage.latest_completed().completed

@@ -1,8 +1,8 @@
 """A process function that aggregates columns by key with Arrow's kernels; no row becomes a Python object.
 
-The function groups each batch, then groups the groups of several batches again, and only then reads and
-writes the state, once for each distinct key. Before each barrier it emits one row for each key that has
-changed.
+The function groups each batch by key. It then merges the groups of several batches, and only then reads the
+state, once for each distinct key. Before each barrier it writes the state of each key that has changed, and
+emits one row for it.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -93,7 +93,7 @@ class AggregatingColumns:
         self._batches: pa.Schema | None = None
         self._schema: pa.Schema | None = None
         self._changed: dict[Hashable, tuple[Any, ...]] = {}
-        """The accumulators of the keys that have changed since the last barrier; then the state gets them."""
+        """The accumulators of keys that have changed since the last barrier. The next barrier stores them."""
 
     def open(self, state: KeyedStateBackend) -> None:
         """Open the accumulators: for each key the tuple of its aggregates."""
@@ -162,7 +162,7 @@ class AggregatingColumns:
         if not keys:
             return
         require_keys(keys)
-        if len(set(keys)) < len(keys):  # some are equal to Python though not to Arrow: 0.0 and -0.0
+        if len(set(keys)) < len(keys):  # Python equates some keys that Arrow does not: 0.0 and -0.0
             keys, new = self._once(keys, new)
         changed = self._changed
         others = [key for key in keys if key not in changed]

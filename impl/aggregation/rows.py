@@ -1,9 +1,10 @@
 """Aggregates by key of rows, with functions of the user.
 
-An aggregate emits an update for every row, or before each barrier one for each key that has changed. The
-updates leave before the barrier, so no snapshot contains them. In the second case the accumulators of the
-keys that have changed since the last barrier are in memory, and the state gets them before the barrier: it is
-read and written once for each key and checkpoint, not once for each batch.
+An aggregate emits an update for every row, or before each barrier one for each key that has changed
+(`Emit.CHANGED`). The updates leave before the barrier, so no snapshot contains them. With `Emit.CHANGED` the
+accumulators of the keys that have changed since the last barrier are in memory, and are written into the
+state before the barrier. So the state is read and written once for each key and checkpoint, not once for each
+batch.
 """
 
 from bisect import bisect_left
@@ -20,7 +21,7 @@ from impl.state import KeyedStateBackend
 Accumulator = TypeVar("Accumulator")
 
 _WORTH_SORTING: Final = 2
-"""Average number of rows of a key from which sorting by key costs less than a lookup for each row."""
+"""From this average number of rows of a key on, sorting by key costs less than a lookup for each row."""
 _ROWS_AT_ONCE: Final = 4_096
 """Number of rows that are made of a sorted batch at once."""
 
@@ -55,7 +56,7 @@ class Aggregating:
         self._changed: dict[Hashable, Row] | None = {} if emit is Emit.CHANGED else None
         """The last row of each key that has changed since the last barrier."""
         self._accumulators: dict[Hashable, Any] = {}
-        """Of these keys."""
+        """The accumulators of the keys that have changed since the last barrier."""
         self.gathers_batches = self._changed is not None
         """Whether batches may wait for others until a barrier (`impl.spark.worker.gathering`)."""
         if self._changed is not None:
@@ -71,7 +72,7 @@ class Aggregating:
         return self.process_keyed_rows((key,), (row,))
 
     def process_keyed_rows(self, keys: Sequence[Hashable], rows: Sequence[Row]) -> Sequence[Row]:
-        """As `process_element` for a whole batch, in the order of its rows."""
+        """As `process_element` for many rows, in their order. `keys`: the key of each row."""
         get, put, add = self._get, self._put, self._aggregate.add
         fresh = self._aggregate.create_accumulator()
         if self._changed is not None:
@@ -128,9 +129,9 @@ class Aggregating:
 
 
 def _parts(ends: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of keys with about `_ROWS_AT_ONCE` rows each, or a single key with more.
+    """Ranges of keys (first, one after the last) with about `_ROWS_AT_ONCE` rows each, or one key with more.
 
-    `ends`: of each key the end of its rows, in ascending order.
+    `ends`: for each key the position after its last row, ascending.
     """
     key = rows = 0
     while key < len(ends):

@@ -84,7 +84,7 @@ def _width(kind: pa.DataType) -> int:
 
 
 def in_python(column: pa.ChunkedArray, kind: pa.DataType) -> list[Any]:
-    """The values of a column; as integers if the result `kind` is one."""
+    """The values of a column, as ints if the type of the result, `kind`, is an integer type."""
     values: list[Any] = column.to_pylist()
     if pa.types.is_integer(kind) and pa.types.is_decimal(column.type):
         return [None if value is None else int(value) for value in values]

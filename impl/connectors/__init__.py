@@ -8,7 +8,8 @@ sqlite_sink       a table of an SQLite database
 postgres_sink     a table of a PostgreSQL server, by prepared transactions; `postgres`: the connections
 staging           the pre-committed files of the Parquet and the SQLite sink
 claims            which attempt of which run may commit; `claim_table`: the claims in a database
-values            checks for values that a database cannot hold
+values            checks for values that a database cannot store
+retries           repeats a request to a server that temporarily does not answer
 errors            the errors of sources and sinks
 """
 

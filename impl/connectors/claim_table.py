@@ -17,7 +17,7 @@ CREATE: Final = """
 class ClaimTable:
     """The claims of the table `target`.
 
-    `mark`: the text of a parameter in a query of the database. `where`: the name of the table, for messages.
+    `mark`: the placeholder of a query parameter, `?` or `%s`. `where`: the name of the table, for messages.
     Each method runs in the transaction of `session`, a connection of the database.
     """
 
@@ -43,7 +43,7 @@ class ClaimTable:
         """Claim the table; returns the lineages whose whole output the caller must retract.
 
         Raises SupersededError if a newer attempt of the run has claimed the table, OutputClaimedError if
-        another run has.
+        another run has committed into it (`Claim.after`).
         """
         last = self.claim_of(session, claim.job)
         used = last is not None and self.has_commits(session, claim.job, last.lineage)

@@ -20,7 +20,7 @@ from impl.state.errors import SupersededError
 
 
 class OutputClaimedError(ConnectorError):
-    """Another run has committed into this output, or has claimed it."""
+    """Another run has committed into this output, and this run does not continue that output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Claim:
         """The claim that replaces the claim `last`, with the ancestors and replaced lineages of `last`.
 
         `used`: whether the run of `last` has committed anything. Raises SupersededError if a newer attempt of
-        this run has claimed the output. Raises OutputClaimedError if another run has, and this run does not
-        begin from a savepoint of that run.
+        this run has claimed the output. Raises OutputClaimedError if another run has committed into it, and
+        this run does not begin from a savepoint of that run, or begins from one whose output was retracted.
         """
         if last is None:
             return self

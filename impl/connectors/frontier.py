@@ -39,7 +39,7 @@ def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> No
 
 
 def frontier(directory: Where) -> int | None:
-    """The newest checkpoint up to which the output of all checkpoints is whole; None without one.
+    """The newest whole checkpoint of all sinks in `directory`; None without one.
 
     The progress of a run that no longer owns the output does not count.
     """

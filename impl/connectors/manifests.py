@@ -155,7 +155,7 @@ def list_committed(directory: Where | Location) -> tuple[Manifest, ...]:
             f"{location}: expected the output of a Parquet sink, got no schema and no manifests; name the "
             "directory that the job's ParquetOutput was given"
         )
-    claim = newest_claim(location)  # read last, so that no older claim decides
+    claim = newest_claim(location)  # read after the manifests, so that it is at least as new
     return tuple(one for one in found if _counts(claim, one))
 
 
@@ -182,7 +182,7 @@ def claim_output(location: Location, claim: Claim) -> Claim:
     """Claim the output; returns the new claim, which replaces the newest one (`Claim.after`).
 
     Raises SupersededError if a newer attempt of this run has claimed the output, OutputClaimedError if
-    another run has.
+    another run has committed into it.
     """
     location.make_folder("claims")
     while True:
@@ -228,12 +228,12 @@ def retract(directory: Where | Location, restored: int | None) -> tuple[str, ...
     """Retract the output above the checkpoint `restored`; returns the names of the retracted manifests.
 
     `restored`: the checkpoint that the job restores; None: the beginning. This function moves the manifests
-    to the folder `retracted`, where a person can see them. If a claim exists, it moves the manifests that the
-    claim excludes, and of the manifests without a lineage those above `restored`.
+    to the folder `retracted`, where a person can see them. If the output has a claim, it moves the manifests
+    that the claim excludes, and those above `restored` that have no lineage.
     """
     location = location_of(directory)
     found = _published(location)
-    claim = newest_claim(location)  # read last: the claim of each manifest in `found` is known then
+    claim = newest_claim(location)  # read after the manifests, so that it is at least as new
     beyond = [
         one
         for one in found

@@ -99,7 +99,7 @@ class PreparedRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The global id."""
+        """The global id; no name without rows."""
         return () if self.gid is None else (self.gid,)
 
 
@@ -281,9 +281,10 @@ class PostgresOutput:
         """Claim the table for an attempt; returns the lineages whose whole output the driver retracts.
 
         Raises SupersededError if a newer attempt of the run has claimed the table, OutputClaimedError if
-        another run has. `COMMIT PREPARED` cannot check a claim, so the driver claims the table first. Then
-        `sweep` rolls back the prepared transactions of older attempts and replaced runs, and `retract`
-        deletes their committed rows. These attempts see the claim and prepare no further transaction.
+        another run has committed into it. `COMMIT PREPARED` cannot check a claim, so the driver claims the
+        table first. Then `sweep` rolls back the prepared transactions of older attempts and replaced runs,
+        and `retract` deletes their committed rows. These attempts see the claim and prepare no further
+        transaction.
         """
         return patiently(partial(self._claim, claim), self.patience_seconds)
 

@@ -12,8 +12,8 @@ _LONGEST_PAUSE: Final = 2.0
 def patiently(request: Callable[[], Answer], seconds: float, lost: type[Exception]) -> Answer:
     """The answer to a request, which is repeated while it raises `lost`.
 
-    The pause between two tries grows from 0.05 s to 2 s. Raises the error of the first try that ends after
-    `seconds`, and at once every error but `lost`.
+    The pause between two tries grows from 0.05 s to 2 s. Raises `lost` if a try fails after `seconds` have
+    passed, and any other error at once.
     """
     until, pause = time.monotonic() + seconds, _FIRST_PAUSE
     while True:

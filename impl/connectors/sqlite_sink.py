@@ -163,7 +163,7 @@ class SqliteOutput:
         """Claim the table for an attempt; returns the lineages whose whole output the driver retracts.
 
         Raises SupersededError if a newer attempt of the run has claimed the table, OutputClaimedError if
-        another run has.
+        another run has committed into it.
         """
         with self._transaction() as session:
             return self._claims.take(session, claim)

@@ -24,7 +24,7 @@ EffectT = TypeVar("EffectT", bound=Effect)
 
 
 def events_of(union: object) -> Mapping[str, type[Event]]:
-    """From each kind to its class, for the event classes of a union."""
+    """The event classes of a union type, by kind."""
     return MappingProxyType({event.kind: event for event in get_args(union)})
 
 

@@ -5,8 +5,8 @@ fields of the dataclass in their order, such as `{"kind": "barrier", "channel": 
 with a default may be missing on the wire. `wire` leaves a field out if it has its default. `parse` raises
 ProtocolError for a missing, unknown or wrongly typed field.
 
-A lock-step run calls `parse` and `wire` for every step. So they loop once over a prepared table, and a second
-loop converts values that are not JSON scalars.
+A lock-step run calls `parse` and `wire` for every step. Both are therefore one loop over the prepared field
+names. Only a word with other fields than JSON scalars needs a second loop.
 """
 
 from collections.abc import Callable, Mapping

@@ -52,7 +52,7 @@ class Stage:
     """One operator and its subtasks. `logic`: the user's connector or function.
 
     `splits`: number of parts of a source, which its subtasks share; None: one for each subtask. `chained`:
-    the functions behind `logic`, in the order of the rows.
+    the functions after `logic`, in the order in which rows pass through them.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Route(NamedTuple):
 class Plan:
     """The stages and edges of a job.
 
-    `max_parallelism`: the number of key groups, which is the largest parallelism of a stage.
+    `max_parallelism`: the number of key groups. No stage may have a greater parallelism.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Plan:
         return tuple(stage.logic for stage in self.stages if stage.role is Role.SINK)
 
     def inputs(self, subtask: Subtask) -> tuple[tuple[str, int], ...]:
-        """The subtasks that send to `subtask`, and at which input, in the order of its gate's channels."""
+        """For each channel of the gate of `subtask`, in order: the id of the sender, and the input number."""
         name = self.stages[subtask.stage].name
         into = sorted((edge for edge in self.links if edge.downstream == name), key=lambda edge: edge.input)
         return tuple(

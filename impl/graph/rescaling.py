@@ -1,7 +1,7 @@
 """Continuing from a checkpoint with another plan: the checks, and the distribution of the state.
 
-Keyed state is distributed by key groups. Operator state and the splits of sources are distributed anew. What
-a sink's subtask has pre-committed is committed by the subtask that takes it over.
+Keyed state is distributed by key groups. Operator state and the splits of sources are distributed anew. The
+transactions that a sink's subtask has pre-committed are committed by the new subtask that takes it over.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ IN_FLIGHT: Final = "in-flight"
 """The section of a task's snapshot with its in-flight data."""
 
 Frames = Mapping[str, Sequence[bytes]]
-"""By the subtask at the other end of a channel: frames of records, oldest first."""
+"""Maps the subtask at the other end of a channel to frames of records, oldest first."""
 
 SPLITS: Final = "splits"
 """The section of a source's snapshot: the number of splits, and the offsets of the subtask's own."""
@@ -25,7 +25,7 @@ CHAINED: Final = "chained/"
 """The beginning of the sections of a function that is chained to the first of its stage."""
 
 CHAIN: Final = "chain"
-"""The section with the names of all functions that are chained, in their order; none without any."""
+"""The section with the names of all chained functions, in their order; it is missing if there are none."""
 
 
 def section_of(name: str) -> str:
@@ -47,9 +47,9 @@ def by_stage(handles: Mapping[str, StateHandle]) -> dict[str, tuple[StateHandle,
 
 
 def taken_over(index: int, before: int, now: int) -> tuple[int, ...]:
-    """The earlier subtasks, of `before`, that subtask `index` of `now` takes over.
+    """The indices of the earlier subtasks that the new subtask `index` takes over.
 
-    Each is taken over once.
+    `before` and `now`: the numbers of subtasks. Each earlier subtask is taken over once.
     """
     return tuple(range(index, before, now))
 
@@ -116,8 +116,9 @@ def require_restorable(
 def _cut(
     plan: Plan, handles: Mapping[str, StateHandle], storage: SnapshotFiles, flying: Sequence[str]
 ) -> list[str]:
-    """The channels with records in flight that the plan does not have, by their stages: another stage is
-    between them now, or rows are divided in another way.
+    """The channels with in-flight records that `plan` does not have, described by their stages.
+
+    `flying`: the tasks with in-flight records.
     """
     channels = {(peer, one.id) for one in plan.subtasks() for peer in plan.upstream(one)}
     cut: dict[str, None] = {}

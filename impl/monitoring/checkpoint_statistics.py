@@ -1,7 +1,7 @@
 """The statistics of a job's checkpoints: the counts, the last ones in detail, the latest of each kind.
 
-The coordination's thread records, the threads of the REST interface read. The lock is held for a copy, never
-while something is sent. Memory is bounded: `REMEMBERED` checkpoints, each with one entry a subtask.
+The coordination's thread records, the threads of the REST interface read. A reader holds the lock only while
+it copies, never while it sends. Memory is bounded: `REMEMBERED` checkpoints, each with one entry a subtask.
 """
 
 import threading
@@ -14,7 +14,7 @@ from impl.core import CheckpointType
 from impl.metrics import SnapshotMeasures
 
 REMEMBERED: Final = 100
-"""Checkpoints in the history."""
+"""Largest number of checkpoints in the history; more only while more are pending."""
 
 
 class CheckpointStatus(StrEnum):
@@ -33,7 +33,7 @@ class Acknowledgement:
     written_bytes: int
     """The bytes that this checkpoint has written."""
     whole_bytes: int
-    """The same, and the files of older checkpoints that it refers to."""
+    """The bytes that this checkpoint has written, and those of older files to which it refers."""
     measures: SnapshotMeasures
 
 
@@ -74,7 +74,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The latest of each kind; None for none."""
+    """The latest checkpoint of each kind, and the latest restore; None for none."""
 
     completed: CheckpointStatistics | None = None
     savepoint: CheckpointStatistics | None = None
@@ -84,7 +84,7 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class JobCheckpoints:
-    """A view of one moment. `history`: newest first; the counts are of this driver."""
+    """The statistics at one moment. `history`: newest first. The numbers count from the driver's start."""
 
     history: tuple[CheckpointStatistics, ...] = ()
     latest: Latest = Latest()
@@ -189,6 +189,6 @@ class CheckpointTracker:
         return one if one is not None and one.status is CheckpointStatus.IN_PROGRESS else None
 
     def _copied(self, one: CheckpointStatistics) -> CheckpointStatistics:
-        """Only the acknowledgements of a pending checkpoint change."""
+        """A copy for another thread. Only the acknowledgements of a pending checkpoint still change."""
         pending = one.status is CheckpointStatus.IN_PROGRESS
         return replace(one, acknowledged=dict(one.acknowledged)) if pending else one

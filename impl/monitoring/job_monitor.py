@@ -1,7 +1,7 @@
 """The state of one job that the REST interface shows, from its declaration to its end.
 
-The job's thread calls `follow`, `sample` and `ended`; the threads of the interface call `view`. Nobody waits
-for the other longer than a copy takes.
+The job's thread calls `follow`, `sample` and `ended`; the threads of the interface call `view`. No thread
+waits for another one longer than a copy takes.
 """
 
 import time
@@ -23,24 +23,24 @@ INITIALIZING, RUNNING, RESTARTING = "INITIALIZING", "RUNNING", "RESTARTING"
 """Statuses of a job that has not ended, by Flink's names."""
 SAMPLE_SECONDS: Final = 1.0
 _SAMPLES: Final = 4
-"""Rates are those of the time since the oldest sample: 3 to 4 s, or two heartbeats if that is longer."""
+"""The number of samples over which rates are computed, or more, so that they span two heartbeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedJob:
-    """The parts of a running job that are read. `started_ms`: since the epoch."""
+    """The parts of a running job that the monitor reads. `started_ms`: ms since the epoch."""
 
     id: str
     started_ms: int
     attempts: Sequence[AttemptReport]
-    """Those until now; their times are seconds since the start."""
+    """The attempts until now; their times are seconds since the start of the job."""
     checkpoints: CheckpointTracker
     metrics: JobMetrics
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The last seconds of a subtask. Records are per second, times are shares of 1."""
+    """The rates of a subtask in the last seconds. Records are per second, times are shares from 0 to 1."""
 
     records: float = 0.0
     emitted: float = 0.0
@@ -75,7 +75,7 @@ class JobView:
 
 
 class JobMonitor:
-    """One job. `checkpoints`: where they are stored."""
+    """The monitor of one job. `checkpoints`: the place where its checkpoints are stored."""
 
     def __init__(
         self,
@@ -95,9 +95,9 @@ class JobMonitor:
         self._samples: deque[tuple[float, int, Mapping[str, TaskMeasures]]] = deque(
             maxlen=max(_SAMPLES, 1 + ceil(two_beats / SAMPLE_SECONDS))
         )
-        """Time, attempt and measurements of the tasks."""
+        """Samples: the time in s, the number of attempts, and the measurements by task."""
         self._end: tuple[str, int, str] | None = None
-        """Status, time and reason."""
+        """The status, the time (ms since the epoch) and the reason of the job's end; None before it."""
 
     def follow(self, job: FollowedJob) -> None:
         """The job begins."""

@@ -1,7 +1,7 @@
-"""The answers of the REST interface: a path to a JSON object.
+"""The answers of the REST interface: one JSON object for each path.
 
-Paths and names are Flink's where the thing is the same; `docs/run/job-page.md` lists the others. What the
-runtime does not measure is left out.
+Paths and names are Flink's if Flink has the same resource; `docs/run/job-page.md` lists the others. An answer
+leaves out values that the runtime does not measure.
 """
 
 import re
@@ -23,9 +23,9 @@ from impl.spark.coordination.attempt import AttemptReport
 
 Answer = dict[str, Any]
 _LAST: Final = 100
-"""Attempts that an answer has."""
+"""Largest number of attempts in an answer, the newest ones."""
 _LONGEST: Final = 10_000
-"""Characters of a cause that an answer has."""
+"""Largest number of characters of a failure's cause in an answer."""
 _LOW, _HIGH = 0.1, 0.5
 """Shares of back-pressured time from which on Flink calls back-pressure low and high."""
 _FAILED = re.compile(r"(?P<task>\S+) (?:is gone|sent no heartbeat|failed(?:: (?P<error>\w+):)?)")
@@ -292,7 +292,7 @@ def _exception(view: JobView, attempt: AttemptReport) -> Answer:
 
 
 def _status_in(view: JobView, task: TaskView) -> str:
-    """The status of a subtask. One that had not finished at the end of the job has the job's."""
+    """The status of a subtask. After the end of the job, an unfinished subtask has the status of the job."""
     ended = view.ended_ms >= 0
     if task.measures.finished and (ended or view.state == RUNNING):
         return FINISHED

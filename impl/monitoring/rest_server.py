@@ -78,7 +78,7 @@ class RestServer(ThreadingHTTPServer):
         self._changing = threading.Lock()
         self._room = threading.BoundedSemaphore(CONNECTIONS)
         self.answering = threading.Lock()
-        """Held while an answer is made: at most one thread takes processor time from the job's."""
+        """The lock that a thread holds while it makes an answer, so that only one competes with the job."""
         try:
             super().__init__((bind_address, port), _Handler)
         except (OSError, TypeError, ValueError) as failed:  # a name may have characters that no name has
@@ -111,7 +111,7 @@ class RestServer(ThreadingHTTPServer):
     # ------------------------------------------------------------ connections
 
     def get_request(self) -> tuple[Any, Any]:
-        """The next connection; an error such as a lack of descriptors is not retried at once."""
+        """The next connection. After an error, such as a lack of descriptors, waits before it raises it."""
         try:
             return super().get_request()
         except OSError:
@@ -167,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: RestServer
 
     def setup(self) -> None:
-        self.request.settimeout(self.server.seconds)  # `sendall` has it as a whole
+        self.request.settimeout(self.server.seconds)  # for each read, and for a whole `sendall`
         super().setup()
         self.rfile = _Head(self.rfile)  # type: ignore[assignment]
 

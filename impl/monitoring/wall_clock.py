@@ -1,4 +1,4 @@
-"""The wall clock, for times that people read. Of what a job decides, only timers of users depend on it."""
+"""The wall clock, for times that people read. Only processing-time timers of users depend on it too."""
 
 import time
 

@@ -1,7 +1,7 @@
 """The runtime on Spark: a driver, and one worker process for each subtask.
 
-`runtime` runs attempt after attempt. `coordination` is the driver's side of one, `worker` the subtask's,
-`channels` the connections between them. `snapshots` and `savepoints` take and publish state, `faults` wraps
-the parts of a job to which planned faults happen. `session` starts Spark, `datasource` reads committed
-output.
+`runtime` runs attempt after attempt. `coordination` is the driver's side of an attempt, `worker` the
+subtask's side, and `channels` the connections between them. `snapshots` and `savepoints` take and publish
+state. `faults` wraps the parts of a job to which planned faults happen. `session` starts Spark, `datasource`
+reads committed output.
 """

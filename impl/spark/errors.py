@@ -36,7 +36,7 @@ class StaleAttemptError(SparkRuntimeError):
 
 
 class ConnectionLostError(SparkRuntimeError):
-    """The other side of a connection is gone."""
+    """A connection to another process is lost."""
 
 
 class HandshakeTimeoutError(ConnectionLostError):
@@ -44,7 +44,7 @@ class HandshakeTimeoutError(ConnectionLostError):
 
 
 class FrameError(SparkRuntimeError):
-    """Bytes that are no frame or message, or one that does not belong here: too long, or of a wrong kind."""
+    """Bytes that are no frame or message, or a frame that is too long or of an unexpected kind."""
 
 
 class RecordTooLargeError(SparkRuntimeError):
@@ -96,4 +96,4 @@ class SavepointFailedError(SparkRuntimeError):
 
 
 class SavepointAbortedError(SavepointFailedError):
-    """The job has answered another process that the savepoint has failed; carries the reason."""
+    """Another process has requested a savepoint, and the job answers that it failed; carries the reason."""

@@ -70,20 +70,21 @@ class JobPaths:
 
     output: Path
     checkpoints: Where
-    """In the output folder, or in another place."""
+    """The place of the checkpoints, in the output folder or elsewhere."""
     events: Path | None
     spark_log: Path
 
     @property
     def savepoints(self) -> Where | None:
-        """Where savepoints are made if a request names no other place: beside checkpoints in the output
-        folder, and among checkpoints in another place. None if the checkpoints are in memory.
+        """Where savepoints are made if a request names no place; None if the checkpoints are in memory.
+
+        It is a folder in the output folder, or in the place of the checkpoints if that is another one.
         """
         return savepoints_beside(self.output, self.checkpoints)
 
     @property
     def metrics(self) -> Path:
-        """A line for every completed checkpoint, in the output folder."""
+        """The file with a line for every completed checkpoint, in the output folder."""
         return self.output / FILE
 
 
@@ -93,27 +94,27 @@ class RunSettings:
 
     start: Start = Start.ANEW
     from_savepoint: Where | None = None
-    """With `Start.SAVEPOINT`: its folder, or that of a retained checkpoint."""
+    """With `Start.SAVEPOINT`: the place of the savepoint or of the retained checkpoint."""
     claim_mode: str = NO_CLAIM
     """Whether the job owns that savepoint."""
     checkpoints: Where | None = None
-    """Where they are; None: in the output folder."""
+    """The place of the checkpoints; None: in the output folder."""
     allow_non_restored_state: bool = False
     """Whether state of stages that the job no longer has may be dropped."""
     event_log: bool = False
     faults: tuple[FaultPlan, ...] = ()
     fault_record: Path | None = None
-    """A file that keeps over drivers which faults have happened; None for none."""
+    """The file with the faults that have happened, for the next driver too; None for none."""
     owner: str = ""
-    """The supervisor of the driver, by its token; empty for none."""
+    """The token of the driver's supervisor; empty without a supervisor."""
     follows: int | None = None
-    """The newest attempt when the supervisor began: every newer one that is not its own has superseded it."""
+    """The newest attempt when the supervisor began. A newer one of another owner has superseded this run."""
     on_progress: OnProgress | None = None
     rest_port: int | None = None
     """The port of the job's web page and REST interface; 0: a free one, None: there is none."""
     rest_bind_address: str = LOCALHOST
     monitor: JobMonitor | None = None
-    """The data that the page and the interface show; None without them."""
+    """The data that the web page and the REST interface show; None without them."""
     requests: SavepointRequests | None = None
     """The requests for savepoints; None: only other processes request them."""
     spark: "SparkSession | None" = None

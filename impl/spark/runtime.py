@@ -131,7 +131,7 @@ def run_job(
 
 
 def _status_of(error: Exception) -> str:
-    """The status in which a job has ended; one that another driver continues is suspended."""
+    """The status in which a job has ended; SUSPENDED if another driver continues it."""
     return SUSPENDED if isinstance(error, SupersededError) else _STATUS.get(type(error), FAILED)
 
 
@@ -316,9 +316,12 @@ class _Job:
         )
 
     def _begin(self, number: int, workers: Workers) -> tuple[AttemptReport, Mapping[str, StateHandle]]:
-        """Choose the checkpoint, claim and clean the outputs; the report has a reason if that has failed."""
+        """Choose the checkpoint, then claim and clean the outputs; returns the report and the states by task.
+
+        If a database server is lost meanwhile, the report has the reason.
+        """
         restored, states = self._coordination.begin_attempt(number, workers.send)
-        if restored is not None:  # each time: it may be older than the one at the start
+        if restored is not None:  # checked each time: it may be an older one than before
             require_restorable(
                 self._plan,
                 CompletedCheckpoint(restored, number, states),

@@ -41,7 +41,7 @@ _BARRIER = {
     "spark.python.worker.idleTimeoutSeconds": "0",
     "spark.python.task.killTimeout": "500ms",
     "spark.locality.wait": "0s",
-    # Java only starts the tasks and waits: a short start matters, not its speed
+    # Java only starts the tasks and waits, so a short start matters more than fast code
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 _REFUSED = {
@@ -137,7 +137,10 @@ def _slots(context: "SparkContext") -> int:
 
 
 def _probed_slots(spark: "SparkSession", subtasks: int) -> int:
-    """Without a SparkContext (Spark Connect): a short barrier job either gets its slots or does not."""
+    """`subtasks` if a short barrier job gets so many slots, else one less. For Spark Connect.
+
+    A Connect session has no SparkContext that counts the slots.
+    """
     try:
         spark.range(0, subtasks, 1, subtasks).mapInArrow(_unchanged, "id long", barrier=True).collect()
     except Exception as refused:
@@ -185,7 +188,7 @@ def _stop(spark: "SparkSession", master: str) -> None:
 
 @contextmanager
 def _standard_error_in(output: Path) -> Iterator[None]:
-    """Point file descriptor 2 at `output`: Java inherits it as it is started and keeps it."""
+    """Redirect file descriptor 2 to `output` while Java starts; Java inherits the descriptor and keeps it."""
     sys.stderr.flush()
     kept = os.dup(2)
     target = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

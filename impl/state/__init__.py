@@ -4,14 +4,15 @@ snapshot         the checksummed format of one state
 sections         the format of a task's snapshot, which has several states
 storage          the records of completed checkpoints
 checkpoints      the checkpoint storage
-memory           checkpoints in the memory of the driver
-locations        where both are: a folder of a file system, or an object store
+memory_storage   checkpoints in the memory of the driver
+locations        the places of checkpoints and savepoints: a folder of a file system, or an object store
 savepoints       savepoints, each in a folder of its own
 claim_mode       the start from a savepoint or a retained checkpoint, and who owns it then
-snapshot_files   the files of both
+snapshot_files   the files of the snapshots of checkpoints and savepoints
 timers           processing-time timers, a part of the keyed state
 shared           files that several checkpoints refer to
 durable          file operations that survive a crash
+digests          the checksum of a file
 errors           the errors
 backends         state by key, in memory and in RocksDB, and state of a subtask without a key
 """

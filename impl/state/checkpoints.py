@@ -9,12 +9,12 @@
     chk-7/_metadata               the manifest: checkpoint 7 is complete. It lists the files, and contains the
                                   snapshots that are too small for a file
 
-An attempt is drawn by publishing a file that must not exist, so two drivers never draw the same one. A
-checkpoint completes by the publication of its `_metadata`, so it is complete or not there, and one of two
-publishers wins. A dead attempt does no harm (ONCE-06): it cannot publish, its files have its id, and every
-reader refuses what it still publishes beyond the start of a newer attempt.
+A driver draws an attempt by publishing a file that must not exist, so two drivers never draw the same one. A
+checkpoint is complete if its `_metadata` is published, and only one of two publishers succeeds. A superseded
+attempt does no harm (ONCE-06): its files have its id in their names, and it checks for a newer attempt before
+it publishes. If it still publishes, every reader refuses the checkpoint if it is dead.
 
-These rules exclude a superseded attempt, wherever its driver is paused (FENCE-01 to FENCE-05):
+These rules fence off a superseded attempt, at whatever step its driver is paused (FENCE-01 to FENCE-05):
 
 * A driver with attempt n draws attempt n + 1 only if that name is free; else it was superseded.
 * A new attempt is drawn *before* it reads the newest checkpoint. A publisher looks for a newer attempt
@@ -25,7 +25,7 @@ These rules exclude a superseded attempt, wherever its driver is paused (FENCE-0
 * A checkpoint id belongs to the driver that has reserved its folder.
 
 This needs a storage on which a name that one process creates is visible at once to all others: a local file
-system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has what differs.
+system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has the differences.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ _RESTORED: Final = ".restored"
 CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
 _ATTEMPT: Final = re.compile(r"[0-9]{1,18}")
 _OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
-"""A manifest before its link; without an attempt, of an earlier release."""
+"""The temporary name of a manifest. Names of an earlier release have no attempt."""
 _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state((\.[0-9a-f]{8})?\.tmp)?")
 
 
@@ -66,14 +66,14 @@ class CheckpointStorage(SnapshotFiles):
         super().__init__(where)
         self._inline_bytes = inline_bytes
         self._unclosed: int | None = None
-        """An attempt that is drawn, but could not close all older ones."""
+        """The attempt that this driver has drawn without closing all older ones; None for none."""
         self._location.make_folder(ATTEMPTS)
 
     @property
     def lineage(self) -> str:
-        """The name of the run in its outputs; unique, and drawn at its first use."""
+        """The name of the run in its outputs, unique; the first call draws it at random."""
         if self._location.size(LINEAGE) is None:
-            self._location.publish(LINEAGE, secrets.token_hex(8).encode())  # two that draw one read the same
+            self._location.publish(LINEAGE, secrets.token_hex(8).encode())  # if two draw, both read the first
         return self._location.read(LINEAGE).decode()
 
     # ------------------------------------------------------------ attempts
@@ -82,16 +82,16 @@ class CheckpointStorage(SnapshotFiles):
         """Draw the id of a new execution attempt, from 1 on and above all others; each id is drawn once.
 
         `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
-        attempt that has not recorded its start cannot record it any more. `owner`: who draws it, for
-        `owner_of`. Raises StorageError on a full disk, say; then the next call continues.
+        attempt that has not recorded its start cannot record it any more. `owner`: a text that `owner_of`
+        returns. Raises StorageError, for example on a full disk; the next call then continues.
         """
         unclosed, self._unclosed = self._unclosed, None
         attempt = self._draw(after, owner) if unclosed is None else unclosed
         try:
-            if after is not None or unclosed is not None:  # else it is above all that were there
+            if after is not None or unclosed is not None:  # else nothing to check
                 self.require_newest("drawing a new attempt", attempt)
             self._supersede(attempt)
-        except errors.StorageError:  # the number stays drawn: a free one below the newest breaks FENCE-01
+        except errors.StorageError:  # keep the number: a free one below the newest breaks FENCE-01
             self._unclosed = attempt
             raise
         return attempt
@@ -116,7 +116,7 @@ class CheckpointStorage(SnapshotFiles):
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
         """Record from which checkpoint an attempt starts; None: the beginning.
 
-        What older attempts complete beyond it is refused.
+        Newer checkpoints of older attempts are then dead, and readers refuse them.
         Raises SupersededError if a newer attempt was drawn before, StateError if another start is recorded.
         """
         note = json.dumps({"restored": checkpoint}).encode()
@@ -129,10 +129,10 @@ class CheckpointStorage(SnapshotFiles):
             )
 
     def require_newest(self, doing: str, attempt: int) -> None:
-        """Raise SupersededError if `attempt` is not the newest. `doing`: its action."""
+        """Raise SupersededError if `attempt` is not the newest. `doing`: its action, for the message."""
         newest = self.newest_attempt()
         if newest == self._unclosed:
-            return  # this driver's own
+            return  # this driver has drawn it
         if attempt < newest:
             raise errors.SupersededError.of(doing, attempt, newest, str(self._location))
         if attempt > newest:
@@ -228,8 +228,8 @@ class CheckpointStorage(SnapshotFiles):
 
         Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
         SupersededError if a newer attempt exists before or directly after the publication; the caller must
-        then not act on the checkpoint. Raises StorageError if the checkpoint is not complete, and
-        UncertainPublicationError if that is not known; the caller must then delete none of its files.
+        then not act on the checkpoint. Raises StorageError if the storage failed and the checkpoint is not
+        complete. Raises UncertainPublicationError if it may be complete; the caller must then keep its files.
         """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         by_task = {one.task: one for one in handles}
@@ -246,7 +246,7 @@ class CheckpointStorage(SnapshotFiles):
                 "give every checkpoint an id of its own, see next_checkpoint_id"
             )
         with self._uncertain(name):
-            self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # superseded in between
+            self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # it may be superseded now
         with contextlib.suppress(errors.StorageError):  # the next publication, or a sweep, deletes them
             if self.shared.any and (referenced := self._referenced()) is not None:
                 self.shared.collect(referenced)
@@ -386,12 +386,12 @@ def _folder(checkpoint: int) -> str:
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
-    """The attempts that are drawn, of the names in their folder."""
+    """The ids of the drawn attempts, from the file names in the folder `attempts`."""
     return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
 
 
 def is_left_over(name: str, attempt: int) -> bool:
-    """Whether the name is a file of an attempt before `attempt`, or a temporary one."""
+    """Whether a file is a snapshot or a temporary manifest that an attempt before `attempt` has left."""
     temporary = _OPEN_METADATA.fullmatch(name)
     if temporary is not None:
         return temporary.group(1) is None or int(temporary.group(1)) < attempt

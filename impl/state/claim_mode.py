@@ -6,15 +6,14 @@ this copy like any other checkpoint. The original and the copy may each be in an
 mode decides who owns the original:
 
 NO_CLAIM    The user. The job never changes or deletes the original. Once started, it needs none of its files.
-CLAIM       The job. Before the job deletes the copy, because it is subsumed or the job ends and retains no
-            checkpoint, it deletes the original, even a savepoint. Files stay to which other checkpoints in
-            the folder of the original refer.
+CLAIM       The job. The job deletes the copy when it is subsumed, or when the job ends and retains no
+            checkpoint. Before that it deletes the original, even a savepoint. It keeps the files to which
+            other checkpoints in the folder of the original refer.
 
 `attempts/3.origin` in the job's folder records the original, for attempt 3 and those after it.
 
-A driver that was superseded while it began, and continues, does no harm: it deletes nothing, the files that
-it copies have its attempt in their names, and it does not publish. A driver that finds a complete copy takes
-it.
+A driver that is superseded during this start does no harm: it deletes nothing, the files that it copies have
+its attempt in their names, and it does not publish. A driver that finds a complete copy uses it.
 """
 
 import json
@@ -125,10 +124,11 @@ def begin_from(
     *,
     claim: bool = False,
 ) -> CompletedCheckpoint:
-    """Copy `original` into `storage`, and make the next attempt start from the copy; returns the copy.
+    """Copy `original` into `storage`, and draw an attempt that starts from the copy; returns the copy.
 
     The new attempt has an id above that of the original's attempt. Checkpoints in the folder with a higher
-    id than the copy are dead from then on. `claim`: the job owns the original. Raises
+    id than the copy are dead from then on. `owner`: as in `new_attempt`. `claim`: the job owns the original.
+    Raises
     CheckpointConflictError if `original` is in `storage`, or the id there has other content;
     SupersededError if a newer attempt was drawn meanwhile.
     """
@@ -151,7 +151,10 @@ def begin_from(
 
 
 def _found(storage: CheckpointStorage, there: CompletedCheckpoint) -> CompletedCheckpoint | None:
-    """The live copy that an earlier driver has completed; None if the id is free."""
+    """The copy of `there` that an earlier driver has completed; None if the id is free.
+
+    Raises CheckpointConflictError if the checkpoint with this id is dead or has other content.
+    """
     try:
         found = storage.load(there.checkpoint)
     except FileNotFoundError:
@@ -172,7 +175,7 @@ def _copied(
     there: CompletedCheckpoint,
     attempt: int,
 ) -> CompletedCheckpoint:
-    """Copy the files, under names of this attempt where a job does not share them, and publish the copy."""
+    """Copy the files and publish the copy. Snapshots get names of `attempt`, shared files keep theirs."""
     location = storage.location
     storage.reserve(there.checkpoint)
     handles: list[StateHandle] = []
@@ -193,7 +196,7 @@ def _copied(
     try:
         return storage.publish(there.checkpoint, attempt, handles, there.max_parallelism)
     except CheckpointConflictError:
-        found = _found(storage, there)  # a superseded driver was the first
+        found = _found(storage, there)  # another driver has published it first
         if found is None:
             raise
         return found

@@ -53,7 +53,7 @@ def place_file(path: Path, data: bytes) -> None:
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-    `owner`: a part of the temporary name, by which a sweep finds the file of a killed process.
+    `owner`: a part of the temporary name, so that a sweep finds the file after its process was killed.
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:
@@ -83,7 +83,7 @@ def append(descriptor: int, content: bytes) -> None:
     before = os.fstat(descriptor).st_size
     written = 0
     try:
-        while written < len(content):  # a disk that becomes full takes a part first
+        while written < len(content):  # a disk that fills up accepts only a part of a write
             written += os.write(descriptor, content[written:])
     except OSError:
         if written:

@@ -23,11 +23,11 @@ class UnsupportedKeyError(StateError):
 
 
 class KeyEncodingError(StateError):
-    """A snapshot has keys that this release writes or places in another way."""
+    """A snapshot has keys to which this release gives another key group or other bytes."""
 
 
 class StorageError(StateError):
-    """The storage refuses: a full disk, a missing directory, a missing right, a store without an answer."""
+    """The storage fails: a full disk, a missing directory or permission, an object store without answer."""
 
 
 class NoFileError(StorageError):
@@ -71,7 +71,7 @@ class SnapshotCorruptError(StateError):
 
 
 class NotRowsError(StateError):
-    """A function of a user has returned something that is no rows."""
+    """A function of a user has returned a value that is not a collection of rows."""
 
     @classmethod
     def of(cls, function: object, method: str, returned: str) -> "NotRowsError":
@@ -95,7 +95,7 @@ class SupersededError(StateError):
 
     @classmethod
     def of(cls, doing: str, attempt: int, newest: int, where: str) -> "SupersededError":
-        """The error for an `attempt` that finds a newer one. `doing`: its action."""
+        """The error of `attempt`, because `newest` exists. `doing`: its action; `where`: the storage."""
         return cls(
             f"{doing}: expected attempt {attempt} to be the newest in {where}, but attempt {newest} exists; "
             "end this attempt: another driver has resumed the job, and all that counts is done by that one. "

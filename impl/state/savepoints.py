@@ -5,7 +5,7 @@
     savepoint-7-3f2a91/shared/count-0.3...  its own copies of the files of state in RocksDB
 
 A savepoint refers to no file outside of its folder, so the folder can be copied and moved. The runtime never
-deletes or changes a complete savepoint (SUB-09), unless a job has claimed it (`recovery`).
+deletes or changes a complete savepoint (SUB-09), unless a job has claimed it (`claim_mode`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -69,7 +69,8 @@ class SavepointFolder(SnapshotFiles):
     ) -> CompletedCheckpoint:
         """Complete the savepoint by publishing its `_metadata`. `origin`: its job and its type.
 
-        Raises SnapshotCorruptError if a file is missing, CheckpointConflictError if one is complete there.
+        Raises SnapshotCorruptError if a file is missing, CheckpointConflictError if the folder has a
+        complete savepoint.
         """
         by_task = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, by_task, max_parallelism, dict(origin))
@@ -105,8 +106,8 @@ class SavepointFolder(SnapshotFiles):
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
         """Whether `copy` is a copy of this savepoint of the run `lineage`, which may be deleted in part.
 
-        A savepoint that another job writes there is not. Raises SnapshotCorruptError if `_metadata` was
-        altered.
+        False if another job writes a savepoint into the folder. Raises SnapshotCorruptError if `_metadata`
+        was altered.
         """
         if not self.is_complete:
             files = {f"{one.task}.{one.attempt}.state": one.size for one in copy.handles.values()}

@@ -21,7 +21,7 @@ from impl.state.snapshot import CHECKSUM_SIZE, HEADER_SIZE, Codec, checksum, dec
 
 _LENGTH: Final = struct.Struct(">I")
 ReadAt = Callable[[int, int], bytes]
-"""Bytes of a file by offset and length; fewer at its end."""
+"""Returns the bytes of a file at an offset, by offset and length; fewer at the end of the file."""
 
 
 def pack(sections: Mapping[str, bytes]) -> bytes:

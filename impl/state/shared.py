@@ -69,7 +69,7 @@ class SharedFiles:
     def collect(self, referenced: Collection[str]) -> tuple[str, ...]:
         """A checkpoint has completed: delete the files unreferenced now and at the last call.
 
-        Returns them.
+        `referenced`: the files that a manifest lists. Returns the names of the deleted files.
         """
         unreferenced = set(self._files()) - set(referenced)
         gone = sorted(self._unreferenced & unreferenced)

@@ -59,18 +59,18 @@ class SnapshotFiles:
         offset: int | None,
         shared: tuple[SharedFile, ...],
     ) -> StateHandle:
-        """Write one task's encoded snapshot into `folder`; the publication makes its name durable."""
+        """Write one task's encoded snapshot into `folder`; its name is durable after the publication."""
         file = f"{folder}/{task}.{attempt}.state".lstrip("/")
         handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
         self._location.place(file, snapshot)
         return handle
 
     def read(self, handle: StateHandle) -> object:
-        """The state of a handle. Raises SnapshotCorruptError if it is missing or was altered."""
+        """The state that a handle refers to. Raises SnapshotCorruptError if it is missing or was altered."""
         return decode(self.content(handle), handle.file)
 
     def open(self, handle: StateHandle) -> Sections:
-        """The sections of a task's handle; each is read and verified at its use.
+        """The sections of a task's snapshot; each is read and verified when it is used.
 
         Raises SnapshotCorruptError if the file is missing or its index was altered.
         """
@@ -85,7 +85,7 @@ class SnapshotFiles:
             self._location.remove(handle.file)
 
     def content(self, handle: StateHandle) -> bytes:
-        """The snapshot of a task's handle. Raises SnapshotCorruptError if it is missing or was altered."""
+        """The encoded snapshot of a task. Raises SnapshotCorruptError if it is missing or was altered."""
         if handle.content is None:
             require_size(handle.file, handle.size, self._location.size(handle.file))
             data = self._location.read(handle.file)

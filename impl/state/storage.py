@@ -71,7 +71,7 @@ class CompletedCheckpoint:
 
     checkpoint: int
     attempt: int
-    """The execution attempt that has completed it."""
+    """The execution attempt that has published it."""
     handles: Mapping[str, StateHandle]
     """By task."""
     max_parallelism: int | None = None
@@ -141,7 +141,7 @@ class LatestCompleted:
 
 
 def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
-    """The reason why a checkpoint is dead: a newer attempt has started before it. None if it is not dead."""
+    """The reason why a checkpoint is dead: the start of a newer attempt. None if it is not dead."""
     attempt = overtaken_by(starts, completed.checkpoint, completed.attempt)
     if attempt is None:
         return None

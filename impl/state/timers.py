@@ -2,7 +2,7 @@
 
 The timers are a map state of the backend: the times of each key. So every snapshot contains them, a restore
 divides them by key group, and each backend stores them as it stores other state. An index in memory finds the
-next one; a restore makes it anew from the state.
+next one; a restore builds it from the state.
 
 The subtask's thread fires timers between two batches of rows. It removes the state of a timer and calls the
 function in one step, so a snapshot contains the timer, or all of its effects (ONCE-01).
@@ -21,10 +21,10 @@ from impl.state.errors import NotRowsError, StateError
 TIMERS: Final = "_timers/processing-time"
 """The name of the map state."""
 _LONGEST_WAIT_SECONDS: Final = 1.0
-"""After this time the clock is read again: somebody may have set it."""
+"""The clock is read again after at most this time, because somebody may have set it."""
 _SPARE_TIMES: Final = 1_000
 _TIMES: Final = range(-(2**63), 2**63)
-"""As in Flink."""
+"""The times of timers, in ms since 1970: 64 bits with a sign, as in Flink."""
 
 OnTimer = Callable[[Hashable, int], Iterable[Any]]
 Clock = Callable[[], int]
@@ -37,7 +37,7 @@ def wall_clock() -> int:
 
 
 class ProcessingTimeTimers:
-    """The timers of one subtask. `on_timer`: the function's, for the key and the time of a due timer.
+    """The timers of one subtask. `on_timer`: called with the key and the time of a due timer.
 
     A timer is due when the clock is beyond its time, as in Flink. Timers of one time are due in no order.
     """
@@ -49,7 +49,7 @@ class ProcessingTimeTimers:
         self._keys: dict[int, set[Hashable]] = {}
         """By time: the keys that have a timer then."""
         self._times: list[int] = []
-        """A heap of these times, and of some that have no timer any more."""
+        """A heap of these times, and of some times whose timers were deleted."""
         for key, times in self._state.items():
             for timestamp in times:
                 self._note(key, timestamp)
@@ -61,8 +61,8 @@ class ProcessingTimeTimers:
     def register_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
         """Call `on_timer(key, timestamp)` once when the clock is beyond `timestamp`, in ms since 1970.
 
-        No effect if the key has this timer already. Raises StateError for a time that is no int, and, at the
-        latest at the next snapshot, for a key of another subtask.
+        No effect if the key has this timer already. Raises StateError for a time that is no int, a value that
+        is no key, and, at the latest at the next snapshot, a key of another subtask.
         """
         timestamp = _time(timestamp)
         require_key(key)
@@ -82,7 +82,7 @@ class ProcessingTimeTimers:
     def fire(self, most: int) -> list[Any]:
         """Call the function for at most `most` due timers, earliest first; returns the rows to emit.
 
-        Raises NotRowsError if the function returns none, not even an empty list.
+        Raises NotRowsError if the function returns no collection of rows, such as None.
         """
         rows: list[Any] = []
         now = self._clock()
@@ -119,13 +119,13 @@ class ProcessingTimeTimers:
         self._keys[timestamp].add(key)
 
     def _forget(self, key: Hashable, timestamp: int) -> None:
-        """Remove the state of a timer that is no longer among those of its time."""
+        """Remove a timer from the state, and its time from `_keys` if no timer of that time is left."""
         self._state.remove(key, timestamp)
         if not self._keys[timestamp]:
             del self._keys[timestamp]
 
     def _next(self) -> int | None:
-        """The earliest time of a timer."""
+        """The earliest time of a timer; None without timers."""
         while self._times and self._times[0] not in self._keys:
             heappop(self._times)
         return self._times[0] if self._times else None

@@ -31,7 +31,7 @@ class Bounds(NamedTuple):
 
 
 def made(client: Callable[[dict[str, Any]], Answer], settings: dict[str, Any]) -> Answer:
-    """A client. Raises SourceError if librdkafka refuses a setting, without the values of the settings."""
+    """A new client with these settings. Raises SourceError if librdkafka refuses a setting."""
     try:
         return client(settings)
     except KafkaException as refused:
@@ -95,7 +95,10 @@ class Cluster:
         return names
 
     def _answer(self, answer: "Future[Any]", what: str, absent: int | None = None) -> Any:  # noqa: ANN401
-        """The result; None for the error code `absent`."""
+        """Wait for an answer and return it; None for the error code `absent`. Raises SourceError.
+
+        `what`: the requested thing, for the message.
+        """
         try:
             return answer.result(2 * ANSWER_SECONDS)
         except (KafkaException, TimeoutError) as failed:

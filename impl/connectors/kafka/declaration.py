@@ -59,9 +59,9 @@ _OURS: Final[Mapping[str, object]] = MappingProxyType(
     }
 )
 _NEVER: Final = frozenset({"bootstrap.servers", "metadata.broker.list", "group.id", "default.topic.config"})
-"""Settings apart from `_OURS` that `options` may not have: the declaration has them, or they replace ours."""
+"""Further settings that `options` may not have: fields have them, or they would replace those of `_OURS`."""
 _NO_GROUP: Final = "barrierspec"
-"""The group of a client whose declaration has none, as the client needs one; nothing is committed to it."""
+"""The group if the declaration has none, because a consumer requires one; no offset is committed to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class KafkaInput:
         return {"fetch.wait.max.ms": 100, **self.settings(), "group.id": self.group or _NO_GROUP, **_OURS}
 
     def names(self, there: Callable[[], list[str]]) -> list[str]:
-        """The names of the topics; `there` lists those of the brokers, which only a pattern needs."""
+        """The names of the topics. `there`: returns the topics of the brokers; only a pattern calls it."""
         if isinstance(self.topics, tuple):
             return list(self.topics)
         return [name for name in there() if re.match(self.topics, name)]
@@ -135,11 +135,11 @@ class KafkaInput:
     def owner(self, partition: Partition, parallelism: int) -> int:
         """The index of the subtask, of `parallelism`, that reads the partition.
 
-        Partitions of a topic go to the subtasks in turn, from one on that depends on the topic's name.
+        Partitions of a topic go to the subtasks in turn. The topic's name determines the first subtask.
         """
         topic, number = partition
         return (zlib.crc32(topic.encode()) + number) % parallelism
 
     def includes(self, partition: Partition) -> bool:
-        """Whether the partition is read: if `until` is a mapping, only partitions that it has are."""
+        """Whether the source reads the partition: always, unless `until` is a mapping without it."""
         return not isinstance(self.until, Mapping) or partition in self.until

@@ -28,14 +28,14 @@ _LOGGER: Final = logging.getLogger("barrierspec.kafka")
 class Position:
     """The position in one partition; snapshots of the source contain it, pickled.
 
-    A restore determines `end` anew.
+    A restore computes `end` again.
     """
 
     topic_id: str
     offset: int
-    """Of the next record."""
+    """The offset of the next record to read."""
     end: int | None = None
-    """The offset before which the partition ends; None: it does not."""
+    """The offset before which the partition ends; None: it has no end."""
     records: int = 0
     """Number of records that were read until now."""
 
@@ -57,18 +57,18 @@ class KafkaReader:
 
     @property
     def positions(self) -> Mapping[Partition, Position]:
-        """The position in each partition that was begun."""
+        """The position in each partition that `begin` has got; the next `read` changes it."""
         return self._positions
 
     def snapshot(self) -> dict[Partition, Position]:
-        """The positions of this moment."""
+        """A copy of the current positions."""
         return {one: replace(position) for one, position in self._positions.items()}
 
     def bounds(self, partitions: Collection[Partition]) -> dict[Partition, Bounds]:
-        """The bounds of the partitions. No partition may have been begun.
+        """The bounds of the partitions; call it before the first `begin`.
 
-        The upper bound is that of the answer to a fetch. Brokers exist that list a lower one, at the begin of
-        the last batch. Raises SourceError if no broker answers.
+        The upper bound comes from a fetch, because some brokers list a lower one: the beginning of the last
+        batch. Raises SourceError if no broker answers.
         """
         listed = self._cluster.listed(partitions)
         missing = set(partitions)
@@ -97,10 +97,10 @@ class KafkaReader:
         self._consumer.incremental_assign([TopicPartition(*one, read[one].offset) for one in read])
 
     def read(self, most: int) -> list[KafkaRecord]:
-        """The records that have come, at most `most`; it does not wait.
+        """The records that have arrived, at most `most`; does not wait.
 
-        Raises OffsetsLostError if the broker has no record at a position, SourceError for an error that the
-        client does not mend itself.
+        Raises OffsetsLostError if the broker has no record at a position, SourceError for an error after
+        which the client does not try again.
         """
         records = []
         for message in self._consumer.consume(most, 0):
@@ -118,7 +118,7 @@ class KafkaReader:
                     position.records += 1
                     records.append(_record(message, where, offset))
             elif code == KafkaError._PARTITION_EOF and offset is not None:
-                position.offset = max(position.offset, offset)  # after markers of transactions
+                position.offset = max(position.offset, offset)  # skip the markers of transactions
             else:
                 require_mendable(message.error(), where, position.offset)
             if position.has_ended:
@@ -126,7 +126,7 @@ class KafkaReader:
         return records
 
     def commit(self, offsets: Mapping[Partition, int]) -> None:
-        """Commit offsets to the group, without waiting. A failure is logged: newer ones follow."""
+        """Commit offsets to the group, without waiting. A failure is only logged: newer offsets follow."""
         if not offsets:
             return
         self._consumer.commit(
@@ -134,7 +134,7 @@ class KafkaReader:
         )
 
     def close(self) -> None:
-        """Wait a moment for the last commit, and leave."""
+        """Close the consumer, after a short wait for the answer to the last commit."""
         # close() waits for the answer to the last commit: up to a minute if the broker hangs
         closing = threading.Thread(target=self._consumer.close, name="kafka close", daemon=True)
         closing.start()
@@ -153,9 +153,9 @@ REMEDY: Final = (
 
 
 def partition_of(message: Message, group: str) -> Partition | None:
-    """The partition of a message; None for an error of the whole client, which it mends itself.
+    """The partition of a message; None for an error of the whole client after which it tries again.
 
-    Raises SourceError for one that it does not mend.
+    Raises SourceError for an error of the whole client after which it does not.
     """
     topic, number, error = message.topic(), message.partition(), message.error()
     if topic is not None and number is not None:
@@ -169,7 +169,10 @@ def partition_of(message: Message, group: str) -> Partition | None:
 
 
 def require_mendable(error: KafkaError | None, where: Partition, offset: int) -> None:
-    """Raise for an error of a partition, unless the client tries again itself. `offset`: the next to read."""
+    """Raise OffsetsLostError or SourceError for an error after which the client does not try again.
+
+    `offset`: the next one to read.
+    """
     if error is None or error.retriable():
         return
     topic, number = where
@@ -179,7 +182,7 @@ def require_mendable(error: KafkaError | None, where: Partition, offset: int) ->
             f"{error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
         )
     if error.code() in _GONE:
-        raise SourceError(  # a broker that starts may answer this; the next attempt tries longer
+        raise SourceError(  # a starting broker may answer so; the next attempt tries longer
             f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or {REMEDY}"
         )
     raise SourceError(

@@ -1,8 +1,8 @@
 """A sink that writes a topic of the Kafka protocol, at least once.
 
-It has no transaction of the broker. Rows go to the broker as they come, and readers see them at once. A
-pre-commit waits until the brokers have acknowledged every row that was written before it. So when the sink
-acknowledges its snapshot, no row before the barrier can be lost (SINK-02). A commit has nothing left to do.
+It uses no transactions of the broker. It sends rows as they come, and readers see them at once. A pre-commit
+waits until the brokers have acknowledged every row that was written before it. So when the sink acknowledges
+its snapshot, no row before the barrier can be lost (SINK-02). A commit has nothing left to do.
 After a failure the sink writes the rows since the restored checkpoint again, and readers see these rows
 twice. A sweep or a retraction cannot take a row back.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _OURS: Final[Mapping[str, object]] = MappingProxyType(
     {
         "acks": "all",
-        "enable.idempotence": True,  # a request that is sent again doubles and reorders nothing
+        "enable.idempotence": True,  # a repeated request neither duplicates nor reorders rows
         "delivery.report.only.error": True,
     }
 )
@@ -73,7 +73,7 @@ class AcknowledgedRows:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """None: no transaction is open at the brokers."""
+        """No names: no transaction is open at the brokers."""
         return ()
 
 
@@ -135,23 +135,23 @@ class KafkaOutput:
             ) from refused
 
     def holds_output(self, job: str) -> bool:
-        """No: a topic does not know which job has written a message."""
+        """Always False: a topic does not record which job has written a message."""
         return False
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Nothing: a broker refuses no older attempt, whose rows are duplicates."""
+        """Do nothing: the brokers accept the rows of an older attempt, which are duplicates."""
         return ()
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
-        """Nothing: no transaction is open at the brokers."""
+        """Do nothing: no transaction is open at the brokers."""
         return ()
 
     def lost(self, names: Collection[str]) -> tuple[str, ...]:
-        """None, because receipts have no names."""
+        """No names, because receipts have none."""
         return ()
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Nothing: a message cannot be taken back."""
+        """Do nothing: a message cannot be taken back."""
         return ()
 
 
@@ -186,7 +186,7 @@ class KafkaRows:
     def pre_commit(self, transaction: int, checkpoint: int) -> AcknowledgedRows:
         """Wait until the brokers have acknowledged every row. Raises ServerLostError if one is not."""
         while self._producer is not None and self._producer.flush(_POLL_SECONDS):
-            self._require_no_failure()  # each row is acknowledged or refused within the patience
+            self._require_no_failure()  # within `patience_seconds` each row is acknowledged or refused
         self._require_no_failure()
         rows, self._rows = self._rows, 0
         return AcknowledgedRows(rows)
@@ -198,7 +198,7 @@ class KafkaRows:
         """Do nothing, because a topic records no checkpoint."""
 
     def remnant(self, transaction: int) -> str:
-        """A name of the rows since the last checkpoint."""
+        """A name for the open transaction; nothing at the brokers has it."""
         return f"{self._place.subtask}-{self._place.attempt}-{transaction}"
 
     def abort(self, remnant: str) -> None:

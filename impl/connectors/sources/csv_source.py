@@ -14,15 +14,15 @@ from impl.connectors.sources.file_source import FileSource
 
 _BLOCK_BYTES = 1 << 22
 _LARGEST_EXACT = 1 << 53
-"""From here on a float may stand for several integers."""
+"""The lowest float that may represent several integers."""
 
 
 class CsvSource(FileSource):
-    """A file with a header.
+    """Reads a CSV file with a header.
 
     `columns`: the columns to read, in this order; None: all. `types`: the types of columns whose type is not
-    to be inferred from the first rows. `member`: the file of a zip; None: its only file. Raises SourceError
-    if the file cannot be read.
+    to be inferred from the first rows. `member`: the name of the file in a zip; None: its only file. Raises
+    SourceError if the file cannot be read.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """The base of all sources over one file: partitions, offsets, and the check that the file has not changed.
 
 Row i of the file, from 0 on, belongs to partition i mod n: row k of partition p is row k * n + p of the file.
-A snapshot is the offset, the number of rows of the partition that were read, and the fingerprint of the file.
-A restore reads the same rows again, or refuses a file whose content has changed (ONCE-01).
+A snapshot has the offset, which is the number of rows of the partition that were read, and the fingerprint
+(a checksum) of the file. A restore reads the same rows again, or refuses a file whose content has changed
+(ONCE-01).
 
 Every partition reads the whole file, block by block, and selects its rows.
 """
@@ -36,7 +37,7 @@ class FileOffset:
 class FileSource(Source):
     """Reads partition `partition` of `partitions` of one file, in Arrow batches.
 
-    A format overrides `_open` and `broken`, the errors of a file whose content is not as declared. Raises
+    A format overrides `_open` and `broken`, the types of errors for content that is not as declared. Raises
     SourceError if the file cannot be read or the partition does not exist.
     """
 
@@ -69,7 +70,7 @@ class FileSource(Source):
         return rows
 
     def snapshot(self) -> FileOffset:
-        """The offset of the source."""
+        """The offset of the source, with the fingerprint of the file."""
         return FileOffset(self._path.name, self._fingerprint, self._partition, self._partitions, self.offset)
 
     def _continue_at(self, snapshot: FileOffset) -> None:
@@ -81,7 +82,7 @@ class FileSource(Source):
         self._begin_at(snapshot.offset)
 
     def _begin_at(self, offset: int) -> None:
-        """Open the file and skip the rows before `offset`."""
+        """Open the file and skip the rows before `offset`. Raises SourceChangedError if it has fewer."""
         self._schema, self._blocks = self._open()
         self._row = 0  # the first row of the next block, counted over the whole file
         self.offset = 0

@@ -26,11 +26,11 @@ class FolderOffset:
     partition: int
     partitions: int
     finished: int
-    """Number of rows of the files that were read to their ends."""
+    """Number of rows of all files that were read to the end."""
     number: int
-    """Number of these files."""
+    """Number of files that were read to the end."""
     current: FileOffset | None
-    """The offset in the next file; None if no row of it was read, or there is none."""
+    """The offset in the next file; None if none of its rows was read, or there is no next file."""
 
 
 class ParquetFolder(Source):

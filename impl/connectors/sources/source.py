@@ -10,9 +10,9 @@ from impl.connectors.errors import SourceChangedError, SourceError
 
 
 class Source(ABC):
-    """Reads partition `partition` of `partitions`, replayable from its snapshots.
+    """Reads partition `partition` of `partitions`, and can be read again from each of its snapshots.
 
-    `name` stands in messages. Raises SourceError if the partition does not exist.
+    `name`: the name of the source, for messages. Raises SourceError if the partition does not exist.
     """
 
     offset: int = 0

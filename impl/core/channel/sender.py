@@ -64,7 +64,7 @@ class ChannelSender:
         return () if replaced is None else (LoseOutput(replaced),)
 
     def time_out(self, checkpoint: int) -> tuple[SenderEffect, ...]:
-        """The waiting barrier of `checkpoint` becomes unaligned, if its part is promised."""
+        """The barrier of `checkpoint` with a time-out becomes unaligned, if it is the promised one."""
         if self._promised != checkpoint:
             return ()
         position = self._regular.index(Barrier(checkpoint, Alignment.TIMEOUT))
@@ -75,14 +75,14 @@ class ChannelSender:
         return (StoreOutput(checkpoint, overtaken),)
 
     def abort(self, checkpoint: int) -> tuple[SenderEffect, ...]:
-        """`checkpoint` was aborted, so the sender does not store its promised records."""
+        """`checkpoint` was aborted. If it is the promised one, the sender stores no records for it."""
         if self._promised != checkpoint:
             return ()
         self._promised = None
         return (LoseOutput(checkpoint),)
 
     def leave(self) -> tuple[Payload | Barrier | None, tuple[SenderEffect, ...]]:
-        """Remove and return the next item to transfer, with the effects, or None."""
+        """Remove the next item to transfer; returns it, None if no item may leave, and the effects."""
         if self._urgent and (self._urgent_pass_block or not self._blocked):
             return self._urgent.popleft(), ()
         if self._blocked or not self._regular:
@@ -102,7 +102,7 @@ class ChannelSender:
 
     @property
     def first(self) -> Payload | Barrier | None:
-        """The next item to transfer; None if no item may be transferred."""
+        """The next item to transfer, as with `urgent_pass_block`; None if no item may be transferred."""
         if self._urgent:
             return self._urgent[0]
         return self._regular[0] if self._regular and not self._blocked else None
@@ -114,7 +114,11 @@ class ChannelSender:
 
     @property
     def promised(self) -> int | None:
-        """The checkpoint whose barrier with a time-out waits here; None for none."""
+        """The checkpoint whose barrier with a time-out waits here; None for none.
+
+        Its output records are promised: the sender stores them, perhaps none, when the barrier times out or
+        leaves. Always None without `converts_timed_out`.
+        """
         return self._promised
 
     def waiting(self) -> list[Payload | Barrier]:

@@ -21,8 +21,7 @@ STORE_EXCEPTION = "CheckpointException"
 def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events.CoordinatorEffect]:
     """Store the checkpoint, abort older pending ones, and only then notify the tasks (COORD-08).
 
-    If the metadata or the store fails, the last effect is the `Fail` for the sender of the last
-    acknowledgement.
+    If the metadata or the store fails, the last effect is `Fail`: the event that would complete it throws.
     """
     if state.fails(events.IoStep.METADATA):  # COORD-34
         each_once = not state.profile.registers_at_acknowledgement
@@ -48,7 +47,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
         dropped = state.retained.add(done)
         effects += state.retained.deletions(dropped)
         if state.profile.turn_after_deletion:
-            state.delete(len(dropped))  # the savepoint from which the job started is one, deleted or not
+            state.delete(len(dropped))  # counts the start savepoint, even if its files stay
     if not early:
         effects.append(events.Complete(checkpoint))
     if not counts_early:
@@ -100,7 +99,7 @@ def abort(
 
 
 def _turns_after_abort(state: CoordinatorState, pending: PendingCheckpoint) -> None:
-    """The first turn follows the abort, the second the deletion of the collected state."""
+    """Give the queue a turn after the abort, and from 1.12 on one after the deletion of the state."""
     after_end = state.profile.turns_after_end
     if pending.has_collected or state.profile.counts_empty_deletions:
         state.turns += min(after_end, 1)
@@ -128,7 +127,7 @@ def fail_start(
 def fail_io(
     state: CoordinatorState, pending: PendingCheckpoint, reported: str
 ) -> list[events.CoordinatorEffect]:
-    """Count a start that failed by input or output; a failure of the job has the reported reason."""
+    """Count a start whose I/O failed as IO_EXCEPTION. If this fails the job, its reason is `reported`."""
     if not state.profile.counts_failed_io:
         return []
     fails = count_failure(state, pending, events.IO_EXCEPTION)
@@ -136,7 +135,7 @@ def fail_io(
 
 
 def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
-    """Up to 1.10 a stop that fails after its start fails the job at once."""
+    """Up to 1.10 a stop that fails after its start has the effect `FailJob`; in later releases none."""
     if not state.profile.failed_stops_count_too or reason in events.PRE_CHECK_REASONS:
         return []
     return [events.FailJob(reason)]
@@ -171,7 +170,7 @@ def abort_all(state: CoordinatorState, reason: str) -> list[events.CoordinatorEf
 
 
 def rejected(request: Request, reason: str) -> list[events.CoordinatorEffect]:
-    """The effect of a request that starts nothing; none for a request of the coordinator's own scheduler."""
+    """The effect `Rejected` of a request that starts nothing; none for the coordinator's own requests."""
     return [] if request.own else [events.Rejected(request.type, reason)]
 
 
@@ -192,7 +191,7 @@ def count_failure(
 def _fail_to_store(
     state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: events.StoreFailure
 ) -> list[events.CoordinatorEffect]:
-    """The addition to the store has failed: as an abort, but a checkpoint that may be stored is kept."""
+    """End a checkpoint that the store could not add, as an abort does; keep its files if it may be stored."""
     effects: list[events.CoordinatorEffect] = []
     if not state.profile.completes_before_storing:
         effects.append(Abort(pending.checkpoint, events.FINALIZE_CHECKPOINT_FAILURE))

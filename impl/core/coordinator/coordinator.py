@@ -32,9 +32,9 @@ _ENDS: Final = (FINISHED, CANCELED, FAILED, SUSPENDED)
 class Coordinator(InspectedCoordinator):
     """The coordinator of a job. Effects for several tasks come in the order of `options.tasks`.
 
-    A coordinator that takes over a job continues with `first_id` and the `completed` ids, oldest first. It
-    drops the oldest above `options.retain`; the caller deletes the files of the ids that `completed` does not
-    name afterwards. Raises ConfigError if `first_id` is below 1.
+    A coordinator that takes over a job gets the next id, `first_id`, and the ids of the `completed`
+    checkpoints, oldest first. It retains the newest `options.retain` of these; the caller deletes the files
+    of the ids that the property `completed` does not have. Raises ConfigError if `first_id` is below 1.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class Coordinator(InspectedCoordinator):
     def decline(
         self, task: str, checkpoint: int, reason: str, attempt: int | None = None
     ) -> events.CoordinatorEffects:
-        """`checkpoint` is declined (COORD-09), by whichever task and attempt."""
+        """`checkpoint` is declined (COORD-09). The task and the attempt make no difference."""
         pending = self._pending(checkpoint, attempt)
         if pending is None:
             return ()
@@ -224,7 +224,12 @@ class Coordinator(InspectedCoordinator):
         return ()
 
     def shutdown(self, status: str = FINISHED) -> events.CoordinatorEffects:
-        """The job has ended in `status`; only a suspended one keeps its durable checkpoints (COORD-25)."""
+        """The job has ended in `status` (COORD-25).
+
+        The checkpoints of a finished job are deleted; those of a cancelled or failed job are, unless
+        `keep_when_cancelled`. A suspended job keeps them for its next coordinator. Raises ProtocolError for
+        any other status.
+        """
         state = self._state
         if status not in _ENDS:
             raise ProtocolError(f"a job ends as one of {', '.join(_ENDS)}, got {status!r}; send one of those")

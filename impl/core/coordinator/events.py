@@ -17,7 +17,7 @@ class RestoreScope(StrEnum):
 
 
 class StoreFailure(StrEnum):
-    """When an addition fails: before it is written, after it was, or in a way that leaves this unknown."""
+    """Whether an addition that fails has written the checkpoint: no, yes, or unknown."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -135,14 +135,14 @@ class StoreFails(Event):
 
 @word("io_fails")
 class IoFails(Event):
-    """The next input or output of this kind fails; with the option `io_failures` injected only."""
+    """The next input or output of this kind fails. Only if the option `io_failures` is `injected`."""
 
     what: IoStep
 
 
 @word("deleted")
 class Deleted(Event):
-    """The oldest deletion that is under way ends; with the option `cleaning` slow only."""
+    """The oldest deletion that is under way ends. Only if the option `cleaning` is `slow`."""
 
 
 @word("coordinator_done")

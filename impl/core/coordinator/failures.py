@@ -52,10 +52,10 @@ class CheckpointFailureManager:
         requested: CheckpointType = CheckpointType.CHECKPOINT,
         declined: bool = False,
     ) -> bool:
-        """A checkpoint has failed; returns whether the job must fail. A failure without an id is new.
+        """A checkpoint has failed; returns whether the job must fail.
 
-        `requested`: the type of the checkpoint. `declined`: a task has declined it; else the coordinator has
-        aborted it.
+        `checkpoint`: its id; None if it has none, and then each failure counts. `requested`: its type.
+        `declined`: a task has declined it; else the coordinator has aborted it.
         """
         started = reason not in PRE_CHECK_REASONS
         if not self._profile.declines_count_for_all_types:
@@ -68,7 +68,7 @@ class CheckpointFailureManager:
         return (at_task or requested is CheckpointType.CHECKPOINT) and self._exceeded(checkpoint, reason)
 
     def completed(self, checkpoint: int) -> None:
-        """A checkpoint has completed; from 1.12 on only one above all before clears the count."""
+        """A checkpoint has completed: clear the count, from 1.12 on only if its id is the highest so far."""
         if self._profile.counts_in_order:
             if self._highest_success is not None and checkpoint <= self._highest_success:
                 return
@@ -76,7 +76,7 @@ class CheckpointFailureManager:
         self._clear()
 
     def _exceeded(self, checkpoint: int | None, reason: str) -> bool:
-        """Count a failure; returns whether it is one more than tolerated, which clears the count."""
+        """Count a failure. Returns whether more than tolerated have failed, and then clears the count."""
         if self._tolerable == UNLIMITED or reason not in self._reasons or checkpoint in self._counted:
             return False
         if checkpoint is not None:

@@ -55,7 +55,7 @@ class Job:
         self._attempts = dict.fromkeys(names, 0)
 
     def deployed(self, tasks: Sequence[str]) -> list[str]:
-        """The deployed ones of `tasks`; notifications to others are not sent."""
+        """Those of `tasks` that are deployed. The coordinator sends notifications only to them."""
         return [task for task in tasks if self._statuses[task] != CREATED]
 
     def is_up(self, task: str) -> bool:

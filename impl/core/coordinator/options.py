@@ -34,9 +34,10 @@ class CoordinatorOptions:
 
     `interval_ms` None: checkpoints start only on request. `initial_delay_ms` None: the interval.
     `finished_tasks` None: the default of the generation. `keep_when_cancelled`: completed checkpoints stay
-    when the job is cancelled or fails. `slow_cleaning`: a deletion ends with `deleted`.
-    `injects_io_failures`: `io_fails` may come. `restored_savepoint`: id of the savepoint or retained
-    checkpoint from which the job starts, owned by `claim_mode`; None: the default of the generation.
+    when the job is cancelled or fails. `slow_cleaning`: a deletion ends at the event `deleted`; else at once.
+    `injects_io_failures`: the event `io_fails` may come. `restored_savepoint`: id of the savepoint or
+    retained checkpoint from which the job starts; None: none. `claim_mode` decides who owns it; None: the
+    default of the generation.
     Raises ConfigError for a value outside its bounds, UnsupportedError for an option that the generation does
     not have.
     """
@@ -104,7 +105,7 @@ class CoordinatorOptions:
 
     @property
     def is_unclaimed(self) -> bool:
-        """Whether the job may not use the restored savepoint for long (COORD-38)."""
+        """Whether the job starts in mode NO_CLAIM, so that its first checkpoint must be full (COORD-38)."""
         default = NO_CLAIM if self.profile.has_claim_modes else LEGACY
         return self.restored_savepoint is not None and (self.claim_mode or default) == NO_CLAIM
 
@@ -149,7 +150,10 @@ def options_from_config(config: Mapping[str, object]) -> CoordinatorOptions:
 
 
 def number(config: Mapping[str, object], key: str) -> int:
-    """The int under a key that is there; its bounds are checked where it is used. Raises ConfigError."""
+    """The int under `key`, which must exist; the caller checks its bounds.
+
+    Raises ConfigError if the value is not an int.
+    """
     value = config[key]
     if type(value) is not int:
         raise ConfigError(f"{key} must be an int, got {value!r}; correct the configuration")
@@ -188,7 +192,7 @@ _READ: Final[Mapping[str, Callable[[Mapping[str, object], str], Any]]] = {
     "operator_coordinators": _names,
     "hooks": _names,
 }
-"""How an option is read; one that is left out has the default of `CoordinatorOptions`."""
+"""Maps an option to the function that reads it. A missing option has the default of `CoordinatorOptions`."""
 
 
 def _listed(tasks: object) -> list[object]:

@@ -116,7 +116,7 @@ class PendingCheckpoint:
 
     @property
     def has_collected(self) -> bool:
-        """Whether it has state of all operator coordinators, or of a task, of its own or shared."""
+        """Whether a task has acknowledged state, own or shared, or all operator coordinators are done."""
         of_coordinators = self._has_coordinators and not self._coordinators
         return bool(self._states or self._shared) or of_coordinators
 
@@ -155,7 +155,7 @@ class PendingCheckpoint:
         self._phase = PendingPhase.TASKS
 
     def next_phase(self) -> PendingPhase:
-        """Continue as far as no answer is awaited; returns the new phase."""
+        """Go on to the first phase that awaits an answer, or to the tasks; returns this phase."""
         if self._phase is PendingPhase.COORDINATORS and not self._coordinators:
             self._phase = PendingPhase.HOOKS
         if self._phase is PendingPhase.HOOKS and not self._hooks:
@@ -173,7 +173,7 @@ class PendingCheckpoint:
         self._phase = PendingPhase.COMPLETED
 
     def abort(self) -> OrphanedMasterPhase | None:
-        """The checkpoint is aborted; returns its master phase if that has not ended."""
+        """The checkpoint is aborted; returns its master phase if that has not ended, else None."""
         self._require_pending()
         before, self._phase = self._phase, PendingPhase.ABORTED
         if before not in _MASTER:

@@ -11,26 +11,29 @@ from typing import Final
 
 @dataclass(frozen=True)
 class CoordinatorProfile:
-    """The switches of one generation."""
+    """The switches of one generation.
+
+    Each docstring states what holds with the switch, and after "else" what holds without it.
+    """
 
     queues_requests: bool = False
     """A request that may not start yet waits; else it is rejected, and the scheduler repeats it later."""
     turns_after_end: int = 0
     """Number of turns of the queue after the end of a checkpoint.
 
-    The first follows the end, the second (from 1.12 on) the deletion of its state. Each turn removes one
-    periodic head of the queue within the minimum pause.
+    The first turn follows the end, the second (from 1.12 on) the deletion of its state. Within the minimum
+    pause, each turn rejects one periodic request at the head of the queue.
     """
     turn_after_deletion: bool = False
     """One more turn for each completed checkpoint that the store has deleted."""
     limits_deletions: bool = False
-    """A request waits while more deletions are under way than checkpoints may be pending."""
+    """Requests wait while more deletions are under way than checkpoints may be pending."""
     counts_empty_deletions: bool = False
-    """The deletion of an aborted checkpoint without collected state is under way; else it ends at once."""
+    """An aborted checkpoint without collected state has a deletion under way too; else it ends at once."""
     plans_later: bool = False
-    """The tasks of a start are determined after the event; its other turns find the start under way."""
+    """The tasks of a new checkpoint are determined after the event, whose other turns then have no effect."""
     savepoints_may_wait: bool = False
-    """With unaligned checkpoints savepoints are not forced; else they always are."""
+    """If checkpoints are unaligned, savepoints are not forced; else savepoints are always forced."""
     forced_not_subsumed: bool = True
     """A forced checkpoint is not subsumed; else a savepoint is not."""
     abort_notifications: bool = False
@@ -39,7 +42,7 @@ class CoordinatorProfile:
     """Operator coordinators and hooks can be configured."""
 
     abort_ends_master_phase: bool = False
-    """The master phase ends with its checkpoint; else when the awaited have answered (FLINK-26394)."""
+    """An abort ends the master phase; else it lasts until the awaited masters have answered (FLINK-26394)."""
     counts_failed_start: bool = False
     """A checkpoint that ends in its master phase counts once more, as a failed start."""
 
@@ -87,7 +90,7 @@ class CoordinatorProfile:
     """A checkpoint counts as a success before it is stored, even if the store then fails; else after."""
 
     failed_stops_count_too: bool = True
-    """A stop that fails, fails the job at its abort, and counts like any other too; else it fails it once."""
+    """A failed stop fails the job at its abort, and counts as a failure too; else it only fails the job."""
     counts_timeouts: bool = False
     """An expired checkpoint and a failed asynchronous part count as failures (FLINK-17351)."""
     counts_in_order: bool = False
@@ -97,7 +100,7 @@ class CoordinatorProfile:
     counts_failed_finalization: bool = False
     """FINALIZE_CHECKPOINT_FAILURE counts as a failure."""
     declines_count_for_all_types: bool = False
-    """A decline counts for every type, the coordinator's own failures for checkpoints only."""
+    """A decline counts for every type; an abort by the coordinator counts for checkpoints only."""
     counts_failed_store: bool = False
     """A failed addition to the store counts as a failure."""
 
@@ -107,7 +110,7 @@ class CoordinatorProfile:
     The execution graph also starts a stopped scheduler when a task begins to run.
     """
     start_suspends: bool = True
-    """Every start of the scheduler suspends first; else only one of a running scheduler does."""
+    """Every start of the scheduler suspends first; else only the start of a running scheduler does."""
     restarts_after_pause: bool = False
     """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
 

@@ -20,7 +20,7 @@ QUEUE_LIMIT: Final = 1000
 
 
 class Request(NamedTuple):
-    """One request. `number` counts them; `own`: it comes from the coordinator's own scheduler."""
+    """One request. `number`: its place in the order of arrival; `own`: the coordinator has made it."""
 
     type: CheckpointType
     forced: bool

@@ -1,10 +1,10 @@
 """The scheduler of periodic checkpoints: when the next request is due, in virtual milliseconds.
 
-The slots follow each other at a fixed interval, whatever becomes of their checkpoints. A slot within the
-minimum pause is moved to its end, and all later slots with it (COORD-26). From 2.3 on the job status listener
-starts and stops the scheduler. It awaits every execution that was reported, until that runs or has finished.
-An execution that failed and was replaced sends no further report and is awaited for ever. New executions are
-reported once the job runs.
+The slots follow each other at a fixed interval, whether their checkpoints complete or not. A slot within the
+minimum pause is moved to the end of the pause, and all later slots with it (COORD-26). From 2.3 on the job
+status listener starts and stops the scheduler. The listener awaits every execution that was reported, until
+that runs or has finished. An execution that is replaced while it is awaited sends no further report, so the
+listener awaits it for ever. New executions are reported once the job runs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ class Scheduler:
             self._next += self._interval
 
     def move(self, to: int) -> None:
-        """Move the next slot to `to`, also while the scheduler is stopped; its request is rejected then."""
+        """Move the next slot to `to`. A stopped scheduler has the slot too; its request is rejected."""
         if self._interval is not None:
             self._next = to
 
@@ -75,7 +75,7 @@ class Scheduler:
 
 
 class JobStatusListener:
-    """The executions of `tasks`, all of them created."""
+    """Awaits the executions of `tasks`, which are all created and not yet running."""
 
     def __init__(self, tasks: Sequence[str]) -> None:
         self.started = False

@@ -39,7 +39,7 @@ class CoordinatorState:
         self.begin()
 
     def begin(self) -> None:
-        """Reset what is lost with a coordinator; ids, time and durable checkpoints continue."""
+        """Reset what is lost with a coordinator. The ids, the time and the durable checkpoints continue."""
         options = self.options
         self.pending: dict[int, PendingCheckpoint] = {}  # ascending ids, as they are drawn
         self.queue = RequestQueue()
@@ -53,10 +53,10 @@ class CoordinatorState:
         self.orphaned: OrphanedMasterPhase | None = None
         self.listener = JobStatusListener(self.job.tasks)
         self.pause_ends: int | None = None
-        self.deletions: deque[bool] = deque()  # under way; whether the queue gets a turn when it ends
+        self.deletions: deque[bool] = deque()  # deletions under way: whether their end gives a turn
 
     def end_turns(self) -> int:
-        """The further turns of this event, which end with it."""
+        """Reset the number of further turns of this event; returns the number before."""
         turns, self.turns = self.turns, 0
         return turns
 
@@ -66,14 +66,17 @@ class CoordinatorState:
         return len(self.pending) < self.options.max_concurrent
 
     def delete(self, number: int = 1, *, gives_turn: bool = True) -> None:
-        """Begin deletions; when one ends, which may be at once, it may give the queue a turn."""
+        """Begin deletions, which end at once unless cleaning is slow.
+
+        `gives_turn`: the queue gets a turn when a deletion ends.
+        """
         if self.options.slow_cleaning:
             self.deletions.extend([gives_turn] * number)
         elif gives_turn:
             self.turns += number
 
     def fails(self, step: IoStep) -> bool:
-        """Whether this input or output fails now; the next one works again."""
+        """Whether this step fails now, because of `io_fails`; the next such step succeeds."""
         if step not in self.failing_io:
             return False
         self.failing_io.remove(step)

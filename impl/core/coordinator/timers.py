@@ -44,9 +44,9 @@ def give_turn(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def give_turn_after_decline(state: CoordinatorState, checkpoint: int) -> list[CoordinatorEffect]:
-    """As `give_turn`.
+    """Give the queue its turn after a decline of `checkpoint`, as `give_turn`.
 
-    But up to 1.10 there is no turn while a checkpoint newer than the declined is pending.
+    Up to 1.10 there is no turn while a checkpoint newer than the declined one is pending.
     """
     if not state.profile.queues_requests and any(one > checkpoint for one in state.pending):
         return []
@@ -68,7 +68,7 @@ def follow_tasks(state: CoordinatorState, tasks: Sequence[str]) -> list[Coordina
         return effects
     for task in tasks:
         if state.job.runs(task) and not state.shut_down and not state.scheduler.runs:
-            effects += start_scheduler(state)  # by the execution graph, whatever the other tasks do
+            effects += start_scheduler(state)  # the execution graph starts it, even if other tasks do not run
         state.listener.report(task, is_up=state.job.is_up(task))
         effects += _follow_listener(state)
     return effects
@@ -94,7 +94,7 @@ def _follows_tasks(state: CoordinatorState) -> bool:
 
 
 def _follow_listener(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """Start or stop the scheduler as the status of the job, and from 2.3 on the listener, demands."""
+    """Start or stop the scheduler by the status of the job, and from 2.3 on also by the listener."""
     should_run = state.job.status == RUNNING
     if not state.scheduler.configured:
         return [] if should_run else stop_scheduler(state)

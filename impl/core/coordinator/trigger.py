@@ -48,7 +48,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
 
 
 def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
-    """Whether the start is still under way at the other turns of the event, which then have no effect."""
+    """Whether the start of `request` lasts beyond the event, whose other turns then have no effect."""
     if _pre_check(state, request):
         return False
     return state.profile.plans_later or state.job.plan() is not None
@@ -57,7 +57,7 @@ def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
 def continue_master_phase(
     state: CoordinatorState, pending: PendingCheckpoint
 ) -> list[events.CoordinatorEffect]:
-    """Continue the master phase as far as it awaits no answer; after it the tasks are triggered."""
+    """Go on to the first phase that awaits an answer; when the master phase is over, trigger the tasks."""
     before = pending.phase
     effects: list[events.CoordinatorEffect] = []
     phase = pending.next_phase()
@@ -68,7 +68,7 @@ def continue_master_phase(
         if state.requires_full and pending.type is CheckpointType.CHECKPOINT:
             kind = events.TriggeredType.FULL_CHECKPOINT
         effects += [events.TriggerTask(task, pending.checkpoint, kind) for task in pending.plan.triggered]
-    if pending.fully_acknowledged:  # every task was faster; the failure of a store is then no task's error
+    if pending.fully_acknowledged:  # all tasks were faster, so no acknowledgement gets `Fail`
         unwritten = events.IoStep.METADATA in state.failing_io
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
@@ -128,7 +128,7 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
 
 
 def _refuse_for_io(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
-    """Reject a request that has failed by input or output; the failure has no id, and may count each time."""
+    """Reject a request whose I/O has failed. The failure may count, each time, because it has no id."""
     if not state.profile.queues_requests:
         return rejected(request, events.EXCEPTION)
     if not state.profile.names_io_failures:

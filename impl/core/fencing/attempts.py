@@ -16,10 +16,10 @@ def to_close(drawn: Collection[int], recorded: Collection[int], attempt: int) ->
 
 
 def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: int) -> int | None:
-    """The first newer attempt than the publisher's that started before the checkpoint, or None (FENCE-05).
+    """The first attempt that makes a published checkpoint dead, or None if it is not dead (FENCE-05).
 
-    Such an attempt started from an earlier checkpoint or from the beginning. `checkpoint` is then dead: no
-    attempt may start from it. `starts`: from each started attempt to its checkpoint; None: the beginning.
+    Such an attempt is newer than `publisher`, and has started from a checkpoint before `checkpoint` or from
+    the beginning. `starts`: from each started attempt to its checkpoint; None: the beginning.
     """
     for attempt, start in sorted(starts.items()):
         if attempt > publisher and (start is None or start < checkpoint):

@@ -48,9 +48,9 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         self._completed: list[int] = []
 
     def draw(self, driver: int) -> events.FencingEffects:
-        """Draw the next number (FENCE-01).
+        """Draw the number of a new attempt (FENCE-01).
 
-        Every step raises ProtocolError if it is not the next step of the driver.
+        This method and those below raise ProtocolError for a step that is not the driver's next one.
         """
         own = self._at(driver, Phase.IDLE)
         if own.attempt and self._is_superseded(own):
@@ -146,7 +146,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return ()
 
     def observe(self) -> dict[str, Any]:
-        """The state fields of the vocabulary."""
+        """The state fields of the vocabulary. Lists are by driver, by attempt or by checkpoint id."""
         return {
             "phases": [own.phase.value for own in self._drivers],
             "attempts": [own.attempt for own in self._drivers],

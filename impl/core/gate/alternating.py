@@ -20,7 +20,7 @@ class Phase(Enum):
     """The gate has read no barrier: the checkpoint is only announced, or no checkpoint is pending."""
     ALIGNING = auto()
     OVERTAKING = auto()
-    """The alignment was given up before the first barrier, which will trigger."""
+    """The alignment was given up before the gate read a barrier. The first barrier triggers the snapshot."""
     PERSISTING = auto()
 
 

@@ -30,7 +30,7 @@ from impl.core.gate.unaligned_events import (
 class PolledUnalignedGate(Polled[UnalignedGate]):
     """An unaligned or alternating gate at the polled level.
 
-    A channel waits from its `block` to its next `resume`, which may also come from a late injection.
+    The items of a channel wait from its `block` to its next `resume`. A late injection may resume it too.
     """
 
     def __init__(self, gate: UnalignedGate) -> None:

@@ -11,22 +11,25 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Profile:
-    """The switches of one generation. The defaults are the switches of the newest generation."""
+    """The switches of one generation. The defaults are the switches of the newest generation.
+
+    Each docstring states what holds with the switch, and after "else" what holds without it.
+    """
 
     ends_count: bool = True
-    """Checkpoints after tasks finish are on, if the configuration does not set them."""
+    """By default an ended channel counts for a checkpoint; else its end aborts the checkpoint."""
     resumes_late: bool = True
     """A late barrier resumes its channel; else it has no effect (ALIGN-04)."""
     triggers_first: bool = True
     """A complete alignment triggers before it resumes its channels; else after (ALIGN-06)."""
     releases_first: bool = True
-    """A subsumed alignment, or one that an end aborts, resumes its channels before the abort; else after."""
+    """Subsumption and a channel's end resume the channels, then abort; else they abort first."""
     repeats_fail: bool = False
     """A repeated barrier of the pending checkpoint fails the task (ALIGN-20)."""
     repeats_count: bool = False
     """A repeated barrier of the pending checkpoint counts for one more channel (ALIGN-21)."""
     cancels_twice: bool = False
-    """A newer cancellation during an alignment aborts its own id twice, first with reason SUBSUMED."""
+    """A newer cancellation marker in an alignment aborts its own id twice, first with reason SUBSUMED."""
     has_unaligned: bool = True
     """The modes unaligned and alternating exist."""
     first_decides: bool = False

@@ -24,7 +24,7 @@ from impl.core.gate.unaligned_events import (
 
 
 class TwoThreadsGate(TypeDecidesGate):
-    """A gate that never aligns. It keeps what the task has read apart from what either thread has started."""
+    """A gate that never aligns. It has one current id for the task thread, and one for both threads."""
 
     def __init__(self, channels: int, profile: Profile, after_finish: bool | None = None) -> None:
         super().__init__(channels, profile, after_finish, alternating=False)

@@ -1,11 +1,11 @@
 """The input gate that never aligns: the first barrier triggers, the last one ends the persisting.
 
-The snapshot does not wait for slow channels, so it must contain what they deliver before their barriers. From
-the first barrier on, the gate has the in-flight input of each channel persisted until the channel's barrier
-arrives. Rules: UNAL-01 to UNAL-10, UNAL-13, UNAL-14, UNAL-21, UNAL-22. This is the handler level; records and
-the items of blocked channels belong to `polled_unaligned_gate`.
+The snapshot does not wait for slow channels, so it must contain the records that they deliver before their
+barriers. From the first barrier on, the task persists the in-flight input of each channel until the barrier
+of that channel arrives. Rules: UNAL-01 to UNAL-10, UNAL-13, UNAL-14, UNAL-21, UNAL-22. This is the handler
+level; records and the items of blocked channels belong to `polled_unaligned_gate`.
 
-`AlternatingGate` (module `alternating`) aligns first. It overrides the methods below that say so.
+`AlternatingGate` (module `alternating`) aligns first. It overrides the methods in the section of that name.
 """
 
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ class Options(NamedTuple):
 
 
 class TaskFailedError(Exception):
-    """The gate has to fail the task (UNAL-21); becomes the effect `fail`."""
+    """The gate must fail the task (UNAL-21). The method of the event turns it into the effect `fail`."""
 
 
 class UnalignedGate(Gate[UnalignedEvent]):
@@ -71,12 +71,12 @@ class UnalignedGate(Gate[UnalignedEvent]):
 
     def is_persisted(self, channel: int) -> bool:
         """Whether a record that the channel delivers now belongs to the running snapshot (UNAL-23)."""
-        return self._persisting and channel not in self._arrived  # one that has ended delivers none
+        return self._persisting and channel not in self._arrived  # an ended channel delivers no record
 
     def options(
         self, checkpoint: int, alignment: Alignment, savepoint: bool, timestamp: int | None
     ) -> Options:
-        """The options of an event, with the present for a missing timestamp.
+        """The options of an event; the timestamp None becomes the present virtual time.
 
         Raises ProtocolError if the id or the timestamp is negative, or a savepoint is unaligned.
         """

@@ -1,7 +1,7 @@
 """Events and effects of an input gate in the modes unaligned and alternating (vocabulary: `gate`).
 
 A barrier carries options: the alignment of its checkpoint, whether it is a savepoint, and the virtual time of
-its trigger in milliseconds. Left out, they are `aligned`, false and the present.
+its trigger in milliseconds. The defaults are `aligned`, false and the present time.
 """
 
 from enum import StrEnum
@@ -81,7 +81,7 @@ class MailRun(Event):
 
 @word("trigger")
 class TriggerWithOptions(Effect):
-    """The subtask takes its snapshot now; `unaligned`: before all barriers of it have arrived."""
+    """The subtask takes its snapshot now. `unaligned`: as for an unaligned checkpoint."""
 
     checkpoint: int
     unaligned: bool = False
@@ -118,7 +118,7 @@ class Prioritise(Effect):
 
 UnalignedEvent: TypeAlias = BarrierWithOptions | Announcement | Injection | Cancel | EndOfPartition | Advance
 NetworkEvent: TypeAlias = ReceivedBarrier | MailRun
-"""The further events and effects of Flink 1.11, whose network thread may start a checkpoint."""
+"""The additional events of Flink 1.11, whose network thread may start a checkpoint."""
 GateEffect: TypeAlias = (
     Process
     | Block
@@ -132,5 +132,5 @@ GateEffect: TypeAlias = (
     | Prioritise
     | Fail
 )
-"""Of a gate in any mode; `Process` and `PersistRecord` of polled gates only."""
+"""The effects of a gate in any mode. Only polled gates have `Process` and `PersistRecord`."""
 GateEffects: TypeAlias = tuple[GateEffect, ...]

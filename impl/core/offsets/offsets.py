@@ -33,7 +33,7 @@ class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
         self._running = True
 
     def snapshot(self, checkpoint: int, offsets: int) -> events.OffsetsEffects:
-        """The source takes its snapshot at these offsets (OFFSET-01); it forgets the oldest (OFFSET-02).
+        """Remember the offsets of a snapshot (OFFSET-01), and forget the oldest above the limit (OFFSET-02).
 
         Raises ProtocolError if the id is not above that of every earlier snapshot.
         """

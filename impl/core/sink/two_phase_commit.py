@@ -128,7 +128,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         return (events.WriteToTransaction(self._open, value),)
 
     def snapshot(self, checkpoint: int) -> events.SinkEffects:
-        """The subtask takes its snapshot: pre-commit and file the open transaction (SINK-02, SINK-07)."""
+        """Pre-commit the open transaction, and record it under `checkpoint` (SINK-02, SINK-07)."""
         self._require_alive()
         if checkpoint <= self._last_snapshot:
             raise ProtocolError(

@@ -13,7 +13,7 @@ TASK_FAILURE: Final = "TASK_FAILURE"
 
 
 class Addressee(StrEnum):
-    """The place that a trigger has reached: the task, or a place without the task."""
+    """Where a trigger has arrived: at the task, or at a process that does not run the task."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -21,7 +21,7 @@ class Addressee(StrEnum):
 
 @word("trigger")
 class TriggerArrives(Event):
-    """The coordinator's trigger reaches the task, or a place where the task is not."""
+    """The coordinator's trigger arrives, at the task or elsewhere."""
 
     checkpoint: int
     to: Addressee = Addressee.HERE

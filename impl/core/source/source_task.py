@@ -1,9 +1,10 @@
 """The steps of a source's task when the coordinator triggers it. Rules TASK-21 to TASK-24.
 
-A plain source begins the checkpoint. An externally induced source reads from a system that decides where the
-checkpoint is: its task answers the trigger and begins nothing, and the source's own hook begins the
-checkpoint. From 1.15 on a reader, unlike a source function, needs both; it stops reading while its hook is
-ahead of the trigger. The snapshot steps that follow belong to `impl.core.subtask`.
+A plain source begins the checkpoint. An externally induced source reads from a system that decides between
+which records the checkpoint lies: its task answers the trigger and begins nothing, and the source's own hook
+begins the checkpoint. From 1.15 on a reader, unlike a source function, needs the hook and the trigger. It
+stops reading while its hook has announced a checkpoint that is not triggered. The snapshot steps that follow
+belong to `impl.core.subtask`.
 """
 
 from collections.abc import Mapping

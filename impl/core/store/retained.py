@@ -16,8 +16,8 @@ from impl.core.store.store import Completed, CompletedCheckpointStore
 class RetainedCheckpoints:
     """The completed checkpoints of a job. `kept`: those of an earlier coordinator, oldest first.
 
-    `savepoint`: the one from which the job starts; it has no shared state. `keeps_older`: handles that are as
-    old as this savepoint are never deleted.
+    `savepoint`: the one from which the job starts; it has no shared state. `keeps_older`: shared files first
+    used by a checkpoint with an id up to that of this savepoint are never deleted.
     Methods that return effects name the files to delete; they delete nothing.
     """
 
@@ -72,7 +72,10 @@ class RetainedCheckpoints:
         self._next_failure = when
 
     def take_failure(self, completed: Completed) -> StoreFailure | None:
-        """The failure of adding `completed`, if it fails; it may be written, but is not retained."""
+        """The kind of failure if the addition of `completed` fails, else None.
+
+        After a failure `completed` may be durable, but is not retained.
+        """
         failure, self._next_failure = self._next_failure, None
         if failure in (StoreFailure.AFTER, StoreFailure.MAYBE):
             self._durable[completed.checkpoint] = completed

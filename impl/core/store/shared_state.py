@@ -31,7 +31,7 @@ class SharedStates(Protocol):
         """Whether a checkpoint may use `handle`."""
 
     def released(self, checkpoint: int, handles: Sequence[str]) -> list[str]:
-        """The handles to delete directly after `checkpoint`, which was deleted and used `handles`."""
+        """`checkpoint`, which used `handles`, was deleted; returns the handles to delete right after it."""
         return []
 
     def keep_only(self, kept: Collection[int]) -> None:
@@ -39,7 +39,7 @@ class SharedStates(Protocol):
         return
 
     def swept(self, kept: Collection[int]) -> list[str]:
-        """The handles to delete when only the checkpoints `kept` are left."""
+        """Forget the handles that no checkpoint of `kept` may use; returns those to delete."""
         return []
 
 

@@ -57,7 +57,7 @@ class AsyncDone(Event):
 
 @word("async_failed")
 class AsyncFailed(Event):
-    """The asynchronous part of the snapshot has failed. `reason`: the one that the failure names."""
+    """The asynchronous part of the snapshot has failed, for `reason`."""
 
     checkpoint: int
     reason: str = "ASYNC_EXCEPTION"

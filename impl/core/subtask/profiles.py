@@ -11,7 +11,10 @@ from typing import Final
 
 @dataclass(frozen=True)
 class TaskProfile:
-    """The switches of one generation."""
+    """The switches of one generation.
+
+    Each docstring states what holds with the switch, and after "else" what holds without it.
+    """
 
     orders_triggers: bool = False
     """The task ignores a trigger that is not above the last one; else it takes every trigger."""
@@ -32,7 +35,7 @@ class TaskProfile:
     remembers: int | None = 128
     """Number of aborts that the task remembers; None: as many as checkpoints may be pending at once."""
     infers_aborts: bool = False
-    """An id further below the highest abort than the task remembers counts as aborted; else as new."""
+    """An id more than `remembers` below the highest aborted one counts as aborted; else as new."""
 
 
 _1_9: Final = TaskProfile()

@@ -189,7 +189,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
         return self._profile.infers_aborts and checkpoint < lowest_known
 
     def _remember(self, checkpoint: int) -> None:
-        """TASK-09: the one remembered first makes has_capacity."""
+        """Remember an abort; above the limit, forget the one remembered first (TASK-09)."""
         if self._profile.infers_aborts:
             self._highest_aborted = max(self._highest_aborted, checkpoint)
         if checkpoint not in self._aborted:
@@ -218,7 +218,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
         return ASYNC_EXCEPTION if self._profile.names_async_failure else JOB_FAILURE
 
     def _async_ended(self, checkpoint: int) -> bool:
-        """Whether the asynchronous part was running; it is not any more."""
+        """The asynchronous part ends; returns whether it was running."""
         if checkpoint not in self._running:
             return False
         self._running.remove(checkpoint)

@@ -1,4 +1,4 @@
-"""The addresses of processes: loopback if all run on one host, otherwise that of the route to the master.
+"""The addresses of processes: loopback if all run on one host, else the own address on the way to the master.
 
 A master is a master URL of Spark, such as `local[N]`, `local-cluster[...]` or `spark://host:port`. For Spark
 Connect it is `sc://host:port`, a running server, or `sc:local[N]`, a server that the session starts.
@@ -34,6 +34,6 @@ def own_address(master: str) -> str | None:
     if parts.scheme not in ("sc", "spark") or parts.hostname is None:
         return None
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
-        route.connect((parts.hostname, parts.port or 1))  # sends nothing: it only chooses a route
+        route.connect((parts.hostname, parts.port or 1))  # sends nothing: UDP only chooses a route
         address: str = route.getsockname()[0]
     return address

@@ -1,7 +1,7 @@
 """The driver's side of the control channel: one authenticated connection to each worker of an attempt.
 
-The reports of all workers come out of one queue, in the order of arrival for each worker. A lost connection
-is a report too. A command to a worker that is gone is dropped: the lost connection ends the attempt.
+One queue has the reports of all workers; those of one worker are in the order of arrival. A lost connection
+is a report too. A command to a worker whose connection is lost is dropped, because the loss ends the attempt.
 """
 
 import queue
@@ -20,7 +20,7 @@ Send: TypeAlias = Callable[[str, Command], None]
 """Sends a command to a task."""
 _BUFFER_BYTES = 262_144
 _REFUSED_KEPT = 32
-"""The number of errors of refused connections that are kept, the last ones."""
+"""The number of refused connections whose errors are kept; newer errors replace older ones."""
 
 
 class Workers:
@@ -79,7 +79,7 @@ class Workers:
             return  # the thread that reads it has reported the loss, which ends the attempt
 
     def close(self) -> None:
-        """Close every connection: workers take that for the end of their attempt."""
+        """Close every connection, which ends the attempt for the workers."""
         with self._changing:
             self._closed = True
             connections = list(self._connections.values())

@@ -1,9 +1,9 @@
 """A channel whose sender waits for credits, so that a barrier can overtake the records that wait.
 
-The receiver reads its socket all the time, and its queue is bounded nevertheless: it grants a number of
-frames of records, and grants more as it takes them. Frames without a credit wait at the sender, where an
-unaligned barrier overtakes them (UNAL-32). One thread sends, one reads credits; the subtask never waits to
-send.
+A credit allows the sender to send one frame of records. The receiver grants a number of credits at first, and
+more as it takes frames, so its queue is bounded although it reads its socket all the time. Frames without a
+credit wait at the sender, where an unaligned barrier overtakes them (UNAL-32). One thread of the sender sends
+frames, another one reads credits; the subtask never waits to send.
 """
 
 import struct
@@ -33,11 +33,11 @@ class ChannelListener(NamedTuple):
     """The callbacks that a channel calls from its own threads."""
 
     has_room: Callable[[], None]
-    """An item has left, so the channel may have room for another frame of records."""
+    """An item was sent, so the channel may have room for another frame of records."""
     lost: Callable[[SparkRuntimeError], None]
-    """The receiver is gone."""
+    """The connection to the receiver is lost."""
     barrier_left: Callable[[int], None] = _ignore
-    """The barrier of this checkpoint, which has a time-out, left the queue before its time was out."""
+    """The barrier of this checkpoint was sent before its alignment timed out."""
 
 
 class CreditedChannel:
@@ -83,7 +83,7 @@ class CreditedChannel:
     ) -> list[bytes] | None:
         """Send a barrier; returns the frames of records that it overtakes, oldest first.
 
-        An aligned barrier overtakes none. For a barrier with a time-out they are not known yet: None.
+        An aligned barrier overtakes none. For a barrier with a time-out returns None: they are not known yet.
         `order`: the packed request of a savepoint; empty for a checkpoint.
         """
         with self._changed:
@@ -95,7 +95,7 @@ class CreditedChannel:
         return [] if alignment is Alignment.ALIGNED else _overtaken(effects, checkpoint)
 
     def time_out(self, checkpoint: int) -> list[bytes] | None:
-        """Let a barrier that still waits overtake; returns those frames, None if it has left."""
+        """Let a barrier that still waits overtake; returns the overtaken frames, None if it was sent."""
         with self._changed:
             effects = self._end.time_out(checkpoint)
             self._changed.notify_all()

@@ -20,7 +20,7 @@ from impl.spark.worker.launch import Launch
 
 
 class DataChannels:
-    """Both ends of one attempt. Input waits in the sockets until `restored`."""
+    """The input and the output channels of one attempt. Input waits in the sockets until `restored`."""
 
     def __init__(self, launch: Launch, subtask: Subtask, upstream: Sequence[str], inbox: Inbox) -> None:
         self._launch = launch
@@ -75,7 +75,7 @@ class DataChannels:
             return  # the sender has finished, or the thread that reads the connection reports the loss
 
     def accept(self, connection: Connection, hello: dict[str, Any]) -> None:
-        """Read a connection that an upstream subtask has opened; close any other, and a second one."""
+        """Read the connection of an upstream subtask; close one of another process, or a repeated one."""
         peer = str(hello.get("from"))
         with self._connecting:
             ours = hello.get("to") == self._subtask.id

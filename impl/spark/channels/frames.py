@@ -48,7 +48,7 @@ class Kind(IntEnum):
 
 
 class Deadline:
-    """The end of a period of `seconds` that begins now. `clock` gives seconds."""
+    """The end of a period of `seconds` that begins now. `clock`: returns seconds."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
@@ -92,7 +92,7 @@ class Connection:
     def _send(self, kind: Kind, payload: bytes) -> None:
         head = _HEADER.pack(len(payload), kind, self.attempt)
         try:
-            if self._deadline is not None:  # the time-out holds for a whole `sendall`
+            if self._deadline is not None:  # `sendall` has one time-out for all bytes
                 self._socket.settimeout(self._deadline.left())
             self._socket.sendall(head + payload if len(payload) < 4_096 else head)
             if len(payload) >= 4_096:
@@ -129,7 +129,7 @@ class Connection:
         return got
 
     def _in_time(self, count: int, deadline: Deadline) -> bytes:
-        """Read past the buffer: a time-out of the socket holds for one read only, the deadline for all."""
+        """Read `count` bytes from the socket, fewer at its end, within `deadline` for all reads together."""
         got = bytearray()
         while len(got) < count:
             self._socket.settimeout(deadline.left())
@@ -195,7 +195,7 @@ class Connection:
         """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
         self.cut()
         with contextlib.suppress(OSError, ValueError):  # closed already
-            self._reader.close()  # it would keep the descriptor
+            self._reader.close()  # an open reader would keep the descriptor
         self._socket.close()
 
 

@@ -84,8 +84,8 @@ def accept_as(
 
     `proved` is called when the other side has proved itself, before it is accepted.
 
-    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), which is
-    sent the reason; `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
+    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), and sends it
+    the reason. Raises `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
     secret, attempt = credentials
     connection = Connection(sock, attempt)
@@ -113,7 +113,7 @@ def accept_as(
 
 
 def _refuse(connection: Connection, why: str) -> HandshakeRefusedError:
-    with contextlib.suppress(ConnectionLostError):  # it is closed already: it is refused nevertheless
+    with contextlib.suppress(ConnectionLostError):  # the other side has closed: raise the refusal, not this
         _send(connection, {"refused": why})
     return HandshakeRefusedError(why)
 

@@ -1,8 +1,8 @@
 """The inbox of a subtask: bounded queues of its input channels, and its mail.
 
-One thread for each channel reads the socket into the channel's queue while that has room; when it has none,
-TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are not
-blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
+One thread for each channel reads the socket into the channel's queue while the queue has room. While it has
+none, TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are
+not blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
 """
 
 import threading
@@ -17,7 +17,7 @@ Frame = tuple[Kind, bytes]
 
 
 class InboxClosedError(Exception):
-    """The attempt has ended: the inbox takes and gives nothing more."""
+    """The attempt has ended: the inbox accepts and returns nothing more."""
 
 
 class Inbox:
@@ -73,10 +73,10 @@ class Inbox:
     def take(
         self, blocked: Collection[int], seconds: float | None, *, urgent_only: bool = False
     ) -> Mail | tuple[int, Frame] | None:
-        """The next mail; without mail (channel, frame) of a channel not in `blocked`; without both None.
+        """The next mail; else (channel, frame) of a channel not in `blocked`; None if there is neither.
 
-        Waits up to `seconds` (None: until `wake`, 0: not at all). With `urgent_only`, only barriers that
-        overtake are taken. Raises `InboxClosedError`.
+        Waits up to `seconds` (None: without limit, 0: not at all) or until `wake`. With `urgent_only`, the
+        only frames are barriers that overtake. Raises `InboxClosedError` after `close`.
         """
         try:
             return self._take(blocked, seconds, urgent_only)

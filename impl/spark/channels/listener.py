@@ -43,16 +43,16 @@ _OF_ONE_CONNECTION = frozenset(
         errno.ETIMEDOUT,
     }
 )
-"""Errors of `accept` that concern one connection. All others, such as EMFILE, last until the process has
-descriptors or memory again, so that an immediate retry is of no use."""
+"""Errors of `accept` that concern one connection. After any other error, such as EMFILE, an immediate retry
+fails again, because the process has no free descriptor or memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandshakeLimits:
     """Bounds on connections that have not completed their handshake.
 
-    `connections`: at once; a further one closes the oldest of them, so that idle ones cannot keep out one
-    that proceeds. `seconds`: for a whole handshake.
+    `connections`: the largest number at once. A further connection closes the oldest of them, so idle
+    connections cannot keep out one that makes its handshake. `seconds`: the time limit of a handshake.
     """
 
     connections: int = 64
@@ -61,7 +61,7 @@ class HandshakeLimits:
 
     @classmethod
     def beside(cls, peers: int) -> "HandshakeLimits":
-        """The limits of a listener that `peers` connections of the attempt may reach at once."""
+        """The limits of a listener to which `peers` processes of the attempt may connect at once."""
         return cls(connections=cls().connections + peers)
 
 
@@ -113,11 +113,11 @@ class Listener:
             self._begin(caller)
 
     def _begin(self, caller: socket.socket) -> None:
-        """Start a handshake as soon as fewer than the limit are under way."""
+        """Close the oldest handshakes until fewer than the limit are under way, then start another one."""
         with self._changed:
             while len(self._unauthenticated) >= self._limits.connections:
                 self._drop_oldest()
-                self._changed.wait()  # its thread wakes up and removes it
+                self._changed.wait()  # the thread of the closed connection removes it
             self._unauthenticated[caller] = False
         try:
             threading.Thread(target=self._shake_hands, args=(caller,), name="handshake", daemon=True).start()
@@ -145,21 +145,21 @@ class Listener:
             raise ConnectionLostError("closed before its handshake was complete: too many others were open")
 
     def _remove(self, caller: socket.socket) -> bool:
-        """Whether it was dropped."""
+        """Remove a connection from the unauthenticated ones; returns whether `_drop_oldest` has closed it."""
         with self._changed:
             dropped = self._unauthenticated.pop(caller, False)
             self._changed.notify_all()
         return dropped
 
     def _make_room(self) -> None:
-        """Descriptors or memory are used up: close some connections, and wait a moment."""
+        """No descriptor or memory is free: close some unauthenticated connections, and wait a moment."""
         with self._changed:
             for _ in range(1 + len(self._unauthenticated) // 4):
                 self._drop_oldest()
-            self._changed.wait(_PAUSE_SECONDS)  # until one of them is gone
+            self._changed.wait(_PAUSE_SECONDS)  # until one of them has ended
 
     def _drop_oldest(self) -> None:
-        """Close the connection whose handshake has lasted longest."""
+        """Close the connection whose handshake has lasted longest; its thread removes it later."""
         with self._changed:
             for caller, dropped in self._unauthenticated.items():
                 if not dropped:
@@ -187,10 +187,10 @@ class Listener:
 def connect_to(
     address: tuple[str, int], credentials: Credentials, identity: dict[str, Any], buffer_bytes: int
 ) -> Connection:
-    """Connect to the listener at `address`; again, while the handshake breaks, until its deadline.
+    """Connect to the listener at `address`; connect again if the connection breaks during the handshake.
 
-    Raises `HandshakeRefusedError` if it belongs to another attempt or job, `OSError` if nothing listens
-    there, `HandshakeTimeoutError` at the deadline.
+    Raises `HandshakeRefusedError` if the listener belongs to another attempt or job, `OSError` if nothing
+    listens there, `HandshakeTimeoutError` after `SECONDS`.
     """
     deadline = Deadline(SECONDS)
     while True:
@@ -208,5 +208,5 @@ def connect_to(
         except HandshakeTimeoutError:
             raise
         except ConnectionLostError:
-            # not refused: a flood of others may have closed this one (see HandshakeLimits)
+            # not refused: further connections may have closed this one (see HandshakeLimits)
             threading.Event().wait(min(_PAUSE_SECONDS, deadline.left()))

@@ -23,8 +23,8 @@ from impl.state import StateHandle
 class DeployTask:
     """Restore `states`, the snapshots of the subtask's stage in checkpoint `restored`, and run.
 
-    `peers`: by downstream subtask the host and port of its listener. `restored` is None at the beginning.
-    `passed_ms`: since the attempt began.
+    `peers`: by downstream subtask the host and port of its listener. `restored`: None for a start from the
+    beginning. `passed_ms`: ms since the attempt began.
     """
 
     peers: Mapping[str, tuple[str, int]]
@@ -134,8 +134,8 @@ class Finished:
 class Failed:
     """The subtask has failed.
 
-    `secondary`: it lost a connection, so that another subtask has probably failed first. `final`: every
-    further attempt would fail in the same way.
+    `secondary`: the subtask lost a connection, because another subtask has probably failed first. `final`:
+    every further attempt would fail in the same way.
     """
 
     reason: str
@@ -175,7 +175,7 @@ class SnapshotFailed:
 
 @dataclass(frozen=True, slots=True)
 class BarrierLeft:
-    """A barrier with a time-out was sent to `peer` before its time was out."""
+    """A barrier with a time-out was sent to `peer` before its alignment timed out."""
 
     checkpoint: int
     peer: str
@@ -218,7 +218,7 @@ _READ: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "load": lambda load: TaskLoad(**load),
     }
 )
-"""By field: how its JSON value is read; all other fields are JSON values."""
+"""Maps a field to the function that reads its JSON value. All other fields are JSON values."""
 
 
 def pack_message(message: Command | Report) -> bytes:

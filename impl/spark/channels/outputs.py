@@ -1,8 +1,8 @@
 """The outputs of a subtask: rows are buffered for each downstream subtask, barriers are sent to all of them.
 
 Rows that were emitted before a barrier are sent before it (TASK-01): a broadcast flushes first. Single rows
-wait for others in a buffer, a batch of Arrow is sent at once. For a sink, which declares the schema of its
-rows, the sender makes columns of them. The plan decides how the rows of each edge are distributed
+wait for others in a buffer, an Arrow batch is sent at once. A sink declares the schema of its rows, so the
+subtask that sends to it converts rows to columns. The plan decides how the rows of each edge are distributed
 (`partitioners`); barriers and ends are sent to every channel of every edge.
 """
 
@@ -56,7 +56,7 @@ class Outputs:
         self.emitted = 0
         """Rows emitted in this attempt, each counted once."""
         self.backpressured = WaitingTime()
-        """The time until channels have taken what was sent; the caller adds waits of its own for room."""
+        """The time for which sending has waited for room; the caller adds the times of its own waits."""
         self._schemas = {name: route.schema for route in routes for name in route.receivers}
         self._partitioners = tuple(
             partitioner(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
@@ -135,7 +135,7 @@ class Outputs:
 
 
 def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
-    """Rows for a sink as columns; rows that do not fit the schema stay as they are, and the sink raises."""
+    """Rows for a sink as columns. Rows that do not fit the schema are unchanged; the sink raises an error."""
     if not schema or isinstance(rows, pa.RecordBatch):
         return rows
     try:

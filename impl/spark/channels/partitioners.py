@@ -18,7 +18,7 @@ from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM, key_group, s
 from impl.state.backends.key_values import require_key
 
 _REMEMBERED_KEYS = 100_000
-"""At this number of keys the memory of their channels is cleared, so that it stays bounded."""
+"""The largest number of keys whose channels are remembered; then all are forgotten, to bound the memory."""
 
 Append = Callable[[int, Rows], None]
 """Appends rows to the buffer of a channel, given by its number."""
@@ -106,9 +106,9 @@ class KeyPartitioner:
             yield channel, taken(batch, np.flatnonzero(parts == part))
 
     def _by_dictionary(self, batch: pa.RecordBatch) -> Codes | None:
-        """The channel of every row, if the keys have the dictionary of the previous batch; else None.
+        """The receiver of every row, if the keys have the dictionary of the previous batch; else None.
 
-        Batches of one part of a file share a dictionary, whose channels are computed once.
+        Batches of one part of a file share a dictionary. The receivers of its keys are computed once.
         """
         assert self._columns is not None
         column = batch.column(self._columns.columns[0])

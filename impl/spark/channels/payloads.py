@@ -21,7 +21,7 @@ def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
     """
     count = len(rows)
     if count > 1 and isinstance(rows, pa.RecordBatch) and rows.nbytes > 2 * limit:
-        yield from _halves(rows, limit)  # packing it as a whole would copy it in vain
+        yield from _halves(rows, limit)  # packing it as a whole would be a useless copy
         return
     packed = pack_rows(rows)
     if len(packed) <= limit:

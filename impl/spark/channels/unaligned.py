@@ -1,7 +1,8 @@
 """Inbox and outputs of a subtask whose barriers overtake: the channel ends of `impl.core`, under a lock.
 
 The frames of records that a barrier overtakes here are part of the checkpoint (UNAL-32, UNAL-34), and a
-restore begins with them (UNAL-36). Markers and ends of data are not: after a restore they are sent again.
+restore begins with them (UNAL-36). Cancellation markers and ends of data are not part of it, because they are
+sent again after a restore.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -38,7 +39,7 @@ class OvertakingInbox(Inbox):
         self._unread = 0
 
     def restore(self, frames: Mapping[int, Sequence[bytes]]) -> None:
-        """Begin with the records that a checkpoint has of these channels; before the first `put`."""
+        """Begin with the restored frames of records, by channel. Call it before the first `put`."""
         for channel, restored in frames.items():
             self._ends[channel] = ChannelReceiver(
                 [(Kind.RECORDS, one) for one in restored], counts_aligned=True
@@ -76,7 +77,7 @@ class OvertakingInbox(Inbox):
             self._ends[channel].prioritise(checkpoint)
 
     def _store(self, channel: int, effects: Iterable[StoreInput | DeclineStart]) -> str | None:
-        """Keep what belongs to a snapshot; the reason if the snapshot cannot begin, else None."""
+        """Keep the records of a snapshot. Returns the reason if the snapshot cannot begin, else None."""
         for effect in effects:
             match effect:
                 case StoreInput():
@@ -90,7 +91,7 @@ class OvertakingInbox(Inbox):
         return None
 
     def start(self, checkpoint: int) -> str | None:
-        """Begin a snapshot on all channels; the reason if it cannot begin, else None."""
+        """Begin a snapshot on all channels. Returns the reason if it cannot begin, else None."""
         with self._changed:
             self._stored[checkpoint] = [[] for _ in self._ends]
             declined = [self._store(c, end.start(checkpoint)) for c, end in enumerate(self._ends)]
@@ -166,12 +167,12 @@ class OvertakingOutputs(Outputs):
         return all(channel.has_room for channel in self._channels)
 
     def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b"") -> Parts:
-        """Send a barrier to every channel; returns what it has overtaken."""
+        """Send a barrier to every channel; returns the frames that it has overtaken."""
         self.flush()
         return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, order))
 
     def time_out(self, checkpoint: int) -> Parts:
-        """Let the barrier overtake where it still waits; None where it has left."""
+        """Let the barrier overtake where it still waits; returns the frames, None where it was sent."""
         return self._each(lambda channel: channel.time_out(checkpoint))
 
     def give_up(self, checkpoint: int) -> None:

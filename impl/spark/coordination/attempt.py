@@ -1,9 +1,9 @@
 """One execution attempt on the driver: one Spark barrier job, its workers, and the loop that serves them.
 
-An attempt ends well when every task has finished. It fails at the first of: a task reports an error, a
-connection is lost (a killed worker), a heartbeat is missed (a hung one), the Spark job ends early, too many
-checkpoints failed. Then all connections are closed, and the Spark job is cancelled and awaited. Spark itself
-never retries a barrier job.
+An attempt succeeds when every task has finished. It fails at the first of these: a task reports an error, a
+connection is lost (a killed worker), a heartbeat is missed (a hung worker), the Spark job ends early, too
+many checkpoints have failed. Then all connections are closed, and the Spark job is cancelled and awaited.
+Spark itself never retries a barrier job.
 """
 
 import threading
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 
 _LONGEST_WAIT_SECONDS = 0.2
 _PRIMARY_SECONDS = 0.3
-"""After a secondary failure a primary one is awaited so long."""
+"""After a lost connection, the driver waits this time for the report of the failure that caused it."""
 _GRACE_SECONDS = 30.0
 
 
 @dataclass(slots=True)
 class AttemptReport:
-    """The result of one attempt. Times are in seconds from the start of the job; None if it was not reached.
+    """The result of one attempt. Times are in seconds from the start of the job; None: not reached.
 
-    `restored`: the checkpoint it started from, None for the beginning. `records`: source records read in
-    this attempt, `first_offset`: those before the restored checkpoint. `failed` and `reason`: when and why
-    it failed; None if it did not.
+    `restored`: the checkpoint it started from, None for the beginning. `records`: source records read in this
+    attempt. `first_offset`: source records read before the restored checkpoint. `failed` and `reason`: when
+    and why it failed; None if it did not.
     """
 
     attempt: int
@@ -148,7 +148,7 @@ class Attempt:
         job.join()
 
     def _name_spark_job(self) -> None:
-        """Make the job of this thread one that can be cancelled; tags work in Spark Connect only."""
+        """Give the Spark job of this thread a name by which it is cancelled: a tag or a job group."""
         context = self._spark_context()
         if context is not None:
             context.setJobGroup(self._tag, self._context.plan.name, interruptOnCancel=True)
@@ -246,9 +246,9 @@ def _failure_of(task: str, failed: messages.Failed) -> AttemptFailedError | JobF
 
 
 def _primary_failure(workers: Workers, witness: str) -> AttemptFailedError | JobFailedError | None:
-    """The failure behind a lost connection that `witness` has reported; None if none is reported.
+    """The failure that caused the lost connection of `witness`; None if no task reports one in time.
 
-    All other reports are ignored: the attempt has failed.
+    All other reports are dropped, because the attempt has failed.
     """
     witnesses = {witness}
     until = time.monotonic() + _PRIMARY_SECONDS

@@ -1,9 +1,10 @@
 """The cleanup of a job's outputs before an attempt writes.
 
-First each output is claimed for the attempt, so that no older attempt commits there any more. An attempt that
-restores a checkpoint writes everything after it again: transactions that were pre-committed since are
-removed, except those that the restored sinks will commit; output that was committed since is retracted. A run
-that begins from a savepoint does the same with the output of the savepoint's own run.
+First the driver claims each output for the attempt, so that no older attempt commits there any more. An
+attempt that restores a checkpoint writes everything after the checkpoint again. So the driver removes the
+transactions that were pre-committed since, except those that the restored sinks will commit, and retracts the
+output that was committed since. A run that begins from a savepoint does the same with the output of the
+savepoint's run.
 """
 
 import sys
@@ -32,7 +33,7 @@ class Reclaiming:
     def begin(self, attempt: int, restored: int | None, states: Mapping[str, StateHandle]) -> None:
         """Claim and clean the outputs for an attempt that restores `states` of checkpoint `restored`.
 
-        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is gone,
+        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is lost,
         `OutputClaimedError` for an output of another run, `SupersededError`, and `ServerLostError`.
         """
         pending = self._pending(states)

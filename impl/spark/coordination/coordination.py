@@ -1,8 +1,8 @@
 """The checkpoint coordinator of a running job, on the driver.
 
-It gives the core's coordinator its events, logs them, carries the effects out, reads the clock, and maintains
-the checkpoint folder: a checkpoint is published there before the coordinator gets the last acknowledgement,
-so that no task is notified of a checkpoint that is not durable.
+It passes events to the core's coordinator, logs them, carries out the effects, reads the clock, and maintains
+the checkpoint folder. It publishes a checkpoint there before the core's coordinator gets the last
+acknowledgement, so that no task is notified of a checkpoint that is not durable.
 """
 
 from collections.abc import Mapping
@@ -44,8 +44,8 @@ _CLEARED_AGAIN = 3
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    `files`: where checkpoints and savepoints are published. `takes_over`: the log of another
-    driver continues.
+    `files`: where checkpoints and savepoints are published. `takes_over`: this driver continues the log of an
+    earlier driver.
     """
 
     def __init__(self, context: JobContext, files: SnapshotLocations, *, takes_over: bool = False) -> None:
@@ -82,7 +82,7 @@ class Coordination:
     # ------------------------------------------------------------ attempts
 
     def begin_attempt(self, attempt: int, send: Send) -> tuple[int | None, Mapping[str, StateHandle]]:
-        """Start `attempt`. Returns its restored checkpoint (None: none) and the handles of that, by task.
+        """Start `attempt`. Returns the checkpoint to restore, None for none, and its handles by task.
 
         An altered checkpoint is refused, and an older one restored (ONCE-04). Checkpoints that an earlier
         driver has published are taken over. Raises `SupersededError` if a newer attempt exists.
@@ -196,7 +196,7 @@ class Coordination:
     def acknowledge(self, task: str, state: StateHandle, measures: SnapshotMeasures | None = None) -> None:
         """`task` acknowledges. If it is the last one, first publish the checkpoint; on failure, decline it.
 
-        Raises UncertainPublicationError if it may be published or not: the next attempt finds out.
+        Raises UncertainPublicationError if it is unknown whether it is published; the next attempt finds out.
         """
         checkpoint = state.checkpoint
         self._history.acknowledged(task, state, measures)
@@ -275,7 +275,7 @@ class Coordination:
             raise AttemptFailedError(self._failure)
 
     def _restore(self) -> int | None:
-        """The checkpoint that the coordinator restores; all other effects are carried out."""
+        """Restore the coordinator; returns the checkpoint that it restores. Carries out all other effects."""
         effects: events.CoordinatorEffects = self._recorded.handle(events.RestoreJob())
         (restored,) = (effect for effect in effects if isinstance(effect, events.Restored))
         for effect in effects:
@@ -309,7 +309,7 @@ class Coordination:
                 completed = self._coordinator.completed
                 self._send(task, CheckpointAborted(checkpoint, completed[-1] if completed else -1))
             case events.Acknowledged():
-                pass  # the last one has another effect, `Complete`
+                pass  # the last acknowledgement also has the effect `Complete`
             case events.NotifyTaskSubsumed():
                 pass  # tasks keep nothing of completed checkpoints; `DiscardCheckpoint` deletes the files
             case Fail(error):
@@ -320,7 +320,7 @@ class Coordination:
                 | events.TriggerHook()
                 | events.NotifyCoordinator()
             ):
-                # the first is an answer to `RestoreJob` only, the others need parts that no job here has
+                # only `RestoreJob` has the effect `Restored`; no job here has operator coordinators or hooks
                 raise UnknownEffectError.of("checkpoint coordinator", effect)
             case _:
                 assert_never(effect)

@@ -32,7 +32,7 @@ class FinalCheckpoint:
         self.due = self.due or self.covers(checkpoint)
 
     def covers(self, checkpoint: int) -> bool:
-        """Whether it was taken after the end of all data, so that its completion ends the job."""
+        """Whether `checkpoint` was taken after the end of all data, so that its completion ends the job."""
         return self._from is not None and checkpoint >= self._from
 
     def cancel(self) -> None:

@@ -82,7 +82,7 @@ class CheckpointHistory:
         self.tracker.failed(checkpoint, duration, f"{reason}{self._declined.get(checkpoint, '')}")
 
     def too_many_failures(self, reason: str) -> str:
-        """The message for the last abort, which was one too many."""
+        """The message for an attempt that fails because more checkpoints have failed than tolerated."""
         checkpoint, _ = self.aborted[-1]
         return (
             f"checkpoint {checkpoint} was aborted with {reason}{self._declined.get(checkpoint, '')}: more "

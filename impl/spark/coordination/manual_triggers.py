@@ -1,7 +1,7 @@
 """Manual triggers: checkpoints that a user requests.
 
-Such a checkpoint is like a periodic one, and is subsumed like one. A request gets the first checkpoint that
-is triggered after it, so that this covers what the job has done before.
+Such a checkpoint is like a periodic one, and may be subsumed. A request gets the first checkpoint that is
+triggered after the request, so the checkpoint covers all records that the sources have read before.
 """
 
 import threading

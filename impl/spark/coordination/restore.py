@@ -39,8 +39,8 @@ class Restoring:
     def newest(self, known: tuple[int, ...]) -> tuple[Mapping[str, StateHandle], tuple[int, ...] | None]:
         """The handles of the newest checkpoint that can be read, by task (ONCE-04).
 
-        The second value is None if `known`, the checkpoints of the coordinator, are the published ones; else
-        it has the published ones, oldest first, over which a new coordinator is needed.
+        `known`: the checkpoints of the coordinator. The second value is None if these are the published ones.
+        Else it has the published ones, oldest first, and the caller needs a new coordinator with these.
         """
         storage = self._context.storage
         latest = storage.latest_completed()
@@ -50,7 +50,7 @@ class Restoring:
             self._context.line(
                 kind="checkpoint_refused", checkpoint=refused.checkpoint, reason=refused.reason
             )
-        # a checkpoint that an earlier attempt has refused is not read again, and must not come back
+        # a checkpoint that an earlier attempt has refused must not be restored by a later one
         refused_ids = {refused.checkpoint for refused in self.refused}
         published = tuple(one for one in storage.completed_ids() if one not in refused_ids)
         handles = latest.completed.handles if latest.completed else {}

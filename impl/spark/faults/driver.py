@@ -1,8 +1,9 @@
 """A driver with planned faults. Subclasses of a job's parts add the points at which faults happen.
 
-The driver permits the faults of workers. It also has points of its own, and faults may concern the driver. At
-its points it sends a command to the tasks, before its next regular message. Between two attempts it can
-damage the newest checkpoint, as a bad disk would. The runtime without planned faults uses none of this.
+The driver permits the faults of workers. The driver also has points of its own. There a fault happens to the
+driver itself, or to tasks, to which the driver sends a command before its next regular message. Between two
+attempts it can damage the newest checkpoint, as a bad disk would. The runtime without planned faults uses
+none of this.
 """
 
 import os
@@ -58,7 +59,7 @@ class DriverInjector:
         self.send: Send = lambda task, command: None
 
     def claim(self, number: int, task: str) -> bool:
-        """Whether fault `number` may happen to `task`; one that concerns the driver happens now."""
+        """Whether fault `number` may happen to `task`. An action that the driver executes happens now."""
         if not self._ledger.claim(number):
             return False
         self._happens(self._ledger.plans[number], task)
@@ -76,7 +77,7 @@ class DriverInjector:
         victims = named or self._sinks
         self._happens(plan, ", ".join(victims))
         for task in victims:
-            # on its connection this precedes the notification, and is carried out before that is read
+            # a task gets this before the notification, on the same connection, and executes it first
             self.send(task, messages.InjectFault(plan.action, plan.point))
         return False
 
@@ -185,7 +186,7 @@ class FaultyWorkers(Workers):
         return received
 
     def _note(self, task: str, report: messages.Report) -> None:
-        """A task has failed, unless it loses its connection after it has finished."""
+        """Note that a task has failed. A finished task that loses its connection has not failed."""
         if isinstance(report, messages.Finished):
             self._finished.add(task)
         lost = isinstance(report, messages.Disconnected) and task not in self._finished
@@ -206,11 +207,11 @@ class FaultyWorkers(Workers):
 
 
 def freeze(process: int) -> None:
-    """Stop a process and everything below it, the process itself last: it may be the caller.
+    """Stop a process and its descendants, the process itself last, because it may be the caller.
 
-    A signal takes effect when its process is scheduled next, and until then that process may start others.
-    So this looks until all have stopped, and no look after that finds another one. A process that is not the
-    caller starts no more when it has stopped, so there is an end, however busy the machine is.
+    SIGSTOP takes effect when its process is scheduled next; until then the process may start others. So this
+    repeats until all descendants have stopped and a second listing finds the same processes. It ends, because
+    a stopped process starts no other.
     """
     while not _settled(process):
         time.sleep(0.001)

@@ -24,7 +24,7 @@ from impl.spark.faults import wall_clock
 class FaultInjector:
     """The planned faults of one worker. Used by the subtask's thread and by the one that writes snapshots.
 
-    `cuts`: by action, how this worker loses a connection.
+    `cuts`: maps an action to the function that breaks a connection of this worker.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class FaultInjector:
         self.answer(granted=False)
 
     def reach(self, point: str) -> bool:
-        """Reach a point; a fault that is due there happens, if the driver consents.
+        """Reach a point; a fault that is due there happens, if the driver permits it.
 
-        Whether the disk is to be full for what follows. Raises `InjectedFaultError`.
+        Returns whether the caller must let the disk be full. Raises `InjectedFaultError` for action `error`.
         """
         due = self._schedule.reach(point)
         if due is None:
@@ -93,9 +93,9 @@ class FaultInjector:
             self.reach(after)
 
     def inject(self, action: str) -> bool:
-        """Do `action` to this process or to a connection; False for one that its caller does by an error.
+        """Do `action` to this process or to a connection; returns False if the caller must raise an error.
 
-        A worker whose executor is killed, or whose connection is cut, continues: others have to notice.
+        A worker whose executor is killed, or whose connection is cut, continues; others detect the loss.
         """
         if action in (Action.SIGKILL, Action.HANG):
             os.kill(os.getpid(), signal.SIGKILL if action == Action.SIGKILL else signal.SIGSTOP)
@@ -104,7 +104,7 @@ class FaultInjector:
         elif action == Action.KILL_HOST:
             kill_host(executor_above(os.getpid()))
         elif action in (Action.KILL_SERVER, Action.FREEZE, *DRIVER_CLOCK):
-            return True  # the driver has done it before it consented
+            return True  # the driver has done it before it gave permission
         elif action in self._cuts:
             self._cuts[action]()
         else:

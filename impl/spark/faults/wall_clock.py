@@ -1,8 +1,8 @@
 """The wall clock of this process, which planned faults let jump.
 
-A jump replaces `time.time` and `time.time_ns`. So it reaches every reader that calls them as attributes of
-`time`, also in other libraries, and no other process. It does not reach `datetime.now`, functions that were
-imported by name before, and code that is not Python. Clocks that only measure (`time.monotonic`) never jump.
+A jump replaces `time.time` and `time.time_ns`. So it changes the time for all code of this process that calls
+them as attributes of `time`, also in other libraries. It does not change `datetime.now`, functions that were
+imported by name before, code that is not Python, and other processes. `time.monotonic` never jumps.
 """
 
 import time
@@ -11,7 +11,7 @@ from typing import Final
 from impl.faults import BACK, FORWARD
 
 JUMP_SECONDS: Final = 3_600
-"""Far beyond every interval and time-out of a job."""
+"""The size of a jump, in seconds; far above every interval and time-out of a job."""
 _NANOSECONDS: Final = 1_000_000_000
 _seconds, _nanoseconds = time.time, time.time_ns
 _ahead = 0

@@ -130,7 +130,7 @@ class FaultySubtask(RunningSubtask):
         return channel in self._blocked and not self._effects & {Trigger, TriggerWithOptions}
 
     def carry_out(self, effect: GateEffect) -> None:
-        """Carry out an effect, and remember its class for the points of the frame."""
+        """Carry out an effect, and record its class; `read_frame` derives fault points from it."""
         self._effects.add(type(effect))
         super().carry_out(effect)
 

@@ -1,7 +1,7 @@
-"""The options in a savepoint's barrier: the folder of its snapshots, and whether the job then stops.
+"""The options of a savepoint (its *order*): the folder of its snapshots, and whether the job then stops.
 
-A source receives the order with its trigger, all other subtasks in the barrier itself, after all records
-that were sent before it: a savepoint is always aligned, also where checkpoints overtake (UNAL-21).
+A source receives the order with its trigger. All other subtasks receive it in the barrier, which overtakes no
+record: a savepoint is always aligned, also in a job whose checkpoints are unaligned (UNAL-21).
 """
 
 from typing import NamedTuple, Self
@@ -11,7 +11,7 @@ import orjson
 from impl.state import SavepointFolder
 
 _REMEMBERED = 16
-"""The number of checkpoints after which an order is dropped."""
+"""An order is dropped when the id of a newer savepoint is larger by at least this number."""
 
 
 class SavepointOrder(NamedTuple):
@@ -19,9 +19,9 @@ class SavepointOrder(NamedTuple):
 
     folder: str
     stops: bool = False
-    """No record is sent after it: the job ends when it is complete."""
+    """The sources send no record after the savepoint, and the job ends when the savepoint is complete."""
     drains: bool = False
-    """Before that, every task takes it as the end of its input, and sends its last rows."""
+    """Before the savepoint the data ends: every function finishes, and sends its last rows."""
 
     def pack(self) -> bytes:
         """The order as a barrier carries it."""
@@ -57,6 +57,6 @@ class Orders:
         return b"" if order is None else order.pack()
 
     def folder(self, checkpoint: int) -> SavepointFolder | None:
-        """Where its snapshots are stored; None: where those of checkpoints are."""
+        """The folder of a savepoint's snapshots; None for a checkpoint."""
         order = self._known.get(checkpoint)
         return None if order is None else SavepointFolder(order.folder)

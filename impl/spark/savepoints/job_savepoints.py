@@ -70,8 +70,8 @@ class Savepoints:
     def clear_left(self, attempt: int) -> None:
         """Delete the incomplete savepoints of an earlier driver. Further calls do nothing.
 
-        `attempt`: this driver's first, which was drawn before: until then the earlier driver may complete a
-        savepoint, and report it to its user.
+        `attempt`: this driver's first attempt, which it must have drawn: until then the earlier driver may
+        complete a savepoint and report it to its user.
         """
         if not self._cleared:
             self._cleared = True
@@ -88,7 +88,7 @@ class Savepoints:
     def raise_if_ended(self, now: int) -> None:
         """Raise `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
 
-        Reads the requests of other processes each `_POLL_MS`.
+        Reads the requests of other processes at most every `_POLL_MS`.
         """
         if now - self._polled >= _POLL_MS:
             self._polled = now

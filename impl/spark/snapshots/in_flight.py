@@ -1,7 +1,8 @@
-"""The records in flight of a snapshot: gathered while barriers come, stored with the state.
+"""The in-flight records of a snapshot, which are gathered until the last barrier and stored with the state.
 
-A snapshot of an unaligned checkpoint is whole when it has the operator's state, the frames that the barriers
-have overtaken in the outputs, and the frames that came before the last barrier; then it is written.
+A snapshot of an unaligned checkpoint is whole when it has three parts: the operator's state, the frames that
+its barriers have overtaken in the outputs, and the frames that each input has delivered before its barrier.
+Then it is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ class Gathered(NamedTuple):
         return any(self.received.values()) or any(self.overtaken.values())
 
     def sections(self) -> Mapping[str, bytes]:
-        """The asynchronous part; without anything in flight it is the operator's own."""
+        """The encoded sections of the snapshot: the operator's, and one for in-flight records if any."""
         there = {peer: tuple(frames) for peer, frames in self.received.items() if frames}
         here = {peer: tuple(frames) for peer, frames in self.overtaken.items() if frames}
         flying = {IN_FLIGHT: encode((there, here))} if self.anything else {}
@@ -63,7 +64,7 @@ class Gathering:
         self._open: dict[int, _Open] = {}
 
     def sent(self, checkpoint: int, parts: Mapping[str, Sequence[bytes] | None]) -> None:
-        """The barrier has overtaken these frames in the outputs; None where it has not left."""
+        """The barrier has overtaken these frames in the outputs; None where it still waits."""
         self._of(checkpoint).overtaken = dict(parts)
 
     def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
@@ -87,7 +88,7 @@ class Gathering:
         self._open.pop(checkpoint, None)
 
     def whole(self, checkpoint: int) -> Gathered | None:
-        """The snapshot, once, when nothing is missing; else None."""
+        """Remove and return the snapshot if no part is missing; else None."""
         there = self._open.get(checkpoint)
         if there is None or there.operator is None or there.received is None or there.overtaken is None:
             return None

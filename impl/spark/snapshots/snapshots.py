@@ -24,7 +24,10 @@ from impl.state import StateHandle
 
 
 class Snapshots:
-    """Used by the subtask's thread. `received`: records read in this attempt, by upstream subtask."""
+    """The snapshots of one subtask. Used by the subtask's thread.
+
+    `received`: returns the number of records read in this attempt, by upstream subtask.
+    """
 
     def __init__(
         self,
@@ -127,7 +130,7 @@ class Snapshots:
         """Take the synchronous part now, and hand the rest to the writer's thread."""
         order, folder = self._context.orders.of(checkpoint), self._context.orders.folder(checkpoint)
         if order.stops if order is not None else self.data_ended and self._first_after_end is None:
-            self._first_after_end = checkpoint  # nothing is left to commit when it is complete
+            self._first_after_end = checkpoint  # the subtask may end when this checkpoint is complete
         began = self._context.stopwatch.now()
         state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
         self._context.stopwatch.taken(checkpoint, began)

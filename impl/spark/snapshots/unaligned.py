@@ -1,8 +1,9 @@
 """A subtask's snapshots where barriers overtake: carries out the gate's effects on records in flight.
 
-In mode `unaligned` every barrier overtakes. In mode `alternating` barriers keep their order at first; when
-`alignment_timeout_ms` have passed since the trigger, the gate prioritises the announced barriers, and those
-that still wait in the outputs overtake there. Time is the driver's: milliseconds since the attempt began.
+In mode `unaligned` every barrier of a checkpoint overtakes. In mode `alternating` barriers keep their order
+at first. When `alignment_timeout_ms` have passed since the trigger, the gate prioritises the announced
+barriers, and the barriers that still wait in the outputs overtake there. The barriers of savepoints never
+overtake. Times are milliseconds since the attempt began, by the driver's clock.
 """
 
 from collections.abc import Callable
@@ -19,12 +20,12 @@ from impl.spark.worker.context import TaskContext
 from impl.state import AsynchronousPart
 
 _REMEMBERED = 16
-"""The number of checkpoints whose time of the trigger is kept; for older ones it is 0."""
+"""The number of checkpoints whose trigger times are kept; an older one counts as triggered at 0."""
 Write = Callable[[int, AsynchronousPart, int | None], None]
 
 
 class OvertakingSnapshots:
-    """Used by the subtask's thread. `write` stores a whole snapshot."""
+    """The in-flight records of one subtask. Used by its thread. `write`: stores a whole snapshot."""
 
     def __init__(
         self, context: TaskContext, inbox: OvertakingInbox, outputs: OvertakingOutputs, write: Write
@@ -88,7 +89,7 @@ class OvertakingSnapshots:
         return event(channel, checkpoint, Alignment(alignment), savepoint, timestamp)
 
     def start(self, checkpoint: int) -> None:
-        """Store the records that come before the barriers; not while restored ones are unread (UNAL-36)."""
+        """Begin to store the records before the barriers, unless restored records are unread (UNAL-36)."""
         declined = self._inbox.start(checkpoint)
         self._persisted = {checkpoint}
         self._declined = {} if declined is None else {checkpoint: declined}
@@ -103,7 +104,7 @@ class OvertakingSnapshots:
         self._inbox.prioritise(channel, checkpoint)
 
     def triggered(self, checkpoint: int, *, overtakes: bool) -> TriggerCheckpoint | AbortOnBarrier:
-        """The event of the snapshot steps for a trigger of the gate."""
+        """The event for the snapshot steps when the gate triggers: an abort if `start` was declined."""
         reason = self._declined.pop(checkpoint, None)
         if reason is not None:
             if self._log is not None:
@@ -136,17 +137,17 @@ class OvertakingSnapshots:
     # ------------------------------------------------------------ the snapshot steps
 
     def send(self, checkpoint: int) -> None:
-        """Send the barrier: it overtakes the records in the outputs at once, or when its time is out."""
+        """Send the barrier. It overtakes the records in the outputs at once, at its time-out, or never."""
         alignment, timestamp = self._alignment.pop(checkpoint), self._timestamp.get(checkpoint, 0)
         if alignment is Alignment.UNALIGNED:
             self._stopwatch.overtakes(checkpoint)
         parts = self._outputs.barrier(checkpoint, alignment, timestamp, self._orders.packed(checkpoint))
         self._gathering.sent(checkpoint, parts)
         if any(frames is None for frames in parts.values()) and checkpoint not in self._due:
-            self._due[checkpoint] = self.now()  # its time was out before it was sent
+            self._due[checkpoint] = self.now()  # its alignment has timed out before
 
     def hold(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
-        """Write the operator's snapshot when all records that were in flight have come."""
+        """Keep the operator's snapshot, and write it when all in-flight records have arrived."""
         self._gathering.hold(checkpoint, operator, offset)
         self._finish(checkpoint)
 

@@ -1,11 +1,11 @@
 """Several functions in one subtask: each batch of rows goes from one to the next by a call.
 
 The order is that of Flink's `RegularOperatorChain`, by its bytecode in 2.3.0. From the last function to the
-first: restoring and opening, snapshots, notifications, closing. From the first to the last: rows, what is
-sent before a barrier, the end of the data. Each function has its state and its timers.
+first: restoring and opening, snapshots, notifications, closing. From the first to the last: rows, rows before
+a barrier, the end of the data. Each function has its state and its timers.
 
-The sections of the first function have their own names, so that a chain can grow. Those of another one begin
-with `impl.graph.rescaling.section_of` its name.
+The sections of the first function have the same names as without a chain, so that a later run can chain
+further functions. The section names of another function begin with `impl.graph.rescaling.section_of(name)`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -52,7 +52,7 @@ class ChainedOperator(Operator):
         return self._from_each(lambda one: one.before_barrier())
 
     def finish(self) -> Rows:
-        """The last rows of the functions, in the same way: each ends behind the rows of those before it."""
+        """The last rows of the functions. Each one finishes after it has got those of the previous ones."""
         return self._from_each(lambda one: one.finish())
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
@@ -114,7 +114,7 @@ class ChainedTimers:
         self._through = through
 
     def fire(self, most: int) -> list[Row]:
-        """Fire at most `most` of the first function, then of the next."""
+        """Fire at most `most` timers of each function, from the first function to the last."""
         return [row for one, behind in self._timers for row in rows_of(self._through(one.fire(most), behind))]
 
     def wait(self) -> float | None:

@@ -1,20 +1,21 @@
 """Spark's Python daemon, which imports the modules of a subtask before it forks.
 
 Spark starts `python -m <this>` once and forks every worker from it. Imports in each of eight workers, on two
-cores, would take ten seconds at the start of a job, and more than one after a worker was killed.
+cores, would take ten seconds at the start of a job, and more than one second after a worker was killed.
 
-Imported objects are never garbage. `freeze` excludes them from every collection, and a higher threshold makes
-collections rarer: both together save a tenth of the time of a row.
+Imported objects are never garbage. `gc.freeze` excludes them from every garbage collection, and a higher
+threshold makes collections rarer. Both together save a tenth of the time of a row.
 
-A thread writes the snapshot while the subtask goes on. It releases the interpreter at every file operation
-and every larger checksum, and gets it back after the switch interval. With Python's 5 ms the writing of 5,000
-keys takes 50 ms, with 6 ms of work.
+A thread writes the snapshot while the subtask processes records. It releases the interpreter lock at every
+file operation and every larger checksum, and gets it back after the switch interval. With Python's default of
+5 ms, writing 5,000 keys takes 50 ms, of which 6 ms are work.
 
-Spark puts its archives on the path, and a worker reads their directories anew as it starts: a quarter of the
-processor time of a short job. Those of an installed pyspark hold what is installed too, and are left out.
+Spark puts its archives on the module path. Each worker that starts reads their directories, which takes a
+quarter of the processor time of a short job. An installed pyspark has the same modules as its archives, so
+they are left out.
 
-The working folder comes last on its path: functions of a job are found there, and no module with the name of
-one of this package.
+The working folder is the last entry of the module path: the functions of a job are found there, but no module
+there replaces one of this package.
 """
 
 import gc

@@ -1,8 +1,8 @@
 """Arrow batches that wait for others, so that a function gets many rows at once.
 
-A function that reads and writes its state once for each key of a batch costs less for each row, the more rows
-of a key a batch has. Small batches, which let barriers pass soon, are therefore put together again. Rows do
-not wait beyond a barrier, so no snapshot lacks them (ONCE-01).
+A function may read and write its state once for each key of a batch. The more rows of a key a batch has, the
+less each row costs. Channels have small batches, so that barriers pass soon; here they are joined again. No
+row waits beyond a barrier, so every snapshot contains the effect of the rows before its barrier (ONCE-01).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ _ROWS: Final = 16_384
 _BYTES: Final = 16 * 1024 * 1024
 """Size of the waiting rows from which on the function gets them, however few they are."""
 _EXACT: Final = (pa.types.is_string, pa.types.is_binary, pa.types.is_integer)
-"""The values whose dictionaries Arrow unites exactly: it alters half floats, and takes 0.0 for -0.0."""
+"""The types whose dictionaries Arrow unites exactly. It alters half floats, and equates 0.0 and -0.0."""
 _BITS: Final = 32
 """The bits of the indices of a dictionary that cannot overflow when dictionaries are united."""
 
@@ -35,7 +35,7 @@ class GatheredBatches:
         self._rows = self._bytes = 0
 
     def __call__(self, rows: Rows) -> Rows:
-        """Let a batch wait until there are enough rows. Rows one by one do not wait, and keep their place."""
+        """Let a batch wait for enough rows. A list does not wait, but follows the waiting rows."""
         if not isinstance(rows, pa.RecordBatch):
             before = self.release()
             made = self._process(rows)

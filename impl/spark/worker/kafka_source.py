@@ -35,7 +35,7 @@ from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
 _START_SECONDS: Final = 30.0
-"""The seconds for which each request at the start is repeated if the brokers do not answer."""
+"""The time, in seconds, for which each request at the start is repeated if the brokers do not answer."""
 _IDLE_SECONDS: Final = 0.01
 _SPLITS: Final = 0
 """Stands in a snapshot for the number of splits: partitions may appear at any time."""
@@ -100,11 +100,14 @@ class KafkaSourceOperator(SourceOperator):
         return sum(position.records for position in self._reader.positions.values())
 
     def pause(self, now: float) -> float:
-        """Seconds until the rate allows the next batch, or records may have come."""
+        """Seconds until the rate allows the next batch and records may have arrived."""
         return max(super().pause(now), self._idle_until - now)
 
     def read_next(self, most: int) -> tuple[int, Rows] | None:
-        """The records that have come. None when each partition has ended, and its topic is still the same."""
+        """The records that have arrived, and their number; None when all partitions have ended.
+
+        Before the end, a discovery must have found the same topics.
+        """
         now = time.monotonic()
         self._discover(now)
         records = self._reader.read(most)

@@ -26,7 +26,7 @@ class Launch:
     alignment_timeout_ms: int
     checkpoints: Where
     inline_bytes: int
-    """A larger snapshot has a file of its own."""
+    """The size in bytes up to which the manifest contains a snapshot; a larger one has its own file."""
     events: Path | None
     """The folder of the event log; None without one."""
 
@@ -37,5 +37,5 @@ class Launch:
 
     @property
     def overtakes(self) -> bool:
-        """Whether barriers may overtake: channels wait for credits then."""
+        """Whether barriers may overtake; the senders of channels then wait for credits."""
         return self.mode in (UNALIGNED, ALTERNATING)

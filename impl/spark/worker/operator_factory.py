@@ -65,7 +65,7 @@ def operator_of(
         return SinkOperator(stage.logic, place, restored.checkpoint, mine, restored.log)
     parts = _Parts(plan, subtask, execution, restored, place.attempt)
     behind: dict[str, Operator] = {}
-    with ExitStack() as failing:  # closes those that are open if another one fails
+    with ExitStack() as failing:  # if one fails, closes those that are open
         for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
             if isinstance(link.function, Rowwise | Batchwise):
                 behind[link.name] = StatelessOperator(link)

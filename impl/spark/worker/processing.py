@@ -29,7 +29,7 @@ _KNOWN_KEYS: Final = 100_000
 
 
 class OwnKeys:
-    """Checks that the keys of rows that no partitioner has sent belong to the subtask of `context`."""
+    """Checks that keys belong to the subtask of `context`, for rows that no partitioner has sent."""
 
     def __init__(self, context: KeyedContext) -> None:
         self._context = context
@@ -139,7 +139,10 @@ def whole_batches(
     key_of: KeySelector | None,
     check_keys: CheckKeys = require_keys,
 ) -> Process:
-    """The function for the batches of one input: whole if the user's function takes those, else by rows."""
+    """A function that passes the rows of one input to the user's function, and returns the rows to emit.
+
+    It passes whole Arrow batches if the user's function has a method for them, else single rows.
+    """
     columns = None if key_of is None else columns_of(key_of)
     by_row = _by_row(function, element, key_of, check_keys)
 
@@ -166,7 +169,7 @@ def _by_row(
     key_of: KeySelector | None,
     check_keys: CheckKeys,
 ) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
-    """The function for rows one by one, and their keys if they are known."""
+    """A function of rows and their keys, None if not computed yet; it passes the rows one by one."""
 
     def refused(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         raise StateError(

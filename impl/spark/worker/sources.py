@@ -29,7 +29,7 @@ class Input(Protocol):
     def to_rows(self) -> ToRows | None:
         """Makes rows of a batch, given the partition and the offset of the batch's first row in it.
 
-        None: the batches are sent as they are, their columns are the rows.
+        None: the batches are sent unchanged, as rows in columns.
         """
 
     @property
@@ -43,7 +43,7 @@ class Input(Protocol):
 @dataclass(frozen=True, slots=True)
 class _PathInput:
     path: Path
-    """A relative path means the working folder of the driver, because an executor has its own."""
+    """A relative path is relative to the working folder of the driver, not to that of an executor."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path).absolute())
@@ -140,7 +140,7 @@ class SourceOperator(Operator):
         return max(0, (self._read + self._batch_rows) / self._rate - (now - self._begun))
 
     def read(self) -> Rows | None:
-        """The next rows; None at the end, none of them if the rate does not allow any yet."""
+        """The next rows; no row if the rate does not allow any yet; None at the end."""
         if self.pause(time.monotonic()) > 0:
             return []
         found = self.read_next(self._batch_rows)

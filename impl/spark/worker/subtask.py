@@ -123,7 +123,7 @@ class RunningSubtask:
     def run(self) -> None:
         """Run until the input has ended and the last checkpoint is committed.
 
-        Raises `InboxClosedError` when the attempt has ended, and whatever makes this subtask fail.
+        Raises `InboxClosedError` when the attempt has ended, and the error that makes this subtask fail.
         """
         try:
             while not self._finished():
@@ -171,7 +171,7 @@ class RunningSubtask:
         return self._timers.wait()
 
     def fire_timers(self, timers: Timers) -> None:
-        """Fire due timers while their rows have room; behind the last row none fires."""
+        """Fire due timers if the outputs have room for their rows. No timer fires after the last row."""
         if self._outputs.has_room and not self._snapshots.is_last:
             rows = timers.fire(_TIMERS_AT_ONCE)
             if rows:
@@ -230,9 +230,9 @@ class RunningSubtask:
         return dict(zip(self._context.upstream, self._received, strict=True))
 
     def _time_out(self, overtaking: OvertakingSnapshots) -> None:
-        """Let barriers overtake whose time is out, in the outputs and at the gate.
+        """Let barriers overtake whose alignment has timed out, in the outputs and at the gate.
 
-        Only between two frames: the gate may prioritise a barrier that was announced and is not read.
+        Only called between two frames, because the gate may prioritise an announced barrier that is not read.
         """
         if overtaking.time_out() and self._gate is not None:
             passed = overtaking.advance()
@@ -247,7 +247,7 @@ class RunningSubtask:
         self._context.report(DataEnded())
 
     def _stop_if_ordered(self, checkpoint: int) -> None:
-        """A source is triggered: after the savepoint that stops the job it sends no record."""
+        """A source is triggered: if the savepoint stops the job, the source sends no further record."""
         order = self._context.orders.of(checkpoint)
         if order is None or not order.stops or self._snapshots.data_ended:
             return

@@ -88,7 +88,7 @@ class Worker:
             self._control.local_host(),
             launch.credentials,
             self._channels.accept,
-            lambda refused: None,  # the other side was sent the reason; it is none of this attempt
+            lambda refused: None,  # the refused process knows the reason; it is of no concern here
             launch.execution.socket_buffer_bytes,
             HandshakeLimits.beside(len(self._upstream)),
         )

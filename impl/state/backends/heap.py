@@ -1,8 +1,9 @@
 """Keyed state in memory: dicts, which every checkpoint writes as a whole.
 
-If the values of a state are immutable, the synchronous part of a snapshot copies its dict; its lists and maps
-are copied before their first change after the snapshot. Any other state is encoded in the synchronous part,
-because the function may still change a value in place (ONCE-01). The asynchronous part encodes the rest.
+If the values of a state are immutable, the synchronous part of a snapshot copies the state's dict, and the
+asynchronous part encodes the copy. The lists and maps in the dict are copied before their first change after
+the snapshot. Any other state is encoded in the synchronous part, because the function may still change a
+value in place (ONCE-01).
 
 Section `keyed/0-63` has the keys of groups 0 to 63 in the order of the dicts, and the group of each. A large
 state has several sections, one for each range of groups.
@@ -40,7 +41,7 @@ Part = tuple[str, Table, KeyGroups]
 
 
 class _Groups:
-    """The key groups of one state's keys, remembered from snapshot to snapshot."""
+    """The key groups of one state's keys. It keeps them for the next snapshot, up to a number of keys."""
 
     def __init__(self, context: KeyedContext, name: str) -> None:
         self._context = context
@@ -51,7 +52,8 @@ class _Groups:
     def of(self, table: Table, removals: int) -> KeyGroups:
         """The groups of a table's keys, in its order.
 
-        `removals`: the number of removals from the state so far.
+        `removals`: the number of removals from the state so far. Raises StateError for a key of another
+        subtask.
         """
         if removals == self._removals:
             self._known.update((key, self._group(key)) for key in islice(table, len(self._known), None))
@@ -96,7 +98,7 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         return name in self._states
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take a snapshot; immutable states are encoded by the asynchronous part. `alone` has no effect."""
+        """Take a snapshot. The asynchronous part encodes the immutable states. `alone` has no effect."""
         most = max((len(state) for state in self._states.values()), default=0)
         ranges = _split(self._context.groups, -(-most // _KEYS_OF_A_SECTION))
         sections = [dict[str, bytes | Part]() for _ in ranges]
@@ -160,7 +162,7 @@ class HeapKeyedStateBackend(KeyedStateBackend):
             require_same_groups(table, each, self._context.max_parallelism, file)
 
     def _restore_section(self, states: object, file: str, *, whole: bool) -> None:
-        """Restore the keys of the own groups from a section. `whole`: it has no other keys."""
+        """Restore the keys of the own groups from a section. `whole`: all its keys are in own groups."""
         if not isinstance(states, dict):
             raise StateError(f"{file}: expected keyed state in memory, got {type(states).__name__}")
         for name, part in states.items():

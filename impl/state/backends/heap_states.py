@@ -1,7 +1,7 @@
 """States in memory, one dict each, as functions read and write them.
 
 A list or map of the state is copied before its first change after a snapshot (copy on write). Each state
-counts its removals: without any, its keys are in the order of their first use.
+counts its removals. While there is none, new keys are only appended to the dict, in the order of first use.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

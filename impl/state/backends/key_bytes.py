@@ -3,11 +3,11 @@
     kind (1 byte)  length (4 bytes)  payload
 
 The bytes are those of the canonical form (`key_values`); the key that is read back is equal to the key and
-has the type of the form. `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer one in binary, `f`
-float, `r` ratio, `t` tuple, `z` frozenset, `y` date, `l` datetime, `a` instant, `c` time of day, `w`
-timedelta, `u` UUID, `e` member of an enum, `d` dataclass; `N`, `A` and `W` a time without and with a time
-zone, and a duration, of pandas with nanoseconds. The kinds `n` to `z` are those of encoding 1, which had `p`
-for a pickle of anything else.
+has the type of the form. The kinds: `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer int in
+binary, `f` float, `r` Fraction, `t` tuple, `z` frozenset, `y` date, `l` datetime without a time zone, `a` one
+with a time zone, `c` time of day, `w` timedelta, `u` UUID, `e` member of an enum, `d` dataclass. Values of
+pandas with nanoseconds: `N` a Timestamp without a time zone, `A` one with a time zone, `W` a Timedelta.
+Encoding 1 has the kinds `n` to `z` of this list, and `p` for a pickle of anything else.
 """
 
 import dataclasses

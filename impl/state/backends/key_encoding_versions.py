@@ -1,9 +1,10 @@
 """The encoding of the keys in a snapshot, and the reading of older encodings.
 
 A snapshot of keyed state has the section `key-encoding` with the number of its encoding. A snapshot without
-this section has encoding 1. Encoding 1 placed keys of some types by their `repr`, and RocksDB pickled them,
-so that equal keys could have several states. Keys that both encodings place and write in the same way are
-read. A snapshot with any other key is refused, because its state would not be found.
+this section has encoding 1. Encoding 1 computed the key group of some types of keys from their `repr`, and
+RocksDB stored these keys as pickles, so that equal keys could have several states. A snapshot of encoding 1
+is read if both encodings give each of its keys the same group and the same bytes. Any other is refused,
+because the state of some key would not be found.
 """
 
 from collections.abc import Hashable, Iterable
@@ -20,7 +21,7 @@ SECTION: Final = "key-encoding"
 
 
 def encoding_section() -> dict[str, bytes]:
-    """The section of the present encoding."""
+    """The section `key-encoding` with the current encoding."""
     return {SECTION: encode(ENCODING)}
 
 
@@ -38,7 +39,7 @@ def encoding_of(snapshot: Sections) -> int:
 def require_same_groups(
     keys: Iterable[Hashable], groups: Iterable[int], max_parallelism: int, file: str
 ) -> None:
-    """Raise KeyEncodingError unless the keys of an older snapshot are in the present groups."""
+    """Raise KeyEncodingError unless each key of an older snapshot still belongs to its recorded group."""
     for key, group in zip(keys, groups, strict=True):
         try:
             there = key_group(key, max_parallelism)
@@ -63,7 +64,7 @@ def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
 
 
 def outdated(file: str, key: object, why: str) -> KeyEncodingError:
-    """The error for a key that an earlier release has placed or written in another way."""
+    """The error for a key to which an earlier release has given another group or other bytes."""
     return KeyEncodingError(
         f"{file} was written by an earlier release, which could keep several states of equal keys of type "
         f"{type(key).__name__}, for example {key!r}: {why}. Start the job from its beginning, or restore it "

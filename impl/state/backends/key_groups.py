@@ -41,14 +41,14 @@ def stable_hash(key: object) -> int:
 def _source_of(key: object) -> bytes:
     """The bytes of a key's canonical form from which its hash is computed.
 
-    They are those of encoding 1, except where that had different bytes for equal keys.
+    They are the bytes of encoding 1, unless encoding 1 had different bytes for equal keys.
     """
     form = canonical(key)
     kind = type(form)
     if kind is tuple:
         return b"(%s)" % b",".join(b"%d" % stable_hash(part) for part in form)
     if kind in _NUMBERS:
-        return b"%d" % hash(form)  # not seeded for numbers
+        return b"%d" % hash(form)  # Python's hash of a number is equal in every process
     if kind is str:
         return form.encode("utf-8", "surrogatepass")  # type: ignore[no-any-return]
     if kind is frozenset:

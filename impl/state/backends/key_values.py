@@ -115,10 +115,10 @@ def _fraction(key: Fraction) -> float | Fraction:
 
 
 def _ratio(numerator: int, denominator: int) -> float | Fraction:
-    """The number as an int, as the float that is exactly it, or as it is."""
+    """The number as an int, else as a float that is exactly equal, else as a Fraction."""
     if denominator == 1:
         return numerator
-    if denominator & (denominator - 1) == 0:  # others are no float
+    if denominator & (denominator - 1) == 0:  # only such a fraction can be a float
         try:
             nearest = numerator / denominator
         except OverflowError:
@@ -205,7 +205,7 @@ _FORMS: Final[dict[type, Form]] = {
     timedelta: _itself,
     UUID: _itself,
 }
-"""By type; other types are added at their first use."""
+"""Maps a type to the function that computes its form. Other types are added at their first use."""
 _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (str, str.__str__),
     (bytes, lambda key: bytes(memoryview(key))),

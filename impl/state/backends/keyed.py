@@ -5,24 +5,19 @@ groups the subtask owns (`key_groups`). The subtask's thread uses it; only the a
 runs in another thread.
 
 The contract of a backend:
- 1. The first call with a name creates a state, and later calls return it. A name has one kind of state. 2.
- `snapshot` is called between two records. A later change of the state, also of a value in place, is not in
- the
-    snapshot (ONCE-01). The asynchronous part that it returns is called once, in another thread, while records
-    are processed. Calls come in the order of checkpoints.
+ 1. The first call with a name creates a state, and later calls return it. A name has one kind of state.
+ 2. `snapshot` is called between two records. A later change of the state, also of a value in place, is not in
+    the snapshot (ONCE-01). The asynchronous part that it returns is called once, in another thread, while
+    records are processed. Calls come in the order of checkpoints.
  3. The asynchronous part returns sections: encoded states (`impl.state.encode`) by name. The names begin with
     `keyed/`. The sections record the key group of each key, because a restore at another parallelism divides
-    them.
+    the keys by their groups.
  4. `restore` is called once, on a new backend, before any other call. It gets the sections of every subtask
- of the
-    checkpoint that owned one of the backend's groups, and restores the keys of its own groups only.
- 5. A key of a group that the subtask does not own is an error of the function, which used another key than
- the one
-    it was called with. It raises StateError, at the latest at the next snapshot; otherwise its state would be
-    lost when the job is rescaled.
+    of the checkpoint that owned one of the backend's groups, and restores the keys of its own groups only.
+ 5. If a function uses a key of a group that its subtask does not own, the backend raises StateError, at the
+    latest at the next snapshot. Otherwise a restore at another parallelism would lose the state of the key.
  6. `notify_complete` and `notify_abort` report the end of a checkpoint, at most once; some ends are not
- reported.
-    After `close` nothing is called.
+    reported. After `close` nothing is called.
 """
 
 from abc import ABC, abstractmethod
@@ -159,7 +154,7 @@ class KeyedStateBackend(ABC):
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take a snapshot; returns its asynchronous part (2, 3 and 5 of the contract).
 
-        `alone`: for a savepoint, its own files, which no checkpoint shares.
+        `alone`: for a savepoint, the place of its files, which no checkpoint shares; None for a checkpoint.
         """
 
     @abstractmethod

@@ -1,8 +1,8 @@
 """Operator state: lists of a subtask that belong to no key, and their distribution at a restore.
 
-`list_state` is split among the subtasks when their number has changed, `union_list_state` goes as a whole to
-every subtask, and of `broadcast_state`, which is equal in all subtasks, each gets one copy. Lists are encoded
-in the synchronous part of a snapshot.
+A restore splits a `list_state` among the subtasks if their number has changed. It gives every subtask the
+elements of all lists of a `union_list_state`. A `broadcast_state` is equal in all subtasks, and a restore
+gives each subtask one copy. Lists are encoded in the synchronous part of a snapshot.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ class Distribution(Enum):
     """How a list is distributed at a restore."""
 
     SPLIT = "split"
-    """Each subtask gets its own list; with another number of subtasks, the elements in turn."""
+    """Each subtask gets its own list. With another number of subtasks, they get the elements in turn."""
     UNION = "union"
     """Every subtask gets the elements of all lists."""
     BROADCAST = "broadcast"
@@ -55,7 +55,7 @@ class OperatorListState(Generic[V]):
 
 
 Stored = Mapping[str, tuple[str, Sequence[Any]]]
-"""The section of a snapshot: from the name to the distribution and the list."""
+"""The content of the section: maps the name of a list to its distribution and its elements."""
 
 
 class OperatorStateStore:
@@ -90,7 +90,7 @@ class OperatorStateStore:
         return known
 
     def sections(self) -> Mapping[str, bytes]:
-        """The section with all lists, encoded; no section without lists."""
+        """The encoded section with all lists, by its name; empty if there is no list."""
         if not self._lists:
             return {}
         stored = {name: (one.distribution.value, list(one)) for name, one in self._lists.items()}

@@ -1,9 +1,9 @@
-"""Keyed state in RocksDB: for state bigger than memory, and checkpoints whose cost follows the changes.
+"""Keyed state in RocksDB: state may be bigger than memory, and a checkpoint copies only new files.
 
-The synchronous part of a snapshot is RocksDB's own checkpoint: the data in memory becomes a file, and all
-files, which never change, get hard links. The asynchronous part copies new files into the shared folder, and
-refers to the files that the last completed checkpoint already has. A restore at the same parallelism uses the
-files as they are; at another one it reads the ranges of its own key groups from each.
+The synchronous part of a snapshot is RocksDB's own checkpoint: it flushes the data in memory to a file, and
+makes hard links to all files, which never change. The asynchronous part copies new files into the shared
+folder, and refers to the files that the last completed checkpoint already has. A restore at the same
+parallelism uses the files as they are. At another parallelism it reads the entries of its own key groups.
 
 Section `keyed/rocksdb` has the names of the states, RocksDB's small files, and RocksDB's names of the shared
 files. Section `shared` lists the shared files for the reference count.
@@ -62,7 +62,7 @@ class Held(NamedTuple):
 
 
 class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
-    """The keyed state of one subtask. `working`: its own folder, which `close` removes."""
+    """The keyed state of one subtask. `working`: the subtask's own folder, which `close` removes."""
 
     def __init__(self, context: keyed.KeyedContext, working: Path, shared: SharedFiles, attempt: int) -> None:
         self._context = context
@@ -80,7 +80,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         return self._numbered(name, kind, len(self._states))
 
     def _numbered(self, name: str, kind: str, number: int) -> RocksDbState:
-        """The state of that name; at the first call it gets the number, which is part of its keys."""
+        """The state of that name. The first call creates it with `number`, a part of its entries' keys."""
         if name not in self._states:
             self._states[name] = self._made(name, kind, number), number
         state = self._states[name][0]
@@ -112,7 +112,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
     # ------------------------------------------------------------ snapshots
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> keyed.AsynchronousPart:
-        """Take a snapshot; the asynchronous part copies new files, for a savepoint (`alone`) all files."""
+        """Take a snapshot. The asynchronous part copies the new files; for a savepoint, to `alone`, all."""
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
         states = {name: (state.kind, number) for name, (state, number) in self._states.items()}
@@ -178,7 +178,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _require_current(self, held: Held, there: RocksDbTable, file: str) -> None:
-        """Raise KeyEncodingError for keys that an earlier release has pickled or placed in another way."""
+        """Raise KeyEncodingError for a key that an earlier release has pickled or put into another group."""
         for kind, number in held.states.values():
             for group in self._context.groups:
                 prefix = _PREFIX.pack(group, number)

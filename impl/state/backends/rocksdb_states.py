@@ -19,9 +19,9 @@ _FILTER_BITS: Final = 10
 
 
 class RocksDbTable:
-    """A RocksDB in a folder, as a sorted table of bytes.
+    """A RocksDB database in a folder, as a sorted table of bytes.
 
-    Without a write-ahead log, because of the checkpoints.
+    It has no write-ahead log, because a restore reads a checkpoint.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,11 +71,11 @@ class RocksDbTable:
 
 
 def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
-    """The options of a database: files are merged only with files of their own size.
+    """The options of a database: compaction merges only files of similar size (universal compaction).
 
-    By default every fourth flush is merged with all of the level below, and a checkpoint after few changes
-    sometimes writes everything. With these options a key may be in more files; the bloom filters exclude most
-    of them.
+    By default every fourth flush is merged with the whole level below, so a checkpoint after few changes
+    sometimes copies everything. With these options a key may be in more files, but the bloom filters let most
+    reads skip them.
     """
     from rocksdict import BlockBasedOptions, DBCompactionStyle, Options
 

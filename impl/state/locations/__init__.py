@@ -1,10 +1,10 @@
 """Where checkpoints and savepoints are.
 
-location        the operations that their protocol needs
+location        the operations that checkpoints and savepoints need
 local_files     a folder of a file system
 object_store    a prefix of an object store: conditional writes, retries, lost answers
-object_client   the requests to an object store, by obstore
-memory_client   the same in the memory of one process
+object_client   the requests to an object store, by the library obstore
+memory_client   a store in the memory of one process, for the same requests
 places          from a path or a URI to its location
 """
 

@@ -45,7 +45,7 @@ class LocalFiles(Location):
         return True
 
     def remove_folder(self, folder: str = "") -> None:
-        with suppress(OSError):  # it has files
+        with suppress(OSError):  # a folder with files stays
             (self.directory / folder).rmdir()
 
     def folders(self) -> tuple[str, ...]:
@@ -108,11 +108,11 @@ class LocalFiles(Location):
         durable.make_directory(target.parent)
         try:
             origin.fetch(there, temporary)
-            durable.sync(temporary)  # also what an object store has sent
+            durable.sync(temporary)  # a file from an object store is not synced yet
             with storage_errors("copying", target):
                 temporary.replace(target)
         finally:
-            durable.remove_file(temporary)  # a move between two links of one file does nothing
+            durable.remove_file(temporary)  # `replace` does nothing if both are links to one file
         durable.sync(target.parent)
 
     def fetch(self, name: str, target: Path) -> None:

@@ -56,8 +56,8 @@ class Location(ABC):
     def publish(self, name: str, data: bytes, owner: str = "") -> bool:
         """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-        Of two that publish one name, exactly one succeeds. After a StorageError the file may be there or
-        not. `owner`: a part of temporary names, by which a sweep finds the files of a killed process.
+        Of two calls with one name, exactly one succeeds. After a StorageError the file may exist or not.
+        `owner`: a part of temporary names, so that a sweep finds the files of a killed process.
         """
 
     @abstractmethod
@@ -66,7 +66,7 @@ class Location(ABC):
 
     @abstractmethod
     def place(self, name: str, data: bytes) -> None:
-        """As `replace`, but the name is durable only after `settle`, or `publish` in the same folder."""
+        """As `replace`, but the name is durable only after a `settle` or `publish` in the same folder."""
 
     @abstractmethod
     def settle(self, folder: str = "") -> None:
@@ -74,15 +74,15 @@ class Location(ABC):
 
     @abstractmethod
     def add(self, name: str, source: Path) -> tuple[int, str]:
-        """Copy a file of this host, durably, to a name of its own; its size, and its `digest`."""
+        """Copy a file of this host, durably, to a new name; returns its size in bytes and its `digest`."""
 
     @abstractmethod
     def scratch(self, name: str) -> Path:
-        """The path of this host at which a file is written until `adopt`; its folder exists."""
+        """The path on this host at which the caller writes a file before `adopt`; its folder exists."""
 
     @abstractmethod
     def adopt(self, name: str, staged: Path) -> tuple[int, str]:
-        """Move a closed file of `scratch` to a name of its own, durably; its size, and its `digest`."""
+        """Move a closed file of `scratch` to a new name, durably; returns its size and its `digest`."""
 
     @abstractmethod
     def copy(self, name: str, origin: "Location", there: str) -> None:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore as Store
 
 REQUEST_SECONDS: Final = 30
-"""A request that is not answered by then has failed."""
+"""A request without an answer within this time has failed."""
 CONNECT_SECONDS: Final = 5
 _CHUNK: Final = 8 << 20
 _STATUS: Final = re.compile(r"status code: ([0-9]{3})")
 _AGAIN: Final = frozenset({408, 409, 425, 429})
-"""Refusals that a later request does not meet: time-outs, conflicts of conditional writes, throttling."""
+"""HTTP statuses after which a repeated request may succeed: time-outs, write conflicts, throttling."""
 _WRITER: Final = "writer"
 
 
@@ -31,7 +31,7 @@ class UnansweredError(StorageError):
 
 
 class ObjectClient(Protocol):
-    """One store. Every request raises UnansweredError, or StorageError if no later one can succeed."""
+    """One store. A failed request raises UnansweredError if a repetition may succeed, else StorageError."""
 
     def create(self, name: str, data: bytes, writer: str) -> None:
         """Write an object that must not exist, signed by `writer`. Raises FileExistsError."""

@@ -96,7 +96,7 @@ class ObjectFiles(Location):
             except FileExistsError:
                 try:
                     return self._client.writer_of(key) == writer
-                except FileNotFoundError as removed:  # meanwhile: the name is free
+                except FileNotFoundError as removed:  # another process has removed it: the name is free
                     raise UnansweredError(f"{removed}: removed while it was being published") from removed
             return True
 
@@ -190,7 +190,10 @@ class ObjectFiles(Location):
         return f"{self._prefix}/{name}".strip("/")
 
     def _tried(self, doing: str, name: str, request: Callable[[], _T]) -> _T:
-        """Send a request, and again while it fails; returns its answer. Raises NoFileError, StorageError."""
+        """Send a request until it is answered or time is out; returns the answer.
+
+        Raises NoFileError, StorageError.
+        """
         until = self._retries.now() + self._retries.seconds
         tries = 0
         while True:

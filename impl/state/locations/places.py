@@ -25,7 +25,7 @@ _IN_MEMORY: Final = "jobmanager"
 _BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory", _IN_MEMORY})
 """Schemes whose URIs begin with the bucket."""
 _CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
-"""By process and URI: a client keeps its connections, or its memory, which a forked process cannot use."""
+"""Clients by process id and URI. A forked process cannot use the connections of its parent's client."""
 
 
 def is_uri(where: Where) -> bool:
@@ -34,7 +34,7 @@ def is_uri(where: Where) -> bool:
 
 
 def place_of(where: Where) -> Where:
-    """The place as it is passed on: a Path for a folder, also for one named as `file://`; else the URI.
+    """The place in its usual form: a Path for a folder or a URI `file://`; any other URI without a final `/`.
 
     Raises StateError for a URI without a bucket, or with a query or a fragment.
     """
@@ -49,9 +49,9 @@ def place_of(where: Where) -> Where:
 
 
 def absolute(where: Where) -> Where:
-    """The place by a name that every process of a job understands; an executor has its own working folder.
+    """The absolute path of a folder, or the URI of a place in an object store.
 
-    A folder by its absolute path, an object store by its URI. Raises what `place_of` raises.
+    Executors need it, because their working folder is another one. Raises StateError as `place_of`.
     """
     where = place_of(where)
     return where.absolute() if isinstance(where, Path) else where
@@ -96,7 +96,7 @@ def forget(where: Where) -> None:
 
 
 def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
-    """Where savepoints are made if a request names no place, of a job with this output folder.
+    """Where a job with this output folder makes savepoints if the request names no place.
 
     None if the checkpoints are in memory: a request must name a place then.
     """
