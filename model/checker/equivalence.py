@@ -1,8 +1,8 @@
 """The comparison of two versions of a step function: a proof for every id, or the shortest run that differs.
 
 *Equivalence* is by simulation: from any two states that differ only in their version, one event has the same
-outcome and leads to two states that again differ only in their version. *Distinction* explores both closed
-models side by side, breadth first, on the events that both permit.
+outcome and leads to two states that again differ only in their version. `alike` proves this.
+`shortest_difference` explores both closed models side by side, breadth first, on the events that both permit.
 """
 
 from collections import deque
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
     left: Case
     right: Case
     assume: tuple[z3.BoolRef, ...]
-    """Conditions on the state, in addition to the promises of the left case."""
+    """Conditions on the state, in addition to the assumptions of the left case."""
 
 
 class Difference(NamedTuple):

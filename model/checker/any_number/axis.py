@@ -18,7 +18,7 @@ OWN = Position(1)
 
 
 class Axis:
-    """The groups of one kind of parts, such as channels."""
+    """Makes ropes for one kind of parts, such as the channels of a gate."""
 
     def __init__(self, name: str) -> None:
         self.before, self.behind, self.all = (
