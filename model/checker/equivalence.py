@@ -51,7 +51,10 @@ class Verdict(NamedTuple):
 
 
 def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
-    """Proves that every pair has equal outcomes and equal projections, for every value of every symbol."""
+    """Tries to prove that each pair has equal outcomes and projections, for every value of every symbol.
+
+    The verdict has the first difference that z3 finds, or None. Raises UndecidedError if z3 gives no answer.
+    """
     count = 0
     for pair in pairs:
         solver = solver_with(*pair.assume, *pair.left.assumptions)

@@ -120,7 +120,7 @@ class Ground:
     def permits(self, *conditions: z3.BoolRef) -> bool:
         """Whether the assertions and the conditions have a solution.
 
-        If z3 cannot decide, the result is true on a lenient ground; on any other UndecidedError is raised.
+        If z3 cannot decide, the result is true on a lenient ground. Any other ground raises UndecidedError.
         """
         answer = self.solver.check(*conditions)
         if answer == z3.unknown and not self.is_lenient:

@@ -274,9 +274,9 @@ def examine(
     every: bool,
     mattering: set[Key],
 ) -> None:
-    """Adds to `mattering` the properties that reject a wrong result of a solution of this path.
+    """Adds to `mattering` the properties that reject a wrong result of the step in a solution of the path.
 
-    `every`: also try properties whose rule the step does not name, with fewer wrong results.
+    `every`: also tries properties whose rule the step does not name, some of them with fewer wrong results.
     """
     named, solution = path.result.rules, path.solution if path.solution is not None else ground.start.solution
     untried = [found for found in known if (every or found.rule in named) and key_of(found) not in mattering]

@@ -102,7 +102,7 @@ class Reread:
 
 
 class _Members:
-    """What an import statement gets: the imported names of a module, where a module is one compiled again."""
+    """The values of imported names. A name of a module gives the module that is compiled again."""
 
     def __init__(self, reread: Reread, name: str, module: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
         for one in names:
