@@ -1,4 +1,4 @@
-"""The part of an examination that optional capabilities add: what is durable, and events at once."""
+"""The checks that optional capabilities add to an examination: durable state, and concurrent events."""
 
 from dataclasses import replace
 
@@ -19,14 +19,15 @@ from conformance.verdict import Verdict
 from spec.vocabulary import vocabulary
 
 OPTIONS = (FIRST_ID, RESTORED, CLEANING, IO_FAILURES, RESTORED_SAVEPOINT)
-"""Capabilities that are options of configurations: no check of their own tests them."""
+"""Capabilities that permit an option of a configuration; no separate check tests them."""
 CHECKS = (examine_durable, examine_concurrent)
 
 
 def with_capabilities(done: Examination, adapter: Adapter, offer: Offer, plan: Plan) -> Examination:
     """The examination with the results for the capabilities, up to the first failure.
 
-    If only some rules or configurations are chosen, no capability is tested, and those offered are named.
+    If the plan chooses only some rules or configurations, no capability is tested, and `not_tested` names the
+    offered ones.
     """
     if plan.selected or plan.chosen:
         known = vocabulary()[done.component].capabilities

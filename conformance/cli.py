@@ -1,8 +1,8 @@
 """The command `barrierspec`: finds the module of a command in `conformance.commands`, and runs it.
 
 This module imports no engine. It imports the module of a command when a user gives the command. Exit codes: 0
-conforms, 1 diverges, 2 undetermined, 64 usage, 70 internal error. A closed stdout or stderr does not change
-the exit code: the command continues, and its further output is dropped.
+conforms, 1 diverges, 2 undetermined, 64 usage, 70 internal error, 130 interrupted. A closed stdout or stderr
+does not change the exit code: the command continues, and its further output is dropped.
 """
 
 import gc
@@ -95,7 +95,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def main() -> None:
-    """Run the process: install the streams and signals, run the command, and exit with its code."""
+    """Run the command and exit with its code; with 70 if output could not be written (not: a closed pipe)."""
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
     standard_streams.install()

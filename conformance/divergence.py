@@ -26,15 +26,15 @@ class Divergence:
     component: str
     config: Wire
     events: tuple[Wire, ...]
-    """All events up to and with the one that shows it."""
+    """All events up to and including the one that shows the divergence."""
     expected: Answer
     got: Answer | Failure
     rules: tuple[str, ...]
     """The rules that fired in the model at this step; the first is the primary one."""
     before: tuple[Answer, ...] = ()
-    """The permitted answers to the events before the last, which were given."""
+    """The answers to the events before the last: permitted by the model, and given by the implementation."""
     repeats: tuple[int, int] | None = None
-    """For a flaky answer: the number of plays with this answer, and the number of all plays."""
+    """For a flaky answer: the number of plays with this answer, and the number of all plays; else None."""
 
     @property
     def step(self) -> int:
@@ -43,12 +43,12 @@ class Divergence:
 
     @property
     def event(self) -> Wire:
-        """The event that shows it."""
+        """The event that shows the divergence: the last one."""
         return self.events[-1]
 
     @property
     def rule(self) -> str | None:
-        """The primary rule; None where no rule fires, and where nothing was answered that could break one."""
+        """The primary rule; None if no rule fires, or if the implementation did not answer."""
         return self.rules[0] if self.rules and self.lost is None else None
 
     @property
@@ -63,7 +63,7 @@ class Divergence:
 
     @property
     def verdict(self) -> Verdict:
-        """UNDETERMINED of a hang and of a flaky answer, else DIVERGES (docs/adapter-protocol.md)."""
+        """UNDETERMINED for a hang or a flaky answer, else DIVERGES (docs/adapter-protocol.md)."""
         if self.repeats is not None or isinstance(self.got, Hung):
             return Verdict.UNDETERMINED
         return Verdict.DIVERGES

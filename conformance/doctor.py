@@ -19,7 +19,7 @@ _JAVA_LIMIT_SECONDS = 30.0
 
 
 class Check(NamedTuple):
-    """One finding; `remedy` is what to do if it is not good."""
+    """The result of one check; `remedy` states what to do if the check failed."""
 
     name: str
     good: bool
@@ -28,7 +28,7 @@ class Check(NamedTuple):
 
 
 def checks() -> Iterator[Check]:
-    """Yields the checks, in the order in which they are best repaired."""
+    """Yields the checks, in the order in which a user should repair them."""
     yield python(sys.version_info[:3])
     yield java(java_version_text())
     yield tlc()
@@ -45,7 +45,7 @@ def python(version: tuple[int, ...]) -> Check:
 
 
 def java(version_text: str | JavaNotFoundError) -> Check:
-    """The check of Java, from what `java -version` prints, or from why there is no Java."""
+    """The check of Java, from the output of `java -version` or from the error that no Java was found."""
     remedy = f"install a JDK or JRE from {JAVA} on and put it on PATH, or set JAVA_HOME"
     if isinstance(version_text, JavaNotFoundError):
         return Check("Java", False, str(version_text), remedy)
@@ -81,7 +81,7 @@ def tlc() -> Check:
 
 
 def spark() -> Check:
-    """The check of PySpark's version, if it is installed. An import would take seconds, so there is none."""
+    """The check of PySpark's version, without an import, which takes seconds. Good if it is not installed."""
     remedy = "pip install 'barrierspec[spark]'"
     if util.find_spec("pyspark") is None:
         return Check("Spark", True, f"not installed; only the runtime needs it: {remedy}", remedy)

@@ -1,8 +1,8 @@
 """Escapes text from outside: one function for each language into which the text is embedded.
 
 Texts from outside are the name, version, errors, effects and stderr of an implementation, names of files,
-lines of logs, and names of revisions. Each function returns data of its language, whatever the text holds;
-what a reader cannot see (control characters, bidirectional overrides, lone surrogates) is spelled as `\\x1b`.
+lines of logs, and names of revisions. The result of each function is valid in its language for every text.
+Invisible characters (control characters, bidirectional overrides, lone surrogates) are escaped as `\\x1b`.
 """
 
 import hashlib
@@ -14,10 +14,10 @@ from typing import Any
 from urllib.parse import quote
 
 SHOWN = 400
-"""Characters of a name, or of an error, that a report shows."""
+"""Maximum number of characters of a name, or of an error, that a report shows."""
 
 LONGEST_IN_TLA = 10_000
-"""Characters of a string of TLA+; its parser takes minutes over a million."""
+"""Maximum number of characters of a TLA+ string; the parser needs minutes for a million."""
 
 _FORMAT = (
     "\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
@@ -45,17 +45,17 @@ _MARKDOWN = re.compile(r"[\\`*_\[\]|~]|^[#+=:-]")
 
 
 def line(text: str) -> str:
-    """One line of a terminal or of a log, in which nothing is unseen and nothing is a workflow command."""
+    """One line for a terminal or a log, without invisible characters and without a workflow command."""
     return _no_command(_UNSEEN.sub(_spelled, text))
 
 
 def block(text: str) -> str:
-    """Several lines as `line` escapes one: the ends of lines stay, a tab is four spaces."""
+    """Several lines, each escaped like `line`. Line breaks stay, a tab becomes four spaces."""
     return _no_command(_UNSEEN_IN_BLOCK.sub(_spelled, text.replace("\r\n", "\n").replace("\t", "    ")))
 
 
 def printed(text: str) -> str:
-    """The output of one of our own commands, escaped as by `lines`, but with its colours."""
+    """The output of a command of this project, escaped like `block`, with its colours kept."""
     parts = _COLOUR.split(text)
     return _no_command(
         "".join(
@@ -66,7 +66,7 @@ def printed(text: str) -> str:
 
 
 def short(text: str, most: int = SHOWN) -> str:
-    """One line as `line` escapes it, from at most this number of characters of the text."""
+    """One line, escaped like `line`; of a longer text the first `most` characters, `...` and its length."""
     if len(text) <= most:
         return line(text)
     return f"{line(text[:most])}... ({len(text):,} characters)"
@@ -77,12 +77,12 @@ def _no_command(text: str) -> str:
 
 
 def workflow_data(text: str) -> str:
-    """The message of a workflow command of GitHub; the runner undoes it."""
+    """The text escaped for the message of a workflow command of GitHub, whose runner decodes it."""
     return block(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def workflow_property(text: str) -> str:
-    """A property of a workflow command of GitHub."""
+    """The text escaped for a property of a workflow command of GitHub."""
     return workflow_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
@@ -90,7 +90,7 @@ def workflow_property(text: str) -> str:
 
 
 def shell(words: Iterable[str]) -> str:
-    """A command line for a shell, one line; what is not seen is spelled between `$'` and `'`."""
+    """The words as one line for a shell. A word with invisible characters is written as `$'...'`."""
     return " ".join(map(_word, words))
 
 
@@ -134,7 +134,7 @@ def python_docstring(text: str) -> str:
 
 
 def tla_string(text: str) -> str:
-    """A string of TLA+, in ASCII; different texts are different strings, of a long one its hash says so."""
+    """The text as a TLA+ string in ASCII; different texts give different strings, long ones by their hash."""
     if len(text) > LONGEST_IN_TLA:
         digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
         text = f"{text[:SHOWN]}... {len(text)} characters, sha256 {digest}"
@@ -151,17 +151,17 @@ def tla_comment(text: str) -> str:
 
 
 def xml(text: str) -> str:
-    """Several lines that XML 1.0 can hold; a writer of XML does the rest."""
+    """Several lines with characters of XML 1.0 only; the XML writer escapes markup."""
     return _NOT_XML.sub(_spelled, block(text))
 
 
 def utf8(text: str) -> str:
-    """What UTF-8 can hold, and so JSON and a file: lone surrogates are spelled."""
+    """The text with lone surrogates escaped, so that UTF-8, JSON and a file can hold it."""
     return _SURROGATE.sub(_spelled, text)
 
 
 def json(data: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """A value of JSON in which every text and every name is UTF-8."""
+    """The JSON value with every text and every name passed through `utf8`."""
     if isinstance(data, str):
         return utf8(data)
     if isinstance(data, Mapping):
@@ -172,7 +172,7 @@ def json(data: Any) -> Any:  # noqa: ANN401 - any JSON value
 
 
 def uri(path: str) -> str:
-    """A reference to a file in a URI; bytes that are no UTF-8 stay what they are."""
+    """The path percent-encoded for a URI; bytes that are no UTF-8 keep their values."""
     return quote(_NO_BYTE.sub(_spelled, path), safe="/", errors="surrogateescape")
 
 
@@ -183,7 +183,7 @@ def markdown(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """A span of code in Markdown, also in a table: between more backticks than the text has in a row."""
+    """A Markdown code span, also for a table, with more backticks around it than the text has in a row."""
     safe = line(text).replace("|", "\\|")
     longest = max((len(run) for run in re.findall("`+", safe)), default=0)
     fence = "`" * (longest + 1)

@@ -49,7 +49,7 @@ def load() -> float | None:
 
 
 def busy() -> str:
-    """The load, and a warning if other programs are at work."""
+    """The load in words, with a warning if other programs use the processors."""
     now = load()
     if now is None:
         return "load unknown"
@@ -63,10 +63,10 @@ HOME = Path(__file__).resolve().parent.parent
 
 
 def source(home: Path = HOME) -> str:
-    """The commit that `home` is checked out at, with `+changes` if files differ, else our version.
+    """The checked-out commit of `home`, with `+changes` if files differ; without a checkout, our version.
 
-    Where the package is installed inside another project's checkout, that project's commit says nothing
-    about this code, and the version is given.
+    If the package is installed inside another project's checkout, the result is the version, because that
+    project's commit does not identify this code.
     """
     top = _git(home, "rev-parse", "--show-toplevel")
     commit = _git(home, "rev-parse", "--short", "HEAD")

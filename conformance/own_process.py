@@ -1,7 +1,7 @@
 """Starts one of the project's modules as a separate process.
 
-`python -m` puts the folder that it is started in before everything else, and there a reader may have a
-`model/` or a `spec.py`: with `-P` those are not taken for ours.
+`python -m` puts the current folder first in the module path. A user's folder may have its own `model/` or
+`spec.py`; with `-P` Python does not import those instead of ours.
 """
 
 import sys

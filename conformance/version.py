@@ -4,7 +4,7 @@ from importlib import metadata
 
 
 def own_version() -> str:
-    """The installed version; `0+source` where it runs from a checkout that is not installed."""
+    """The installed version; `0+source` if the package runs from a checkout that is not installed."""
     try:
         return metadata.version("barrierspec")
     except metadata.PackageNotFoundError:

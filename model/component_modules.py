@@ -14,7 +14,7 @@ from typing import Any
 from spec.vocabulary import vocabulary
 
 WITH_ENTRIES = ("gate", "channel", "subtask", "source", "coordinator", "store", "sink")
-"""Components of several modules or generations, which the tables of `model/` list."""
+"""Components with several modules or generations, which the tables of `model/` list."""
 BY_NAME = tuple(name for name in vocabulary() if name not in WITH_ENTRIES)
 """All other components, in the order of the vocabulary."""
 PROVED = tuple(name for name in BY_NAME if find_spec(f"model.{name}.proofs") is not None)

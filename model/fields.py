@@ -2,8 +2,8 @@
 
 `Words` holds the options, events and effects of one component. It reads a configuration into values of the
 model and an event into its record, and writes a record as an object. The vocabulary gives names, types,
-bounds, defaults, and the names and numbers that the model uses. The model has -1 if the object has null or no
-number.
+bounds, defaults, and the names and numbers that the model uses. The model's value is -1 if the object has
+null in place of a number, or lacks it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -38,7 +38,7 @@ def only(wire: object, known: Collection[str], what: str) -> Wire:
 
 
 def to_wire(effect: Effect) -> dict[str, object]:
-    """The record of any event or effect as an object: its kind, then its fields as the model has them."""
+    """An event or effect as an object: its kind, then its fields with the names and values of the model."""
     return {"kind": effect[-1], **dict(zip(_fields(type(effect)), effect, strict=False))}
 
 
@@ -267,7 +267,7 @@ class Words:
         return self.record(kind, {**left_out, **given})
 
     def record(self, kind: str, fields: Mapping[str, Any]) -> Event:
-        """The event, as a record of that class of this kind that uses most of these fields."""
+        """The event as a record. Of the classes of this kind, the first one all of whose fields are given."""
         for record in self._records[kind]:
             if all(map(fields.__contains__, _fields(record))):
                 made: Event = record(*map(fields.__getitem__, _fields(record)))

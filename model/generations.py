@@ -1,4 +1,4 @@
-"""Claims that generations behave alike, with proofs, and the differences of generations, as shortest runs.
+"""Claims that generations behave alike, with their proofs, and the shortest runs that show a difference.
 
 *Outcomes* are the effects of a gate on its task: the task takes a snapshot, aborts a checkpoint or fails.
 *Calls* are all effects in order, including blocks and resumes.
@@ -36,7 +36,7 @@ def calls(effects: Effects) -> Effects:
 
 
 def comparable(gate: Gate) -> tuple[object, ...]:
-    """All fields of a gate except its generation."""
+    """The compared fields of a gate: the checkpoint and its channels, without generation and settings."""
     return (gate.current, gate.pending, gate.blocked, gate.closed)
 
 
@@ -88,7 +88,7 @@ CLAIMS = (
     Claim("flink-1.12", "flink-1.13", ends=True, repeats=False, exact=False),
     Claim("flink-1.13", "flink-1.14", ends=True, repeats=False, exact=True),
 )
-"""The claims. Equality in one relation is transitive, so neighbours suffice."""
+"""The claims for neighbouring generations. Claims for others follow, because equality is transitive."""
 
 
 def _delivered(channels: int, profile: Profile) -> Iterator[Case]:

@@ -1,8 +1,8 @@
 """The symbolic cases of all proofs, by shape: channels, tasks and collections of declared sizes.
 
-Ids, offsets, handles and times are symbols and represent every value. The shapes fix only how many there are.
-Fields that a job never changes (the number of retained and of concurrent checkpoints) are concrete. The cases
-enumerate them.
+Ids, offsets, handles and times are symbols and represent every value. A shape fixes only their numbers.
+Fields that a job never changes (the number of retained and of concurrent checkpoints) are concrete values,
+which the cases enumerate.
 """
 
 from collections.abc import Iterable, Iterator
@@ -89,7 +89,7 @@ def step_cases(channels: int) -> Iterator[Case]:
 
 
 def thorough_cases() -> Iterator[Case]:
-    """Cases of a thorough verification: larger shapes, in every generation, each new component before."""
+    """Cases of a thorough verification: larger shapes, in every generation, new components before steps."""
     cases = tuple(thorough_step_cases())
     yield from start_cases(cases)
     yield from cases

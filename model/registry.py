@@ -17,7 +17,7 @@ FRAME_OF = "frame of "
 
 
 class Start(NamedTuple):
-    """The event that begins an induction, at which a component is created. No component has a step for it."""
+    """The event that begins an induction: the creation of a component. No component has a step for it."""
 
     kind: str = "start"
 
@@ -98,7 +98,8 @@ class Registry:
     def part(self, other: "Registry", part: Callable[[Any], Any]) -> None:
         """Registers the properties of a part of this component, under their own rules.
 
-        They are those over states and over the new part; the steps of the part are no steps of the whole.
+        It registers those over states and over the new part. It omits those over steps, because a step of the
+        part is not a step of the whole.
         """
 
         def add(found: Property) -> None:

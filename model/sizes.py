@@ -1,7 +1,8 @@
 """The sizes of each component at which its rules are proved, its initial states, and its possible events.
 
-If a collection has no bound in the protocol, this module states one. The proofs also cover the first step
-that exceeds the bound, and no later step. The cases determine the other numbers and the generations.
+If a collection has no bound in the protocol, this module states a bound for the proofs. The proofs also cover
+the first step that exceeds the bound, and no later step. The cases of the proofs determine the other numbers
+and the generations.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """The step function of each component, which selects a function by the class of the event.
 
-It knows no rule.
+This module knows no rule.
 """
 
 from collections.abc import Callable, Iterable, Mapping

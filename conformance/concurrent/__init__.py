@@ -1,1 +1,1 @@
-"""Events at once: an implementation takes several without waiting, and any order of the model explains it."""
+"""Sends several events at once, and searches for an order in which the model gives the same answer."""

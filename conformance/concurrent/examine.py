@@ -39,7 +39,10 @@ class Concurrency:
 def examine_concurrent(
     component: str, adapter: Adapter, offer: Offer, examples: int, seed: int, may_go_on: Callable[[], bool]
 ) -> Concurrency | None:
-    """Play `examples` histories. Returns None without capability `concurrent` or without MESSAGES."""
+    """Play `examples` histories.
+
+    Returns None if the implementation lacks the capability `concurrent`, or the component is not in MESSAGES.
+    """
     if component not in MESSAGES or CONCURRENT not in offer.capabilities:
         return None
     if not isinstance(adapter, Concurrent):

@@ -1,9 +1,9 @@
 """Histories with groups of concurrent events, and a search for an order in which the model explains them.
 
 A history is a run that the protocol permits, in steps: one event, or a group of messages that a real system
-sends without waiting for each other. The answer to a group has the effects of each event and one state. It is
-explained by an order of the group in which the model gives each event these effects and ends in this state
-(linearizability). Several orders may explain it; each is followed.
+sends without waiting for each other. The answer to a group has the effects of each event and one state. An
+order of the group explains the answer if the model, in this order, gives each event the same effects and ends
+in the same state (linearizability). If several orders explain it, the search follows each of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,13 +27,13 @@ MESSAGES = {
 }
 """By component, the events that arrive from several threads or machines."""
 LARGEST = 5
-"""Events of one group: they have 120 orders."""
+"""Maximum number of events in a group: 5 events have 120 orders."""
 LENGTH = 20
-"""Steps of one history."""
+"""Maximum number of steps in a history."""
 CANDIDATES = 12
-"""Events drawn for one step; of the messages among them, those of the same checkpoint are preferred."""
+"""Number of events drawn for a step. A group prefers those messages that are about its first checkpoint."""
 TRIES = 5
-"""Plays of a shorter history: it is accepted if one of them cannot be explained."""
+"""Maximum number of plays of a shortened history. It is kept if one of the plays cannot be explained."""
 REPEATED = 0.3
 """The probability that the next event of a group repeats an event of the group."""
 
@@ -46,9 +46,9 @@ class Outcome(NamedTuple):
     steps: tuple[Step, ...]
     """The groups up to the one that shows a difference."""
     groups: int
-    """Groups of several events that were sent."""
+    """Number of groups of several events that were sent."""
     reordered: int = 0
-    """Groups whose answer the order of the request does not explain."""
+    """Number of groups whose answer is not explained by the order of the request."""
     unexplained: Applied | None = None
     """The answer to the last step, which no order explains."""
     failed: Failure | None = None
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 def drawn(oracle: Oracle, random: Random) -> tuple[Step, ...]:
-    """A random run that the protocol permits; where a message is next, a group of messages is a step."""
+    """A random history that the protocol permits. Further messages join a step that begins with a message."""
     choose = generate.chooser(oracle.component, oracle.config, random)
     node, steps = oracle.start, list[Step]()
     for _ in range(LENGTH):
@@ -73,7 +73,7 @@ def drawn(oracle: Oracle, random: Random) -> tuple[Step, ...]:
 
 
 def _step(oracle: Oracle, node: Node, events: Sequence[Wire], random: Random) -> Step:
-    """The first event that is permitted; if it is a message, with other messages, and some of them twice."""
+    """The first permitted event; if it is a message, with further messages, some of them repeated."""
     messages, size = MESSAGES[oracle.component], random.randint(2, LARGEST)
     first = next((one for one in events if after(oracle, [node], (one,)) is not None), None)
     if first is None or first["kind"] not in messages:
@@ -88,7 +88,10 @@ def _step(oracle: Oracle, node: Node, events: Sequence[Wire], random: Random) ->
 
 
 def play(oracle: Oracle, steps: Sequence[Step], adapter: Concurrent) -> Outcome:
-    """Send the steps to a new instance; a step that the model refuses or fails in some order is left out."""
+    """Send the steps to a new instance.
+
+    A step is left out if in some order the model refuses one of its events, or one of them fails the task.
+    """
     made = adapter.new(oracle.component, oracle.config)
     if not isinstance(made, Made):
         return Outcome((), 0, failed=made)
@@ -109,7 +112,7 @@ def play(oracle: Oracle, steps: Sequence[Step], adapter: Concurrent) -> Outcome:
 
 
 def shortest(oracle: Oracle, outcome: Outcome, adapter: Concurrent) -> Outcome:
-    """Leave out events, and groups of them, while the history still cannot be explained."""
+    """The outcome of a shortened history: leaves out steps and events as long as some play still fails."""
     position = len(outcome.steps)
     while position:
         position -= 1
@@ -127,7 +130,7 @@ def shortest(oracle: Oracle, outcome: Outcome, adapter: Concurrent) -> Outcome:
 def explained(
     oracle: Oracle, nodes: Iterable[Node], step: Step, answer: Applied, *, in_order: bool = False
 ) -> list[Node]:
-    """The states in which an order that explains the answer ends; `in_order`: only that of the step."""
+    """The final states of the orders that explain the answer; `in_order`: only the order of the step."""
     effects = [canonical(of_event) for of_event in answer.effects]
     ends = after(oracle, nodes, step, effects, in_order=in_order)
     return [node for node in ends or () if agrees(answer.state, node.observed)]
@@ -141,10 +144,10 @@ def after(
     *,
     in_order: bool = False,
 ) -> list[Node] | None:
-    """The states after every order of the step, or only after those in which each event has these effects.
+    """The states after every order of the step; with `effects`, only of orders that give each event these.
 
-    None if an event is refused, or fails the task, on the way. Orders that meet after the same events in the
-    same state go on as one. `in_order`: only the order of the step.
+    None if in some order an event is refused or fails the task. Orders that reach the same state after the
+    same events continue as one. `in_order`: only the order of the step.
     """
     level = {(0, oracle.key(node)): node for node in nodes}
     for number in range(len(step)):

@@ -1,4 +1,4 @@
-"""The interface of a source of events for walks, and the product of options that walks go through."""
+"""The interface of a function that chooses the events of a walk, and the product of configuration options."""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -9,12 +9,12 @@ Chooser = Callable[[Wire], Wire | None]
 """The next event, given the observable state; None when the run is over."""
 
 STRAY = 0.005
-"""The share of events that must be refused."""
+"""The probability that an event of a walk is one that must be refused."""
 LEVELS = ("handler", "polled")
 
 
 def every(**options: object) -> Iterator[Wire]:
-    """Every configuration of these options, the last one varying first; a tuple has several values."""
+    """Every combination of these options, the last one varies fastest. A tuple lists values of an option."""
     values = [value if isinstance(value, tuple) else (value,) for value in options.values()]
     for chosen in product(*values):
         yield dict(zip(options, chosen, strict=True))

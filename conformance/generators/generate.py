@@ -1,8 +1,8 @@
 """Random walks: the next event for a state, drawn from a seed.
 
-A chooser gets what is observable of the model's state and returns the next event. So it can aim at the
-alignment that waits for one more channel, or at the checkpoint that misses one acknowledgement. Most events
-are legal; some violate the protocol, to check that they are refused.
+A chooser gets the observable state of the model and returns the next event. So it can aim at an alignment
+that awaits one more channel, or at a checkpoint that lacks one acknowledgement. Most events are legal; some
+violate the protocol, to check that the implementation refuses them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,14 +36,15 @@ LEFT_OUT = (None,)
 
 
 def configs(component: str) -> Sequence[Wire]:
-    """The configurations of walks, in turn."""
+    """The configurations of a component, which the walks use in turn."""
     return REGISTRY[component].configs
 
 
 def offered(component: str, offer: Offer) -> dict[str, tuple[object, ...]]:
-    """The options that an implementation names; an option that it does not name is tried with every value.
+    """The options to which the implementation restricts the component, each with its permitted values.
 
-    An option that is a capability is left out where the implementation does not name it.
+    The suite tries every value of an option that is not in the result. An option that needs a capability has
+    the value `LEFT_OUT` if the implementation does not offer the capability.
     """
     levels = tuple(level for level in ("handler", "polled") if level in offer.capabilities)
     most = offer.limits.get("channels", FEW)
@@ -57,7 +58,7 @@ def offered(component: str, offer: Offer) -> dict[str, tuple[object, ...]]:
 
 
 def newest_profile(offer: Offer) -> str:
-    """The newest generation of a gate that an implementation names, or of all."""
+    """The newest generation of a gate that the implementation names; if it names none, the newest of all."""
     known: list[str] = types()["gate_profile"]["enum"]
     return next(one for one in reversed(known) if one in (offer.profiles or known))
 
@@ -71,21 +72,22 @@ def fits(config: Wire, pinned: Mapping[str, object]) -> bool:
 
 
 def injects(component: str, offer: Offer) -> bool:
-    """The implementation takes the event `inject`; components that have no such event leave nothing out."""
+    """Whether no rule is left out for lack of `inject`: always, except at a gate without that capability."""
     return component != "gate" or INJECT in offer.capabilities
 
 
 def chooser(component: str, config: Wire, rng: Random, *, injects: bool = False) -> Chooser:
-    """A fresh source of events for one instance; without `injects` no gate gets the event `inject`."""
+    """A new chooser for one instance. Without `injects` it never chooses the event `inject` for a gate."""
     return REGISTRY[component].walk(config, rng, injects)
 
 
 def cases(
     component: str, seed: int, pinned: Mapping[str, object] = MappingProxyType({})
 ) -> Iterator[tuple[Wire, Random]]:
-    """Endless cases: a configuration and the random of its own; case k of a seed is always the same.
+    """Yields cases without end: a configuration and its own random generator.
 
-    `pinned`: only configurations that have these values. With none that has them there are no cases.
+    Case k of a seed is always the same. `pinned`: only configurations that have these values; if the protocol
+    allows none, there are no cases.
     """
     listed = configs(component)
     if not any(fits(config, pinned) for config in listed):
@@ -101,8 +103,8 @@ def cases(
 def fitting(component: str, pinned: Mapping[str, object]) -> list[Wire]:
     """The configurations that have the pinned values.
 
-    Where no configuration of the suite has them, the nearest ones are adapted: of those that the protocol
-    allows the ones in which the fewest options change. Empty: it allows none.
+    If no configuration of the suite has them, the function changes the fewest options that give one which the
+    protocol allows, and returns all such configurations. Empty: the protocol allows none.
     """
     found = [config for config in configs(component) if fits(config, pinned)]
     if found:
@@ -120,7 +122,7 @@ def fitting(component: str, pinned: Mapping[str, object]) -> list[Wire]:
 
 
 def why_not(component: str, pinned: Mapping[str, object]) -> str:
-    """Why no configuration has the pinned values, with the names of the protocol."""
+    """The reason why no configuration has the pinned values, in the words of the protocol."""
     refused: list[str] = []
     for config in configs(component):
         values = {key: _values(value)[0] for key, value in pinned.items() if not fits(config, {key: value})}
@@ -135,12 +137,12 @@ def _values(pinned: object) -> tuple[object, ...]:
 
 
 def is_valid(component: str, config: Wire) -> bool:
-    """The protocol allows the configuration."""
+    """Whether the protocol allows the configuration."""
     return _refusal(component, config) is None
 
 
 def _refusal(component: str, config: Wire) -> str | None:
-    """Why the protocol does not allow a configuration: as the model states it, else the schema."""
+    """The reason why the model, else the schema, refuses a configuration; None if both accept it."""
     try:
         COMPONENT_MODELS[component].new(config)
     except (WireError, TypeError, KeyError) as wrong:

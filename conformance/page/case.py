@@ -1,7 +1,7 @@
 """One case as the page shows it: each step with the expected and the actual answer.
 
-`witness` plays events against an implementation once more, one at a time, because a run in batches has seen
-its state only here and there; what a divergence has at its last step stays as it was found.
+`witness` sends the events to the implementation once more, one at a time, because a run in batches has seen
+only some of its states. The last step of a divergence is not played again; it keeps the recorded answer.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ from conformance.report.divergence.refusal import Refusal
 from conformance.rules.coverage import rules_that_fire
 
 SAMPLES, SAMPLE_LENGTH = 24, 16
-"""Without a divergence, the page shows those of the first steps of the first cases that fire most rules."""
+"""Without a divergence, the page shows one sample: of the first `SAMPLES` random cases, cut after
+`SAMPLE_LENGTH` events, the one that fires most rules."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Step:
     rules: tuple[str, ...]
     """The rules that fired in the model."""
     place: str = ""
-    """Where the event stands, if it stands in a file: `1-count-0.jsonl:12`."""
+    """The file and line of the event, if it was read from a file: `1-count-0.jsonl:12`."""
     task: str = ""
-    """Whose event it is, in a run of several tasks."""
+    """The task of the event, in a run of several tasks."""
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,16 @@ class Case:
     rule: str | None = None
     """The rule that is charged at the last step."""
     is_wrong: bool = False
-    """The last step is where the two sides part."""
+    """Whether the answers of the two sides differ at the last step."""
     sentences: str = ""
-    """What differs, in plain words."""
+    """The difference, in plain words."""
     refusal: Refusal | None = None
     waiting: tuple[str, ...] = ()
-    """Other events that wait for a cause at that point."""
+    """Other events of the logs that wait for their cause when the last step is replayed."""
     commands: tuple[tuple[str, str], ...] = ()
     """A command and its purpose."""
     is_recorded: bool = False
-    """The steps are those of a log, which has effects and no state."""
+    """Whether the steps come from a log, which has effects and no state."""
     note: str = ""
 
     @property
@@ -75,7 +76,7 @@ class Case:
 
 
 def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wire]) -> tuple[Step, ...]:
-    """The steps of a case, with what the implementation answers to each of them now."""
+    """The steps of a case. The implementation answers each event anew, until it fails to answer one."""
     oracle = Oracle(component, config)
     edges = oracle.transcript(events)
     made = adapter.new(component, config)
@@ -102,7 +103,10 @@ def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
 def sample(
     component: str, adapter: Adapter, plan: Plan, pinned: Wire, *, injects: bool = False
 ) -> tuple[Wire, tuple[Step, ...]] | None:
-    """A case of a component without a divergence: its configuration and its steps; None if it has none."""
+    """The configuration and the steps of the sample (see `SAMPLES`).
+
+    None if the component has no case, or if the case stops early or diverges when it is played.
+    """
     known = set(rules_that_fire(component))
     found: list[tuple[int, int, Wire, list[Wire]]] = []
     for config, rng in islice(generate.cases(component, plan.seed, pinned), SAMPLES):
@@ -116,7 +120,7 @@ def sample(
     if not events:
         return None
     played = replay(Oracle(component, config), adapter, events)
-    if played.stopped is not None or played.divergence is not None:  # the latter is known, and passed over
+    if played.stopped is not None or played.divergence is not None:  # a known divergence: no sample
         return None
     return config, witness(adapter, component, config, events)
 

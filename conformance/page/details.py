@@ -35,7 +35,7 @@ def rule_text(rule_id: str) -> dict[str, str]:
 
 
 def embedded(value: object) -> str:
-    """JSON that can stand within a script element: nothing in it ends the element or begins a comment."""
+    """The value as JSON for a script element; no text in it can end the element or begin a comment."""
     text = orjson.dumps(_visible(value), option=orjson.OPT_SORT_KEYS).decode()
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -43,7 +43,7 @@ def embedded(value: object) -> str:
 
 
 def _visible(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The value with texts in which each character is visible."""
+    """The value, with invisible characters of its texts escaped."""
     if isinstance(value, str):
         return escape.block(value)
     if isinstance(value, dict):
@@ -86,7 +86,7 @@ def _step(case: Case, at: int) -> dict[str, Any]:
 
 
 def effect_rows(step: Step) -> list[list[str | None]]:
-    """Expected and actual effects side by side, aligned; None where a side has nothing there."""
+    """Rows of an expected and an actual effect, aligned; None where one side has no such effect."""
     expected, got = step.expected, step.got
     expected_lines = effects_of(expected)
     if got is None:
@@ -108,7 +108,10 @@ def effect_rows(step: Step) -> list[list[str | None]]:
 
 
 def state_rows(step: Step, before: protocol.Wire) -> list[dict[str, Any]]:
-    """Field by field: the model's value, the implementation's (None: not shown), and what changed."""
+    """One row for each field: the values of both sides, whether they differ, and whether the step changed it.
+
+    The value of the implementation is None if its answer does not have the field.
+    """
     came = step.got.state if isinstance(step.got, Answer) else {}
     rows = []
     for name, value in step.expected.state.items():

@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """A named situation, and whether it came."""
+    """A named situation, and whether the run has shown it."""
 
     name: str
     meaning: str
@@ -33,7 +33,7 @@ class Situation(NamedTuple):
     case: int | None = None
     """The case of the page that shows it, from 0."""
     step: int = 0
-    """The step there, from 1."""
+    """The step of that case, from 1."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Page:
     about: tuple[tuple[str, str], ...]
     """Facts of the run: a name and a value each."""
     again: str
-    """The command that makes it again."""
+    """The command that repeats the run."""
     rows: tuple[Row, ...]
     cases: tuple[Case, ...] = ()
     situations: tuple[Situation, ...] = ()

@@ -1,7 +1,7 @@
 """The page of `barrierspec trace flink`: each log's verdict, its rejection, diagrams, and the situations.
 
-A log has more steps than a page can show. Of an accepted one the steps from the first checkpoint on are
-shown, of the gate with most channels and of the coordinator; of a rejected one the last steps of the
+A log has more steps than a page can show. Of an accepted log, the page shows the gate with most channels and
+the coordinator, both from the first checkpoint on. Of a rejected log, it shows the last steps of the
 component whose step was replayed last.
 """
 
@@ -24,7 +24,7 @@ LOOKED_AT = 4
 def page_of(
     parts: Sequence[PartResult], results: Sequence[FlinkResult], required: Sequence[str], again: str
 ) -> Page:
-    """The page; `results` are those of the logs that could be read and judged."""
+    """The page of a run. `results`: one for each log that could be read and validated."""
     verdict = together(part.verdict for part in parts)
     charged = [finding.rule for part in parts for finding in part.findings if finding.rule is not None]
     lines = sum(result.replayed for result in results)

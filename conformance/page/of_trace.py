@@ -38,7 +38,7 @@ LONGEST = 120
 """Maximum number of events in a piece: the first ones, or the last ones up to a rejected event."""
 
 _OLDER = frozenset({"discard", "notify_subsumed", "subsumed"})
-"""Effects that name a checkpoint which their event is not about."""
+"""Effects that name an older checkpoint, not the one that their event is about."""
 
 
 class Recorded(NamedTuple):
@@ -98,7 +98,7 @@ def _recorded(logs: Sequence[Path], part: PartResult) -> list[Recorded]:
     found = []
     for log in chosen:
         record = Record()
-        with suppress(EventLogError):  # it is a finding, and reported as such
+        with suppress(EventLogError):  # the error is already a finding of the run
             found.append(Recorded(log, validate(log, required=(), record=record), record))
     return found
 
@@ -197,7 +197,7 @@ def _piece(log: Path, record: Record, piece: Piece) -> tuple[Case, dict[int, int
 
 
 def lanes_of(record: Record) -> list[str]:
-    """The coordinator, then the tasks, each after those that it reads from."""
+    """The coordinator, then the tasks. Each task follows the tasks whose output it reads."""
     above: dict[str, set[str]] = {seen.task: set() for seen in record.seen if seen.task != COORDINATOR}
     for (_, task), channels in record.channels.items():
         above.setdefault(task, set()).update(channels)

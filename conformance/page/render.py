@@ -1,6 +1,6 @@
-"""The page as text: the template filled, style and program put into it, nothing left outside.
+"""Makes the text of the page from the template, with the style and the program inside it.
 
-The page allows itself no source but its own: a policy names the hashes of its one style and its one program.
+The page loads nothing: its content security policy permits only its own style and program, by their hashes.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ TEMPLATE, STYLE, PROGRAM = "page.html.jinja", "page.css", "page.js"
 
 
 def write(page: Page, file: Path) -> None:
-    """Write the page."""
+    """Write the page to the file. The folder is made if it does not exist."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(html(page), encoding="utf-8")
 
 
 def html(page: Page) -> str:
-    """The page; the same run is always the same text."""
+    """The page as HTML; equal runs give equal text."""
     cited = page.cited()
     style, program = (
         figure.style() + resource("conformance.page", STYLE),

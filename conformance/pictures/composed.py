@@ -1,6 +1,6 @@
 """What pictures show of composed components: a channel with its two tasks, and the whole dataflow.
 
-They are closed models, and not components of the wire: their environments say what may come.
+They are closed models, not components of the adapter protocol: their environments decide which events come.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ def _queue(items: Queue) -> str:
 
 
 def _show_exchange(state: Exchange) -> tuple[str, ...]:
-    """The items in flight at both ends, oldest first, and those of them that are stored."""
+    """Lines with the items in flight at both ends, oldest first, and with those of them that are stored."""
     there, entry = state.channel, state.checkpoints[0]
     stored = [f"out {' '.join(f'r{value}' for value in entry.output)}"] * bool(entry.output)
     stored += [f"in {' '.join(f'r{value}' for value in entry.input)}"] * bool(entry.input)
@@ -96,7 +96,7 @@ def _label_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of th
 
 
 def _dataflow(sources: int, records: int, failures: int) -> ClosedModel:
-    """One checkpoint; answers arrive at once, and only the sink is notified of the end."""
+    """A closed model with one checkpoint. Answers arrive at once; only the sink is notified of the end."""
     tasks = sources + 2
     none = (False,) * tasks
     wires = Wires(none, (*none[1:], True), none)
@@ -130,4 +130,4 @@ JOINED = (
         lambda action, event: True,
     ),
 )
-"""In the order of the page, after the parts."""
+"""The pictures of composed components, in the order of the page; they follow those of the coordinator."""

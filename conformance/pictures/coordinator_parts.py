@@ -1,6 +1,6 @@
 """What pictures show of parts of the coordinator: requests, the scheduler, masters, shared files.
 
-They are closed models, each about one subject, with what the subject does not need left out.
+Each is a closed model about one subject, without the events that the subject does not need.
 """
 
 from conformance.pictures.graph import Closed
@@ -128,4 +128,4 @@ PARTS_OF_COORDINATOR = (
         lambda action, event: type(event) is not DeclineMessage,
     ),
 )
-"""In the order of the page, after the parts."""
+"""The pictures of parts of the coordinator, in the order of the page."""

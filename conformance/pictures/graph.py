@@ -1,4 +1,4 @@
-"""A small state graph of a component of the wire, or of a closed model, breadth first."""
+"""The small state graph of a component of the adapter protocol or of a closed model, breadth first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from model.components import COMPONENTS, PARTS, WireError
 from model.events import Event
 
 MOST = 40
-"""States of one picture at most: a larger one cannot be read."""
+"""Maximum number of states in a picture; a larger picture cannot be read."""
 
 
 class TooLargeError(ValueError):
@@ -33,7 +33,7 @@ class Subject(NamedTuple):
     label_of: Callable[[Wire], str]
     """An event as the label of an arrow."""
     may: Callable[[dict[str, Any], Wire], bool] = lambda seen, event: True
-    """Whether an event is drawn in a state, from what is observable of it: that keeps the picture small."""
+    """Whether an event is drawn in a state, given its observable fields. It keeps the picture small."""
 
 
 class Closed(NamedTuple):
@@ -46,7 +46,7 @@ class Closed(NamedTuple):
     label_of: Callable[[str, Event], str]
     """An action and its event as the label of an arrow."""
     may: Callable[[str, Event], bool]
-    """Whether they are drawn."""
+    """Whether the action with this event is drawn."""
 
 
 class Arrow(NamedTuple):
@@ -56,7 +56,7 @@ class Arrow(NamedTuple):
     target: int
     labels: tuple[str, ...]
     leads_back: bool
-    """To a state that was found earlier, and from which it can be reached again."""
+    """Whether the target was found before the source, and a path leads from the target to the source."""
 
 
 class Drawn(NamedTuple):
@@ -67,7 +67,10 @@ class Drawn(NamedTuple):
 
 
 def walk(subject: Subject) -> Drawn:
-    """Every state that the events lead to; events that change nothing are left out. Raises TooLargeError."""
+    """Return the graph of every state that the events lead to.
+
+    Events that are refused, that fail the task, or that change nothing are left out. Raises TooLargeError.
+    """
     component = {**COMPONENTS, **PARTS}[subject.component]
     start = component.new(subject.config)
     for event in subject.opening:
@@ -75,7 +78,7 @@ def walk(subject: Subject) -> Drawn:
 
     numbers, found = {component.key(start): 0}, [start]
     labels: dict[tuple[int, int], list[str]] = {}
-    for source, state in enumerate(found):  # it grows meanwhile
+    for source, state in enumerate(found):  # the loop appends to `found`
         seen = component.observe(state)
         for event in (one for one in subject.events if subject.may(seen, one)):
             try:
@@ -94,7 +97,7 @@ def walk(subject: Subject) -> Drawn:
 
 
 def walk_closed(closed: Closed) -> Drawn:
-    """Every state of a closed model after its opening events. Raises TooLargeError."""
+    """Return the graph of a closed model from the state after its opening events. Raises TooLargeError."""
     closed_model = closed.closed_model
     start = closed_model.state
     for event in closed.opening:
@@ -115,7 +118,7 @@ def walk_closed(closed: Closed) -> Drawn:
 
 
 def _arrows(labels: Mapping[tuple[int, int], Sequence[str]]) -> tuple[Arrow, ...]:
-    """An arrow for each pair of states; events that change nothing have none."""
+    """One arrow for each pair of different states that some event connects."""
     graph = nx.DiGraph(list(labels))
     return tuple(
         Arrow(source, target, tuple(some), target < source and nx.has_path(graph, target, source))

@@ -16,7 +16,7 @@ _ENTRIES: Mapping[str, Any] = tomllib.loads(
     resources.files("conformance.pictures").joinpath("pictures.toml").read_text(encoding="utf-8")
 )
 UNLISTED = vocabulary().keys() - {entry.get("component", name) for name, entry in _ENTRIES.items()}
-"""Components without an entry: their alphabets are drawn."""
+"""Components without an entry in `pictures.toml`; their pictures show the events of their alphabets."""
 LISTED: Mapping[str, Any] = {
     **_ENTRIES,
     **{name: {"title": vocabulary()[name].title, "reads": READS} for name in sorted(UNLISTED)},
@@ -25,16 +25,16 @@ LISTED: Mapping[str, Any] = {
 LETTERS = {"barrier": "B", "cancel": "X", "end_of_partition": "E", "announce": "N"}
 UNALIGNED = {"unaligned": "U", "timeout": "t"}
 IDS = 2
-"""Checkpoints of the drawn coordinator; attempts of the drawn drivers."""
+"""Maximum number of checkpoints in the picture of the coordinator, and of attempts in that of fencing."""
 
 
 def _named(name: str, members: list[Any]) -> str:
-    """`blocked 0,1`; nothing without members."""
+    """A name with its members, as `blocked 0,1`; empty if there are no members."""
     return f"{name} {','.join(map(str, members))}" if members else ""
 
 
 def _two_lines(*words: str) -> tuple[str, ...]:
-    """At most two lines, of the words that are not empty."""
+    """At most two lines with the words that are not empty."""
     shown = [word for word in words if word]
     half = (len(shown) + 1) // 2
     lines = (" · ".join(shown[:half]), " · ".join(shown[half:])) if len(shown) > 1 else tuple(shown)
@@ -166,7 +166,7 @@ _MAY: Mapping[str, Callable[[dict[str, Any], Wire], bool]] = {
     "fencing": lambda seen, event: event["kind"] != "draw" or len(seen["starts"]) < IDS,
     "store": lambda seen, event: event["checkpoint"] > max(seen["completed"], default=0),
 }
-"""By component: whether an event is drawn in a state."""
+"""By component: whether an event is drawn in a state; without an entry every event is."""
 
 
 def of_alphabet(component: str) -> Subject:

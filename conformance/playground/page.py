@@ -1,8 +1,8 @@
 """The files of the playground: data, program and style, which the site adds to docs/playground.md.
 
-The data are state graphs of small closed models, which a page plays without the model: every state that the
-model reaches, and every event that may come there, with the effects and the rules of its step. Nothing is
-left out within the bounds of the closed model, which the title states.
+The data are the complete state graphs of small closed models: every reachable state, and every event that may
+come in it, with the effects and the rules of its step. The page plays them without the Python model. Each
+title states the bounds of the closed model.
 """
 
 import json
@@ -16,11 +16,11 @@ from conformance.site import texts
 from model.checker.explore import explore
 
 _EXCERPTS = 2
-"""Functions of the model shown for one rule at most; its page shows all."""
+"""Maximum number of functions of the model that are shown for a rule; the page of the rule shows all."""
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The path below the site's root and the text of each file."""
+    """Yields each file: its path below the root of the site, and its text."""
     yield "playground/data.js", f"const PLAYGROUND = {_json(data())};\n"
     for name in ("playground.js", "playground.css"):
         text = resources.files("conformance.playground").joinpath("assets", name).read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def _excerpt(excerpt: texts.Excerpt) -> list[str]:
 
 
 def _json(value: object) -> str:
-    """JSON that a script may hold: no text of it ends the script."""
+    """The value as JSON for a script element; no text in it can end the element."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True).replace("</", "<\\/")
 
 
@@ -75,7 +75,7 @@ class Graph(NamedTuple):
 
     views: tuple[View, ...]
     edges: tuple[tuple[Edge, ...], ...]
-    """By state."""
+    """The events of each state, by the number of the state."""
 
 
 def graph_of(subject: Subject) -> Graph:
@@ -90,7 +90,7 @@ def graph_of(subject: Subject) -> Graph:
 
 
 def as_data(subject: Subject, graph: Graph) -> dict[str, Any]:
-    """The graph as JSON: an effect, a rule or a group stands once and is named by its position."""
+    """The graph as JSON values. Each effect, rule and group is listed once; edges hold its position."""
     effects: dict[str, int] = {}
     rules: dict[str, int] = {}
 

@@ -1,7 +1,7 @@
 """The models of the playground: a gate in each mode, the coordinator, and the small dataflow.
 
-Each subject is a closed model of the reference model, with a view of its state as a reader sees it: lanes for
-channels, and named fields for the rest.
+Each subject is a closed model with a view of its state for readers: a lane for each channel, and named fields
+for the rest.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ class Lane(NamedTuple):
     status: str
     """`open`, `blocked`, `counted` (its barrier has come, records pass) or `ended`."""
     items: tuple[str, ...]
-    """The items that wait on it, oldest first."""
+    """The items that wait on the channel, oldest first."""
 
 
 class View(NamedTuple):
@@ -43,7 +43,7 @@ class View(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """Something to play."""
+    """A closed model that a reader can play, with its texts."""
 
     name: str
     title: str
@@ -59,7 +59,7 @@ class Subject(NamedTuple):
 
 
 def subjects() -> tuple[Subject, ...]:
-    """Everything that can be played, in the order of the page."""
+    """Every subject of the playground, in the order of the page."""
     tracked = next(closed for closed in closed_tracker_models() if "with records" in closed.name)
     return (
         Subject(
@@ -253,7 +253,7 @@ def _coordinator_group(event: Event) -> str:
 
 
 def _task(identifier: str) -> str:
-    """The name of `task-0`."""
+    """The name on the page of a task with an identifier such as `task-0`."""
     return _TASKS[int(identifier.rpartition("-")[2])]
 
 

@@ -1,7 +1,7 @@
 """Rule coverage: which rules of a component did a run exercise?
 
-The rules that can fire are read off the model's own source: every rule ID that stands there as a value.
-Rules of the index that never fire are properties over many steps, and are checked elsewhere.
+The rules that can fire are those whose ID is a string in the source of the model's steps. The other rules of
+the index are properties over many steps; other checks cover them.
 """
 
 import ast
@@ -19,11 +19,11 @@ from spec.rules import ANY, Where
 RULE_ID = re.compile(r"[A-Z]+-\d\d")
 
 _RUNS: Mapping[str, tuple[str, ...]] = {"coordinator": ("coordinator", "store")}
-"""The components whose rules a component can fire, where they are not its own alone."""
+"""The components whose rules a component can fire. Components without an entry fire only their own rules."""
 
 
 INJECT = "inject"
-"""The capability of a gate whose task may be triggered itself."""
+"""The capability of a gate that accepts injections: the coordinator triggers its task directly."""
 
 
 class Coverage(NamedTuple):
@@ -36,11 +36,11 @@ class Coverage(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Every rule that can fire has fired."""
+        """Whether every rule that can fire has fired."""
         return not self.missing
 
     def describe(self) -> str:
-        """`16 of 18 rules, not ALIGN-14, ALIGN-15`."""
+        """One line, such as `16 of 18 rules, not ALIGN-14, ALIGN-15`."""
         count = f"{len(self.fired)} of {len(self.fired) + len(self.missing)} rules"
         text = f"{count}, not {', '.join(self.missing)}" if self.missing else count
         return f"{text}; not tested: {len(self.not_tested)} others" if self.not_tested else text
@@ -56,7 +56,7 @@ def coverage(
 ) -> Coverage:
     """The coverage of a run of a component, without the rules that the `pinned` options exclude.
 
-    `selected`: only these rules count; empty: all. Without `injects` rules that need it do not count.
+    `selected`: only these rules count; empty: all. Rules that need an injection count only with `injects`.
     """
     able = [rule for rule in rules_that_fire(component) if injects or not needs_injections(rule)]
     possible = [rule for rule in able if _possible(rule, pinned)]
@@ -74,7 +74,7 @@ def _possible(rule: str, pinned: Mapping[str, object]) -> bool:
 
 
 def needs_injections(rule: str) -> bool:
-    """Whether it can fire only at a gate that offers the capability `inject`."""
+    """Whether the rule can fire only at a gate that offers the capability `inject`."""
     where = rules()[rule].where
     return bool(where) and all(INJECT in one.get("capability", ()) for one in where)
 
@@ -84,7 +84,7 @@ def _met(needs: Where, pinned: Mapping[str, object]) -> bool:
 
 
 def _meets(pinned: object, values: tuple[object, ...]) -> bool:
-    """Some value that the option is pinned to (a tuple stands for any of its own) is among those needed."""
+    """Whether the option's pinned value, or one of a tuple of values, is among those that a rule needs."""
     given = pinned if isinstance(pinned, tuple) else (pinned,)
     return any(value in values or (ANY in values and value is not None) for value in given)
 

@@ -1,4 +1,4 @@
-"""The index of rules as the suite cites it: titles for stories, sentences and sources for `explain`."""
+"""Reads the index of rules: a rule by its ID, with its title, sentence and source."""
 
 import difflib
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
 """Where a rule stands: in the TLA+ modules, in the model, in the implementation, in the tests.
 
-The sources are read as they are installed. The tests stand in a checkout only; elsewhere the answer says so.
+This module reads the installed sources. Only a checkout has the tests; elsewhere a sentence replaces their
+places.
 """
 
 import ast
@@ -12,7 +13,7 @@ from pathlib import Path
 
 
 def places(rule_id: str) -> dict[str, list[str]]:
-    """For spec, model, impl and tests the places that name the rule, as `file:line  what`."""
+    """The places that name the rule, as `file:line  what`, by `spec`, `model`, `impl` and `tests`."""
     tests = Path(str(resources.files("conformance"))).parent / "tests"
     return {
         "spec": list(_in_tla(rule_id)),
@@ -76,11 +77,11 @@ def _definitions(rule_id: str, name: str, text: str) -> Iterator[str]:
 
 
 def _names(line: str, rule_id: str) -> bool:
-    """The line names the rule, or a range of rules around it, as `ALIGN-01 to ALIGN-19`."""
+    """Whether the line names the rule, or a range that includes it, such as `ALIGN-01 to ALIGN-19`."""
     if rule_id in line:
         return True
     family, number = rule_id.rsplit("-", 1)
-    if f"{family}-" not in line:  # as most lines: no pattern is tried on them
+    if f"{family}-" not in line:  # true of most lines, and faster than the search
         return False
     ranges = re.findall(rf"\b{family}-(\d\d) to {family}-(\d\d)\b", line)
     return any(int(first) <= int(number) <= int(last) for first, last in ranges)

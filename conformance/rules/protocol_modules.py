@@ -32,7 +32,7 @@ def protocol_files(component: str) -> tuple[Path, ...]:
 
 
 def all_protocol_files() -> Iterator[Path]:
-    """The protocol files of every component, after what all of them share."""
+    """The protocol files of every component, after the files that all components share."""
     yield _root() / "events.py"
     yield _root() / "steps.py"
     for component in components():

@@ -13,9 +13,10 @@ class SelectionError(InputError):
 
 
 def selected_rules(rules: Sequence[str], components: Sequence[str]) -> frozenset[str]:
-    """The IDs of the rules, which have to fire at one of the components (none named: any).
+    """The IDs of the chosen rules. Each must be able to fire at one of `components` (empty: at any).
 
-    Raises UnknownRuleError, and SelectionError for a rule that fires nowhere or a component that fires none.
+    Raises UnknownRuleError for an unknown ID, and SelectionError for a rule that can fire at none of the
+    components or a component that can fire none of the rules.
     """
     selected = frozenset(rule(name).id for name in rules)
     for name in sorted(selected):
@@ -29,7 +30,7 @@ def selected_rules(rules: Sequence[str], components: Sequence[str]) -> frozenset
 
 
 def components_of(selected: Collection[str], components: Sequence[str]) -> list[str]:
-    """The components at which one of the rules fires; all if there are no rules."""
+    """Those of `components` at which one of the selected rules can fire; all if no rule is selected."""
     return [one for one in components if not selected or set(selected).intersection(rules_that_fire(one))]
 
 

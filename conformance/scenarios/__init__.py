@@ -1,1 +1,1 @@
-"""One sequence in every generation, side by side."""
+"""The page that shows the answers of every generation to the same sequence of events, side by side."""

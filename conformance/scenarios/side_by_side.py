@@ -1,7 +1,7 @@
-"""One sequence, every generation: a page that is made from runs of the model and of released Flinks.
+"""Makes a page of the answers of every generation to the same events, from runs of the model and of Flink.
 
-Generations that answer alike share a column. A release stands under its column only if it was run and
-gave the very answers of the model; where it did not, the page says so.
+Generations with equal answers share a column. The page lists a release under a column only if the release
+itself was run and gave exactly these answers; if an answer differed, the page states it.
 """
 
 import ast
@@ -43,7 +43,7 @@ class ScenarioError(ValueError):
 
 
 class Scenario(NamedTuple):
-    """One sequence and the reason for what differs."""
+    """One sequence of events, and the reason for the different answers."""
 
     name: str
     why: str
@@ -51,11 +51,11 @@ class Scenario(NamedTuple):
     events: tuple[Wire, ...]
     component: str = "gate"
     opening: tuple[Wire, ...] = ()
-    """Events before them, whose answers are not shown."""
+    """Events before the sequence, whose answers are not shown."""
 
     @property
     def profiles(self) -> Mapping[str, str]:
-        """The generations of the component: how each is called on the page, by its name on the wire."""
+        """The generations of the component: the name on the page, by the name in the adapter protocol."""
         if self.component == "gate":
             return {name: profile.releases for name, profile in PROFILES.items()}
         return {name: name for name in COORDINATOR_PROFILES}
@@ -79,7 +79,7 @@ class Driven(NamedTuple):
     adapter: Adapter
 
     def generation(self, component: str) -> str:
-        """The profile of this component of it."""
+        """The profile of the release for this component, a gate or a coordinator."""
         return self.profile if component == "gate" else self.coordinator
 
 
@@ -100,7 +100,10 @@ def _scenario(row: dict[str, Any]) -> Scenario:
 
 
 def event_of(text: str) -> Wire:
-    """`barrier channel=0 checkpoint=1` as an event of the wire; values are JSON. Raises ScenarioError."""
+    """The wire event of a text such as `barrier channel=0 checkpoint=1`; values are JSON.
+
+    Raises ScenarioError if a value is no JSON.
+    """
     try:
         return transcripts.event_of(text)
     except ValueError as wrong:
@@ -108,7 +111,7 @@ def event_of(text: str) -> Wire:
 
 
 def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
-    """The whole page in Markdown. One release after the other is driven through all scenarios."""
+    """The whole page in Markdown. Each release in turn is driven through all scenarios."""
     seen: dict[str, list[Seen | None]] = {scenario.name: [] for scenario in scenarios()}
     for release in driven:
         say(f"Flink {release.version}")
@@ -129,7 +132,7 @@ def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
 
 
 def answers(scenario: Scenario, profile: str) -> tuple[str, ...] | None:
-    """The answers of the model of a generation to each event; None if the generation has no such mode."""
+    """The model's answer to each event in a generation; None if the generation lacks the scenario's mode."""
     try:
         oracle = Oracle(scenario.component, {**scenario.config, "profile": profile})
         edges = oracle.transcript((*scenario.opening, *scenario.events))[len(scenario.opening) :]
@@ -186,7 +189,7 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
 
 
 def _switches() -> str:
-    """Every switch of a gate with its sentence and the generations in which it is on."""
+    """The section with every switch of a gate, its sentence, and the generations in which it is on."""
     labels = {one: one.releases for one in PROFILES.values()}
     driven = {version: PROFILES[one.profile] for version, one in releases().items()}
     lines = ["## The switches of a gate", "", _BOTH_SIDES, "", *_table(labels, NEWEST, driven)]
@@ -275,7 +278,7 @@ _BOTH_SIDES = (
 
 
 def _table(labels: Mapping[Any, str], newest: object, driven: Mapping[str, object]) -> list[str]:
-    """The switches. `labels`: how each profile is called; `driven`: that of each driven release, in order."""
+    """The table of switches. `labels`: the name of each profile; `driven`: the profile of each release."""
     lines = [_row(["switch", "on", "seen", "what it means"]), _row(["---"] * 4)]
     for name, meaning in _sentences(newest).items():
         on = [label for one, label in labels.items() if getattr(one, name)]

@@ -20,13 +20,13 @@ MEANING = {
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """Each page with its path below the folder of the documentation."""
+    """Yields each page: its path below `docs/`, and its Markdown."""
     yield PATH, commands_page()
     yield CODES, codes_page()
 
 
 def commands_page() -> str:
-    """Every command with its help, in the order of the alphabet."""
+    """The page with the help of every command, in alphabetical order."""
     parts = [
         "# Commands\n",
         "The `--help` text of each command. `barrierspec` is the program of the package; in a checkout it is "
@@ -58,7 +58,7 @@ def codes_page() -> str:
 
 
 def options_table(name: str) -> str:
-    """The options of one command but --help, as a Markdown table, made from its definition."""
+    """A Markdown table of the options of one command, without --help, made from its definition."""
     command = barrierspec.get_command(_context(("barrierspec",), barrierspec), name)
     assert command is not None
     with _context(("barrierspec", name), command) as context:

@@ -1,6 +1,6 @@
 """The functions that mkdocs calls while it builds the site (`mkdocs.yml`). No other module uses mkdocs.
 
-The pages that are made are added to the files; README is the first page and CHANGELOG one of the reference.
+They add the generated pages to the files of the site. README is the first page, CHANGELOG a reference page.
 """
 
 import re
@@ -21,14 +21,14 @@ from conformance.site.links import linked
 from spec.rules import load_rules
 
 FROM_THE_ROOT = {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}
-"""Pages that stand outside of the folder of the documentation."""
+"""Pages of the site whose files are outside of `docs/`: their path in the site, and their file."""
 _TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 _LOADED = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"?(?:https?:)?//[^>]*>")
 """References that a browser would fetch from another server."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the rules into the navigation, and teach Pygments TLA+."""
+    """Put the pages of rules into the navigation, and register the lexer of TLA+ with Pygments."""
     tla_lexer.register()
     for section in config.nav or ():
         for entry in section.get("Reference", ()):
@@ -49,13 +49,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make links of the names of pages and rules."""
+    """Return the Markdown of a page with links in place of the names of pages and rules."""
     del config
     return linked(markdown, page.file.src_uri, _titles(files), _rules())
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Refuse a page that loads something from elsewhere. Raises PluginError."""
+    """Return the page unchanged. Raises PluginError if it loads a file from another server."""
     del config
     if loaded := _LOADED.search(output):
         raise PluginError(

@@ -1,9 +1,8 @@
-"""Pages as they stand in a checkout, for the site: what they name in words becomes a link.
+"""Turns the names of pages and rules in a page of the checkout into links of the site.
 
-In a checkout a page names another as `docs/verify/vectors.md`, and a rule by its ID alone; both can be read
-there as they are. Here the first becomes a link with the title of the page, the second one to the page of the
-rule.
-Fenced blocks stay as they are, without the comments above them, by which the tests know how to play them.
+In a checkout a page names another page by its path, as `docs/verify/vectors.md`, and a rule by its ID. On the
+site, the path becomes a link with the title of that page, and the ID a link to the page of the rule.
+Fenced blocks do not change. The comments above them are removed: they tell the tests how to run a block.
 """
 
 import posixpath
@@ -21,10 +20,10 @@ _RULE = re.compile(rf"(?<![\w/.#-])({'|'.join(FAMILIES)})-(\d\d)\b(?!\])")
 
 
 def linked(text: str, own: str, titles: Mapping[str, str], rules: frozenset[str]) -> str:
-    """The text of the page `own` with its links.
+    """The Markdown `text` of the page `own` with links.
 
-    `titles`: the titles of the pages, by path below the folder of the documentation. A page that is named and
-    is not there becomes a link all the same, for mkdocs to refuse it.
+    `titles`: the titles of the pages, by path below `docs/`. The name of a missing page becomes a link too,
+    so that mkdocs reports it. `rules`: the IDs that have a page.
     """
     here = posixpath.dirname(own)
 
@@ -59,13 +58,13 @@ def linked(text: str, own: str, titles: Mapping[str, str], rules: frozenset[str]
 
 
 def _lines(text: str, rule: Callable[[re.Match[str]], str]) -> Iterator[str]:
-    """Rules in headings stay words: a heading is no link."""
+    """The lines with `rule` applied to each rule ID. Headings do not change: a heading is no link."""
     for line in text.splitlines(keepends=True):
         yield line if line.startswith("#") else _RULE.sub(rule, line)
 
 
 def deepened(text: str) -> str:
-    """What belongs to an item of a list stands four columns in, as Python's Markdown wants it, not two."""
+    """The text with the lines of list items indented by four columns, as Python's Markdown needs, not two."""
     done, in_list, fenced = [], False, False
     for line in text.splitlines(keepends=True):
         if line.startswith("```"):

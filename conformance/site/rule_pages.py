@@ -1,4 +1,4 @@
-"""The page of a rule, and the index of them, in Markdown; all of it read where it stands."""
+"""The page of each rule and the index of rules, in Markdown, made from the index and the sources."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +24,11 @@ from spec.rules import FAMILIES, Rule, load_rules
 FOLDER = "reference/rules"
 _mutants = cache(load_catalogue)
 STEPS = 3
-"""Steps of each language that are shown; the others are named."""
+"""Maximum number of steps in each language that a page quotes; it names the others."""
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
-    """Each page with its path below the folder of the documentation. `root`: the folder of the checkout."""
+    """Yields each page: its path below `docs/`, and its Markdown. `root`: the folder of the checkout."""
     rules = load_rules()
     yield f"{FOLDER}/index.md", index_page(rules)
     for rule in rules:
@@ -36,7 +36,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def index_page(rules: Sequence[Rule]) -> str:
-    """Every rule with its sentence, by family."""
+    """The index page: every rule with its sentence, by family."""
     return _environment().get_template("rules.md.jinja").render(rules=rules)
 
 
@@ -46,7 +46,7 @@ def _families(rules: Sequence[Rule]) -> list[tuple[str, list[Rule]]]:
 
 
 def navigation() -> dict[str, list[str]]:
-    """The pages of the rules for the navigation, by family; their order is that of previous and next."""
+    """The paths of the rule pages, by family, in the order of the links to the previous and next page."""
     return {family: [f"{FOLDER}/{one.id}.md" for one in some] for family, some in _families(load_rules())}
 
 
@@ -74,7 +74,7 @@ def rule_page(rule: Rule, root: Path) -> str:
 
 @cache
 def _environment() -> Environment:
-    """The templates of Markdown with what they call."""
+    """The environment of the Markdown templates, with the functions that they call."""
     loader = PackageLoader("conformance.site", "")
     environment = Environment(loader=loader, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.globals.update(
@@ -91,7 +91,7 @@ def _environment() -> Environment:
 
 @cache
 def _side_by_side(root: Path) -> tuple[tuple[str, str], ...]:
-    """The sections of the page on generations: heading and text."""
+    """Heading and text of each section of `docs/reference/generations.md`."""
     page = (root / "docs/reference/generations.md").read_text(encoding="utf-8")
     return tuple((one.splitlines()[0], one) for one in page.split("\n## ")[1:])
 
@@ -115,7 +115,7 @@ class Contrast(NamedTuple):
 
 
 def contrasts(scene: Scene) -> list[Contrast]:
-    """Where the effects of a generation differ, and how: the oldest first; of the scene's own none."""
+    """One contrast for each generation whose effects differ from those of the scene, oldest first."""
     found = (_contrast(scene, profile) for profile in _profiles()[scene.component])
     return [one for one in found if one is not None]
 

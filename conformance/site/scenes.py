@@ -1,8 +1,8 @@
-"""Golden transcripts as scenes: each event with its effects and the state that can be observed after it.
+"""Golden transcripts as scenes: each event with its effects and the observable state after it.
 
-They stand in a checkout under `tests/transcripts`, in the form that the tests write: comments, the component
-with its configuration, and blocks of events, `----`, and the answer. The model plays the events again, since
-a block may have several and shows only what is observable after the last.
+The tests write these transcripts to `tests/transcripts` of a checkout. A file has comments, the component
+with its configuration, and blocks: events, `----`, and the answer. The model plays the events again, because
+a block may have several events and shows only the state after the last.
 """
 
 import json
@@ -22,11 +22,11 @@ class Scene(NamedTuple):
     """One transcript, played."""
 
     file: str
-    """The path, from the root of the project."""
+    """The path of the transcript, from the root of the project."""
     about: str
-    """Its first line, in words."""
+    """The words of its first line."""
     names: tuple[str, ...]
-    """The rules that it is there to show."""
+    """The rules that its first line names: those that the transcript is written to show."""
     fired: frozenset[str]
     """The rules that fire in it."""
     component: str
@@ -44,7 +44,7 @@ def scenes(root: Path) -> tuple[Scene, ...]:
 
 
 def scene_of(rule_id: str, root: Path) -> Scene | None:
-    """The shortest scene that is there to show the rule, else one where it fires; None if none does."""
+    """The shortest scene that names the rule, else the shortest in which it fires; None if there is none."""
     showing = [one for one in scenes(root) if rule_id in one.names]
     firing = [one for one in scenes(root) if rule_id in one.fired]
     return min(showing or firing, key=lambda one: len(one.steps), default=None)
@@ -75,12 +75,12 @@ def _scene(path: Path, root: Path) -> Scene:
 
 
 def event_of(line: str) -> Wire:
-    """`barrier channel=0 checkpoint=5` as an event. Raises ValueError if a value is no JSON."""
+    """The event of a line such as `barrier channel=0`. Raises ValueError if a value is no JSON."""
     kind, fields = _spoken(line)
     return {"kind": kind, **fields}
 
 
 def _spoken(line: str) -> tuple[str, dict[str, Any]]:
-    """`barrier channel=0 checkpoint=5` as a kind and its fields."""
+    """The kind and the fields of a line such as `barrier channel=0 checkpoint=5`."""
     kind, *pairs = line.split(" ")
     return kind, {name: json.loads(value) for name, _, value in (pair.partition("=") for pair in pairs)}

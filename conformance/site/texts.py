@@ -17,11 +17,11 @@ from spec.modules import definitions, module_files, module_path, module_text
 from spec.rules import Rule
 
 _RULED = re.compile(r"^(?:-{10,}|={10,}|-+ MODULE .*)$", re.MULTILINE)
-"""The separators of a module: lines, its head and its end."""
+"""The separator lines of a TLA+ module, with its first and its last line."""
 
 
 class Excerpt(NamedTuple):
-    """Some lines of a source."""
+    """Consecutive lines of a source file."""
 
     file: str
     """The path, from the root of the project."""
@@ -44,27 +44,27 @@ def operator(rule: Rule) -> Excerpt:
 
 
 def properties(rule: Rule) -> list[Excerpt]:
-    """The Python predicates that state it, as they are written; none where only TLC checks it.
+    """The sources of the Python predicates that state the rule; empty if only TLC checks it.
 
-    Frames of events are tables, and left out.
+    The frames of events are left out, because they are tables and not functions.
     """
     stated = [known for known in PROPERTIES if known.rule == rule.id and not known.is_frame]
     return list(dict.fromkeys(_source_of(known.holds) for known in stated))
 
 
 def spec_steps(rule: Rule) -> list[Excerpt]:
-    """The definitions of the protocol in TLA+ that cite it: those above the models."""
+    """The TLA+ definitions that cite the rule, from modules of the protocol; closed models are left out."""
     cites = re.compile(rf"\b{rule.id}\b|\b{rule.definition()}\b")
     return [one for module in _modules() for one in _tla(module).values() if cites.search(one.text)]
 
 
 def model_steps(rule: Rule) -> list[Excerpt]:
-    """The functions of the protocol that cite it; of functions in functions the inner."""
+    """The functions of the model's protocol that cite the rule; of nested functions only the innermost."""
     return [one for one in _protocol_functions() if rule.id in one.text]
 
 
 def implementation(rule: Rule) -> list[Excerpt]:
-    """The functions of `impl/` that cite it."""
+    """The functions of `impl/` that cite the rule; of nested functions only the innermost."""
     return [one for one in _functions("impl", "**/*.py") if rule.id in one.text]
 
 
@@ -101,7 +101,7 @@ def _tla(module: str) -> dict[str, Excerpt]:
 
 
 def _comment_above(lines: list[str], line: int) -> int:
-    """The number of the first line of the comment that stands right above this line, else its own."""
+    """The number of the first line of the comment directly above this line; without one, `line`."""
     while line > 1 and line - 2 < len(lines) and re.fullmatch(r"\(\*.*\*\)", lines[line - 2].strip()):
         line -= 1
     return line
@@ -127,7 +127,7 @@ def _functions_of(path: Path, root: Path) -> Iterator[Excerpt]:
 
 
 def _innermost(tree: ast.AST) -> Iterator[ast.FunctionDef]:
-    """Functions that hold no further function."""
+    """The functions in which no other function is defined."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             inner = (one for one in ast.walk(node) if one is not node)

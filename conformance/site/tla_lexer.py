@@ -47,7 +47,7 @@ class TlaLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
 
 
 def register() -> None:
-    """Let Pygments find the lexer by its name, as it finds its own."""
+    """Register the lexer, so that Pygments finds it by its name."""
     lexers.LEXERS[TlaLexer.__name__] = (
         __name__,
         TlaLexer.name,

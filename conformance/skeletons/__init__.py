@@ -27,7 +27,7 @@ COMMON = {
 
 
 class ExistsError(InputError):
-    """A file that would be written exists; the message says which, and what to do."""
+    """A file of the skeleton exists already; the message says which, and what to do."""
 
 
 class Skeleton(NamedTuple):
@@ -35,7 +35,7 @@ class Skeleton(NamedTuple):
 
     files: Mapping[str, str]
     build: str | None
-    """Compiles the adapter; None if it runs as it is."""
+    """The command that compiles the adapter; None if it runs without compilation."""
     smoke: str
     conform: str
 
@@ -73,7 +73,7 @@ def skeleton(language: str, requirement: str | None = None) -> Skeleton:
         **made._asdict(),
         "version": own_version(),
         "requirement": requirement,
-        # pre-commit installs in a folder of its own, where a relative path names nothing
+        # pre-commit installs in its own folder, where a relative path finds nothing
         "is_in_repository": requirement.endswith(".whl") and not re.match(r"/|[^ ]+://|.* @ ", requirement),
         "bash": lambda line: f"bash -c {shlex.quote(f'{made.build} && {line}')}" if made.build else line,
     }

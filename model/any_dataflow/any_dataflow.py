@@ -225,7 +225,7 @@ class AnyDataflow(Structure):
     # tasks that finish
 
     def is_delivered_with(self, job: Job, channel: Place) -> bool:
-        """If the end of this channel arrives, a snapshot is due."""
+        """Whether a snapshot is due when the end of this channel arrives."""
         reader = self.channels[channel][1]
         state = job.tasks[reader - 1]
         delivered = state.arrived | state.ended | {channel}

@@ -19,7 +19,7 @@ class Bounds(NamedTuple):
     slow: frozenset[int] = frozenset()
     """Tasks whose snapshots take time."""
     ends: bool = False
-    """Inputs end, and tasks finish."""
+    """Whether inputs end, so that tasks finish."""
     unaligned: frozenset[int] = frozenset()
     """Checkpoints whose barriers overtake records. Then all tasks are slow, and one checkpoint is pending."""
     stops: frozenset[int] = frozenset()

@@ -79,7 +79,7 @@ def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
 
 
 def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
-    """The actions that are possible now. `Ended` only if no step is needed. No action means a deadlock."""
+    """The actions that are possible now, with `Ended` if no step is needed. No action means a deadlock."""
     if not job.up:
         yield Do("Restore")
     for task in dataflow.tasks if job.up else ():

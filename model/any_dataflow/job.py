@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 Channel = tuple[int, int]
 """A channel: the task that sends and the task that reads."""
 History = tuple[Any, ...]
-"""The history of a task: the numbers that it has read, or pairs of a channel's number and a record.
+"""The history of a task: what it has read, as numbers (a source), or as pairs of a channel and a record.
 
 A record is the history of its sender.
 """

@@ -1,4 +1,4 @@
-"""The subtasks of an execution attempt: which tasks are key groups of one operator, and their subtasks.
+"""The subtasks of an execution attempt: the tasks that are key groups of one operator, and their subtasks.
 
 The tasks of one level are the key groups of one operator, or the splits of one source. The sinks of a level
 form a separate operator. A subtask holds a range of key groups. An attempt may have another parallelism than

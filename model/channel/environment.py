@@ -114,7 +114,7 @@ def closed_exchange(
 
 
 def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
-    """Other channels deliver barriers, and the gate prioritises an announced barrier at once."""
+    """The events of the receiver: another channel begins its snapshot, or it gives up, or prioritises."""
     for later in range(state.begun + 1, ids + 1):
         yield "BeginBefore", BeginPersisting(later)
     if state.begun > 0 and state.checkpoints[state.begun - 1].receiver == OPEN:

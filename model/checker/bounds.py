@@ -66,7 +66,7 @@ def bounded_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> Bounded:
-    """The bounds of `closed_gate`: the gate counts a barrier at most as often as there are channels."""
+    """`closed_gate` with its bounds: the gate counts a barrier at most as often as there are channels."""
     closed = closed_gate(
         channels,
         ids,
@@ -90,19 +90,19 @@ def bounded_gate(
 
 
 def channels_of_gate(channels: int) -> Symmetry:
-    """The channels of a gate closed by `closed_gate`."""
+    """The symmetry of the channels of `closed_gate`."""
     return Symmetry(("blocked", "closed", "environment"), channels)
 
 
 def tasks_of_coordinator(tasks: int) -> Symmetry:
-    """The tasks of `closed_coordinator` except the source, the only one that fails and restarts."""
+    """The symmetry of the tasks of `closed_coordinator`, without the source: only it fails and restarts."""
     of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unreported")
     of_pending = ("tasks", "acknowledged", "states")
     return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)
 
 
 def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain: int = 1) -> Bounded:
-    """The bounds of `closed_coordinator`: time ends at 2, and a checkpoint expires 2 after its start."""
+    """`closed_coordinator` with its bounds: time ends at 2 ms, a checkpoint expires 2 ms after its start."""
     id_or_none = (-1, ids)
     return Bounded(
         closed_coordinator(tasks, ids, max_concurrent=max_concurrent, retain=retain),

@@ -56,7 +56,7 @@ class ClosedModel(NamedTuple):
 
 
 def forgetting(closed: ClosedModel, *fields: str) -> ClosedModel:
-    """The closed model whose states have no memory in these fields, which decide nothing."""
+    """The closed model in whose states these fields always have their initial value; they decide no step."""
 
     def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
         taken = closed.step(state, event)

@@ -1,8 +1,8 @@
 """The comparison of two versions of a step function: a proof for every id, or the shortest run that differs.
 
 *Equivalence* is by simulation: from any two states that differ only in their version, one event has the same
-outcome and leads to two states that again differ only in their version. *Distinction* explores both closed
-models side by side, breadth first, on the events that both permit.
+outcome and leads to two states that again differ only in their version. `alike` proves this.
+`shortest_difference` explores both closed models side by side, breadth first, on the events that both permit.
 """
 
 from collections import deque
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
     left: Case
     right: Case
     assume: tuple[z3.BoolRef, ...]
-    """Conditions on the state, in addition to the promises of the left case."""
+    """Conditions on the state, in addition to the assumptions of the left case."""
 
 
 class Difference(NamedTuple):
@@ -51,7 +51,10 @@ class Verdict(NamedTuple):
 
 
 def alike(pairs: Iterable[Pair], outcome: Outcome, project: Project) -> Verdict:
-    """Proves that every pair has equal outcomes and equal projections, for every value of every symbol."""
+    """Tries to prove that each pair has equal outcomes and projections, for every value of every symbol.
+
+    The verdict has the first difference that z3 finds, or None. Raises UndecidedError if z3 gives no answer.
+    """
     count = 0
     for pair in pairs:
         solver = solver_with(*pair.assume, *pair.left.assumptions)

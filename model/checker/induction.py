@@ -22,7 +22,7 @@ class Size(NamedTuple):
     """The sizes of one component at which its rules are proved."""
 
     parts: Mapping[str, Callable[[Any], int]]
-    """The numbers of a state, by their name in the plural."""
+    """Functions that count the parts of a state, by the name of the part in the plural."""
     at_most: Mapping[str, int]
     """Bounds on the parts that have none in the protocol. The step that exceeds a bound is the last one."""
     new: Callable[[Any], Any]
@@ -34,7 +34,7 @@ class Size(NamedTuple):
     sends: Callable[[Any, Any], bool] = lambda _state, _event: True
     """Whether the environment may send this event in that state."""
     beyond: bool = False
-    """The report mentions further cases outside the induction, whose rules hold for one step."""
+    """Whether further cases are outside the induction: their rules hold for one step. Reports say so."""
 
     def text(self, states: Iterable[Any]) -> str:
         """The numbers of these states, by generation if the numbers differ."""
@@ -97,7 +97,7 @@ def gaps_of(
 
 
 def open_shapes(starts: Shapes, afters: Shapes) -> Iterator[str]:
-    """The structures after a step in which no case starts."""
+    """The shapes in which a step ends and no case starts."""
     known: dict[tuple[str, str], list[tuple[object, ...]]] = {}
     for component, (structure, leaves) in starts:
         known.setdefault((component, structure), []).append(leaves)
@@ -111,7 +111,7 @@ def _fits(leaves: tuple[object, ...], begun: tuple[object, ...]) -> bool:
 
 
 def _is_covered(leaf: object, begun: object) -> bool:
-    """A symbol covers a symbol and every constant of its kind. A constant covers only itself."""
+    """Whether `begun` covers `leaf`. A symbol covers symbols and constants of its kind, a constant itself."""
     if leaf == begun:
         return True
     kind = leaf[0] if isinstance(leaf, tuple) else None

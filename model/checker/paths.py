@@ -1,9 +1,9 @@
 """Follows a function along every feasible path, depth first.
 
 A function runs on symbols (`model.checker.symbolic`). When it tests a term and both truth values are
-feasible, the run forks. An answer that follows from earlier decisions is no decision. The results of the
-solver are stored for each sequence of decisions, so that other functions on the same ground need no further
-queries.
+feasible, the run forks: this is a decision. If earlier decisions imply the truth value, no fork is needed.
+The *ground* of a run is the set of assertions of its solver. It stores the results of queries for each set of
+decisions, so that other functions on the same ground need no further queries.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ class UndecidedError(RuntimeError):
 
 
 def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
-    """The assertions of the solver and the conditions have a solution.
+    """Whether the assertions of the solver and the conditions have a solution.
 
     Raises UndecidedError if z3 cannot decide.
     """
@@ -48,7 +48,7 @@ class Question(NamedTuple):
     key: int
     """The identity of the term."""
     truth: bool
-    """The condition is the term, and not its negation."""
+    """Whether the condition is the term, and not its negation."""
 
 
 def question(condition: z3.BoolRef) -> Question:
@@ -71,7 +71,7 @@ class Path(NamedTuple, Generic[Result]):
     tested: tuple[tuple[z3.BoolRef, bool], ...]
     """Each tested term, with its truth on this path."""
     decided: tuple[z3.BoolRef, ...]
-    """The answers that do not follow from the ground and from others; on the ground they imply the rest."""
+    """The decisions: the answers that others do not imply. On the ground they imply all other answers."""
     answers: Answers
     """All terms whose truth is known at its end."""
     solution: z3.ModelRef | None
@@ -118,7 +118,10 @@ class Ground:
         self._held: list[z3.BoolRef] = []
 
     def permits(self, *conditions: z3.BoolRef) -> bool:
-        """The assertions and the conditions have a solution, as far as known. Raises UndecidedError."""
+        """Whether the assertions and the conditions have a solution.
+
+        If z3 cannot decide, the result is true on a lenient ground. Any other ground raises UndecidedError.
+        """
         answer = self.solver.check(*conditions)
         if answer == z3.unknown and not self.is_lenient:
             raise UndecidedError(f"z3 could not decide {conditions}: {self.solver.reason_unknown()}")
@@ -179,7 +182,10 @@ class _Run:
         return answer is truth
 
     def _find_out(self, term: z3.BoolRef, key: int, preferred: bool) -> bool:
-        """The implied answer; or the preferred one of two, and the other one remains open."""
+        """The implied answer. If both are feasible, the next one of the prefix, or else the preferred one.
+
+        An answer beyond the prefix leaves the other answer open, for a later run.
+        """
         if key not in self.place.open:
             only = self._only_answer(term, key)
             if only is not None:
@@ -200,7 +206,7 @@ class _Run:
         return choice
 
     def _only_answer(self, term: z3.BoolRef, key: int) -> bool | None:
-        """The implied answer, or None if both are feasible; then a solution of each is known, if of any."""
+        """The implied answer; None if both are feasible. The ground then keeps a known solution of each."""
         ground, place = self.ground, self.place
         ground.go_to(self.decided)
         if place.solution is None:

@@ -68,7 +68,7 @@ class Report(NamedTuple):
     proved: frozenset[str]
     """The rules of which every property holds in every case."""
     mattered: frozenset[Key]
-    """The properties that reject a wrong result of some step. The proof of any other one may be vacuous."""
+    """The properties that reject a wrong result of some step. The proofs of all others may be vacuous."""
     refutations: tuple[Refutation, ...]
     cases: int
     """Number of cases that the invariants and the environment permit."""
@@ -91,7 +91,7 @@ TRIES = 4
 
 
 class Assumed(dict[str, tuple[z3.BoolRef, ...]]):
-    """The invariants of a shape as terms, by the text of the shape, and of a part by that of the part."""
+    """The invariants of shapes and of their parts, as terms; the key is the text of the shape or part."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,7 +189,7 @@ def pattern_of(state: Any) -> Pattern:  # noqa: ANN401
 
 
 def has_failed(state: Any) -> bool:  # noqa: ANN401
-    """The task of the state, or of a part of it, has failed."""
+    """Whether the task of the state, or of a part of the state, has failed."""
     if not isinstance(state, tuple):
         return False
     return getattr(state, "failed", False) is True or any(map(has_failed, state))
@@ -259,9 +259,9 @@ def fields_read(watched: Watched) -> frozenset[str]:
 
 
 def is_as_before(before: Any, after: Any, read: frozenset[str] | None) -> bool:  # noqa: ANN401
-    """All fields that a state property reads are the same objects: it holds as it did before the step.
+    """Whether all fields that a state property reads are the same objects before and after the step.
 
-    The property is deterministic, and the invariants state that it held before the step.
+    The property then holds after the step: it is deterministic, and the invariants state that it held before.
     """
     return read is not None and all(getattr(before, name) is getattr(after, name) for name in read)
 
@@ -274,9 +274,9 @@ def examine(
     every: bool,
     mattering: set[Key],
 ) -> None:
-    """Adds to `mattering` the properties that reject a wrong result of a solution of this path.
+    """Adds to `mattering` the properties that reject a wrong result of the step in a solution of the path.
 
-    `every`: also try properties whose rule the step does not name, with fewer wrong results.
+    `every`: also tries properties whose rule the step does not name, some of them with fewer wrong results.
     """
     named, solution = path.result.rules, path.solution if path.solution is not None else ground.start.solution
     untried = [found for found in known if (every or found.rule in named) and key_of(found) not in mattering]

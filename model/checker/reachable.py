@@ -1,10 +1,10 @@
 """Proves which paths of a step function no run takes, by an inductive set of abstract states that z3 closes.
 
-A path's guard may have solutions that the invariants permit and the protocol never reaches. An abstract state
-is the truth of each predicate of a state: its booleans, and the conditions of guards on the state alone. The
-exploration gives the abstract states of reachable states. z3 adds each one that a step from a known one can
-lead to, until no step leads out. The start is among them, so every run stays inside, for all ids and times. A
-path whose guard has no solution there is taken by no run.
+The guard of a path may have solutions that the invariants permit and the protocol never reaches. An abstract
+state is the truth of each predicate of a state: its booleans, and the conditions of guards on the state
+alone. The set of abstract states begins with those of the explored states. z3 adds each abstract state to
+which a step from the set leads, until no step leads out of it. The set contains the initial state, so every
+run stays in it, for all ids and times. If a guard has no solution in the set, no run takes its path.
 
 The proof covers the shapes of the cases. If a step leads to a shape that no case has, such as one more
 tracked checkpoint, it proves nothing.
@@ -31,7 +31,7 @@ CONNECTIVES = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 def never_taken(
     relations: Sequence[Relation], states: Iterable[Any], left: Sequence[set[int]]
 ) -> list[set[int]]:
-    """The paths in `left`, by relation, that no run takes; `states`: all states that were seen."""
+    """By relation: the paths in `left` that no run takes. `states`: all explored states."""
     shapes: dict[str, _Shape] = {}
     for relation in relations:
         shapes.setdefault(repr(relation.case.state), _Shape(relation)).relations.append(relation)
@@ -56,7 +56,7 @@ def never_taken(
 
 
 def _tied_to(left: Sequence["_Shape"], shapes: Sequence["_Shape"]) -> set[int]:
-    """The identities of the shapes that steps connect, in either direction, with those that a step leaves."""
+    """The identities of the shapes in `left`, and of all shapes that steps connect with them, either way."""
     found = {id(shape) for shape in left}
     while True:
         more = {id(shape) for shape in shapes if shape.leads_to & found}
@@ -76,7 +76,7 @@ class _Shape:
         self.relations: list[Relation] = []
         self.known: set[Abstract] = set()
         self.is_left = False
-        """A step leads to a shape that no case has, or to too many abstract states."""
+        """Whether a step leads to a shape that no case has, or the shape has too many abstract states."""
         self.leads_to: set[int] = set()
         self._predicates: list[z3.BoolRef] = []
         self._codes: list[CodeType] = []
@@ -167,7 +167,7 @@ class _Shape:
         return self._not_there[abstract]
 
     def allows(self, relation: Relation, path: int) -> bool:
-        """The guard has a solution in a known abstract state."""
+        """Whether the guard of the path has a solution in a known abstract state."""
         return satisfiable(self._inside(), *relation.case.assumptions, *relation.conditions[path])
 
     def _inside(self) -> z3.Solver:

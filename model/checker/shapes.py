@@ -25,7 +25,7 @@ class UndeclaredError(ValueError):
 
 
 class Field(NamedTuple):
-    """One varying place of a skeleton."""
+    """A place of a skeleton whose value varies within declared bounds."""
 
     path: str
     """The path from the root, elements by position: `state.blocked.0`."""
@@ -49,7 +49,7 @@ class Skeleton(NamedTuple):
 
 
 class Hole(NamedTuple):
-    """The place of a field."""
+    """Marks the place of a field in a skeleton."""
 
     is_bool: bool
     name: str
@@ -104,7 +104,7 @@ def taken_apart(
 
 
 def _settled(value: Value, lowest: int, highest: int, path: str) -> int:
-    """The value as a number; on a path, the run forks for each value it may have."""
+    """The value as a number; on a path, the run forks for each value that a symbol may have."""
     for number in range(lowest, highest + 1):
         if value == number:
             return number

@@ -254,7 +254,7 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
 
 
 def formula(predicate: Callable[[], object], ground: Ground | None = None) -> z3.BoolRef:
-    """A predicate of the model as one z3 term that, on the ground, holds exactly if it returns true."""
+    """A predicate of the model as a z3 term. On the ground, the term holds exactly if the predicate does."""
     accepted = []
     for path in paths(predicate, ground):
         outcome = path.result

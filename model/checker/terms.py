@@ -34,7 +34,7 @@ class Writer(NamedTuple):
 
     names: Mapping[str, str]
     columns: bool
-    """The text is over columns, and not over one state."""
+    """Whether the text is over columns of states, and not over one state."""
 
     def of(self, term: z3.ExprRef) -> str:
         """The text of a term."""

@@ -98,7 +98,7 @@ def _wrong_effects(effects: Effects) -> Iterator[Effects]:
 
 @cache
 def _like(effect: type) -> tuple[Any, ...]:
-    """The other classes of its module with the same fields."""
+    """The other classes of the effect's module that have the same fields."""
     fields_of = getattr(effect, "_fields", ())
     every = vars(import_module(effect.__module__)).values()
     return tuple(one for one in every if getattr(one, "_fields", None) == fields_of and one is not effect)

@@ -149,7 +149,7 @@ class CompletionSteps:
     def fail_to_write(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
         """The metadata cannot be written: the checkpoint is aborted before it is stored (COORD-34).
 
-        One turn follows the abort, and one the completion that has failed.
+        Waiting requests get one turn after the abort, and one after the failed completion.
         """
         coordinator = coordinator._replace(io=coordinator.io._replace(metadata=False))
         unwritten = self.shared_state.unwritten(done)
@@ -188,7 +188,7 @@ class CompletionSteps:
         return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
     def may_be_stored(self, fault: int) -> bool:
-        """The checkpoint may be stored although its addition failed, so its files are kept (COORD-21)."""
+        """Whether the checkpoint may be stored although its addition failed; its files stay (COORD-21)."""
         return fault == MAYBE
 
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -198,19 +198,22 @@ class CompletionSteps:
     # ------------------------------------------------------------ deletions and aborts
 
     def delete(self, coordinator: Coordinator, turns: tuple[bool, ...]) -> Coordinator:
-        """Begins deletions; by deletion: waiting requests get a turn when it ends, which may be at once."""
+        """Begins one deletion for each flag: whether its end gives waiting requests a turn.
+
+        Without slow cleaning, a deletion ends at once.
+        """
         if coordinator.plan.slow_cleaning:
             return coordinator._replace(deletions=(*coordinator.deletions, *turns))
         return owe_turns(coordinator, sum(turns))
 
     def delete_collected(self, coordinator: Coordinator, pending: Pending, turns: int) -> Coordinator:
-        """Begins to delete what an aborted checkpoint has collected, which gives at most one turn."""
+        """Begins to delete the collected state of an aborted checkpoint. The end gives `turns` turns."""
         if coordinator.plan.slow_cleaning and not self.has_deletion(pending):
             return owe_turns(coordinator, turns)
         return self.delete(coordinator, (True,) * turns)
 
     def has_deletion(self, pending: Pending) -> bool:
-        """The deletion of an aborted checkpoint does not end at once: it has collected state."""
+        """Whether an aborted checkpoint has collected state, whose deletion does not end at once."""
         of_tasks = any(state != NO_STATE for state in pending.states) or any(pending.shared)
         return of_tasks or (len(pending.coordinators) > 0 and all(pending.coordinators))
 
@@ -251,7 +254,7 @@ class CompletionSteps:
         return Step(coordinator, emitted, (*rules, "COORD-31"))
 
     def fail_io(self, coordinator: Coordinator, failed: Pending, reported: str) -> Step[Coordinator]:
-        """A start has failed by input or output, which counts. The job's failure has the reported reason."""
+        """Counts a start that failed by input or output. If the job fails, its reason is `reported`."""
         coordinator, emitted, rules = self.count_failure(coordinator, failed, IO_EXCEPTION, by_task=False)
         return Step(coordinator, (FailJob(reported),) if emitted else (), rules)
 
@@ -321,5 +324,5 @@ def pause(coordinator: Coordinator) -> Coordinator:
 
 
 def owe_turns(coordinator: Coordinator, turns: int) -> Coordinator:
-    """Waiting requests get `turns` further turns after this event."""
+    """Waiting requests get `turns` further turns in this event."""
     return coordinator._replace(turns=coordinator.turns + turns)

@@ -129,7 +129,7 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:
-    """The end of the job deletes its checkpoints, because the job has finished or does not retain them."""
+    """Whether the end of the job deletes its checkpoints: it has finished, or does not retain them."""
     if status in (CANCELED, FAILED):
         return not coordinator.plan.retains_on_cancellation
     return status == FINISHED

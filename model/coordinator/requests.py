@@ -34,7 +34,7 @@ def joined(queue: tuple[Request, ...], request: Request) -> tuple[Request, ...]:
 
 
 def precedes(request: Request, other: Request) -> bool:
-    """The request has a higher priority: first savepoints, then forced requests, then not periodic ones."""
+    """Whether the request has a higher priority: savepoints, then forced, then non-periodic requests."""
     if (request.type == CHECKPOINT) != (other.type == CHECKPOINT):
         return other.type == CHECKPOINT
     if request.forced != other.forced:
@@ -43,10 +43,10 @@ def precedes(request: Request, other: Request) -> bool:
 
 
 def has_capacity(queue: tuple[Request, ...]) -> bool:
-    """One more request may join, perhaps in place of a periodic request."""
+    """Whether one more request may join the queue, perhaps in place of a periodic one at its end."""
     return len(queue) < QUEUE_LIMIT or queue[-1].periodic
 
 
 def may_start(head: Request, pending: int, max_concurrent: int) -> bool:
-    """The head of the queue may start without the end of a pending checkpoint (COORD-03)."""
+    """Whether the head of the queue may start beside the `pending` pending checkpoints (COORD-03)."""
     return head.forced or pending < max_concurrent

@@ -116,7 +116,7 @@ class SchedulerSteps(TriggerSteps):
         return Step(coordinator._replace(scheduler=scheduler), effects, ("COORD-26",))
 
     def start_suspends(self, coordinator: Coordinator) -> bool:
-        """A start first suspends all requests and pending checkpoints. True only if the scheduler runs."""
+        """Whether a start first suspends all requests and pending checkpoints: only if the scheduler runs."""
         return coordinator.scheduler.runs
 
     def later_delay(self, plan: Plan) -> int:

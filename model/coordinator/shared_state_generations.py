@@ -18,7 +18,10 @@ class CountsUses(SharedStateSteps):
         return any(use.handle == handle for use in shared.completed)
 
     def unwritten(self, pending: Pending) -> Pending:
-        """Each file is registered before the metadata are written, so it is deleted once."""
+        """The checkpoint with each file only at the first task that has it, so that it is deleted once.
+
+        In these generations a file is registered before the metadata are written.
+        """
         if not any(pending.shared):
             return pending
         seen: tuple[int, ...] = ()

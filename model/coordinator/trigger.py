@@ -123,7 +123,7 @@ class TriggerSteps(CompletionSteps):
         return coordinator.tasks_run
 
     def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
-        """The start is still in progress at the further turns of this event, so these start no request."""
+        """Whether the start lasts through the further turns of this event, which then start no request."""
         return pre_check(coordinator, requested) is None
 
     def start(
@@ -277,7 +277,7 @@ def pre_check(coordinator: Coordinator, requested: Request) -> str | None:
 
 
 def is_awaited(pending: Pending, place: int, is_hook: bool) -> bool:
-    """The operator coordinator or the hook was triggered and has not answered."""
+    """Whether the operator coordinator or the hook was triggered and has not answered."""
     if is_hook:
         return not pending.hooks[place] and all(pending.coordinators)
     return not pending.coordinators[place]

@@ -123,7 +123,7 @@ def notify_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
 
 
 def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
-    """Applies the sink's commits and aborts to the records of its transactions."""
+    """Applies the sink's writes, commits and aborts to the records of its transactions."""
     done = dataflow.sink.committed
     dataflow = dataflow._replace(sink=step.state)
     for effect in step.effects:

@@ -213,7 +213,7 @@ def has_capacity(scope: Scope, channel: Channel) -> bool:
 
 
 def _more(scope: Scope) -> str:
-    """The words for the parts of a scope that are no numbers, for the name of the closed model."""
+    """The text for the optional parts of a scope, for the name of the closed model."""
     savepoints = ", savepoints" if len(scope.types) > 1 else ""
     faults = ", a store that fails" if scope.faults else ""
     replaced = ", a coordinator that is replaced" if scope.takes_coordinator else ""

@@ -78,7 +78,7 @@ class FirstDecides(CountsBarriers):
         return super().count(begun, channel, options, blocks=blocks)
 
     def disagrees(self, gate: UnalignedGate, channel: int, options: Options) -> bool:
-        """The barrier differs in kind from the first one, or an earlier barrier has blocked its channel."""
+        """Whether the barrier differs in kind from the first one, or its channel is already blocked."""
         if gate.blocked[channel]:
             return True
         return gate.alternating and gate.overtaking != self.overtakes(options)

@@ -53,7 +53,7 @@ def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
 
 
 def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
-    """The step of the gate, followed by the steps of all items that it releases."""
+    """The step `done` of the gate, followed by its steps for all waiting items that it releases."""
     gate, effects, rules = done
     position = next_released(gate, waiting)
     while position is not None:

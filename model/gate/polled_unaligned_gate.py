@@ -82,7 +82,7 @@ def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
 
 
 def handed_on(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
-    """The effects of an event, followed by the effects of all items that it releases."""
+    """The step of the gate, followed by its steps for all waiting items that it releases."""
     gate, effects, rules = step
     waiting = passage.waiting
     held = obeyed(passage.held, effects)

@@ -244,7 +244,7 @@ def config_of_gate(at: Any) -> dict[str, Any]:  # noqa: ANN401 - any gate, alone
 
 
 def opening_of_gate(at: Any) -> tuple[dict[str, Any], ...]:  # noqa: ANN401 - any gate, alone or with its items
-    """The first events: a barrier on each channel that is blocked in the initial state of a storing gate."""
+    """The opening events: a barrier on each channel that the initial state of a storing gate has blocked."""
     if not isinstance(at, Buffer):
         return ()
     gate = at.gate

@@ -1,7 +1,7 @@
 """A coordinator with a history of its messages. COORD-32 is stated over the history.
 
-The coordinator alone decides each step. The events and effects determine the history, and the coordinator's
-state does not. So a wrong state of the coordinator differs from the history. In the closed model no task
+The coordinator alone decides each step. The history follows from the events and effects, and not from the
+coordinator's state. So a wrong state of the coordinator contradicts the history. In the closed model no task
 finishes, so every task takes part in every checkpoint (COORD-27).
 """
 

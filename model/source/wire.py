@@ -29,7 +29,7 @@ def step_source(source: Source, wire: Wire) -> Step[Source]:
 
 
 def observe_source(source: Source) -> dict[str, object]:
-    """The observable state: `running`, `told`, `ahead`, `reads`."""
+    """The observable state: `running`, `told` (the triggered ids), `ahead`, `reads`."""
     return {
         "running": source.running,
         "told": list(source.triggered),

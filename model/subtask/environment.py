@@ -22,7 +22,7 @@ from model.subtask.profiles import DISTINCT, NEWEST_TASK, TASK_PROFILES, TaskPro
 from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 CAUSE = "IO_EXCEPTION"
-"""A reason that the failure itself names."""
+"""The reason that a failure of an asynchronous part names in these closed models."""
 
 
 def closed_subtask(

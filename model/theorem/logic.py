@@ -19,7 +19,7 @@ Function = Callable[..., Term]
 
 
 class Sort(NamedTuple):
-    """What an argument ranges over."""
+    """A sort: the set of values over which an argument ranges."""
 
     name: str
     is_number: bool = False
@@ -30,7 +30,7 @@ TRUTH = Sort("Truth")
 
 
 class Domain(Protocol):
-    """What quantifiers range over."""
+    """The elements over which quantifiers range."""
 
     def all(self, sorts: tuple[Sort, ...], holds: Callable[..., Formula]) -> Formula:
         """The formula holds for all elements of the sorts."""

@@ -25,15 +25,15 @@ class Part(NamedTuple):
 
 
 class Relaxed(NamedTuple):
-    """An action and what no clause needs of it."""
+    """An action, with its conditions and effects that no clause needs."""
 
     action: str
     unnecessary: tuple[Part, ...]
-    """The parts of which each may be left out."""
+    """The parts each of which may be left out alone."""
     together: tuple[Part, ...]
     """The parts that may be left out together."""
     undetermined: tuple[Part, ...]
-    """The parts without which the action is not proved, and whose absence is no refuted variant."""
+    """The parts without which z3 does not prove the action, and which no broken variant leaves out."""
 
 
 def parts_of(theory: Theory) -> Iterator[Part]:

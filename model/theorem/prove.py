@@ -85,7 +85,7 @@ class Lemma(NamedTuple):
 
 
 def prove_theory(theory: Theory) -> Iterator[Lemma]:
-    """Every obligation of a theory: the start, each action, the theorem."""
+    """Yields the result of every obligation of a theory: the start, each action, the theorem."""
     domain = Unbounded()
     state = State(
         {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain

@@ -1,8 +1,8 @@
 """The rules of `spec/rules.toml` on which each condition and each effect of the theorem's actions rests.
 
-The proofs of the components show these rules, and the theorem assumes them. An empty entry belongs to the
-dataflow itself (channels, operators, the run), which no rule of a component states. If several actions have
-an effect or a condition of the same name, it has an entry for each action.
+The theorem assumes these rules, and the proofs of the components show them. An entry without rules belongs to
+the dataflow itself (channels, operators, the run), about which no component has a rule. If several actions
+have an effect or a condition of the same name, each action has an entry.
 """
 
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ class Variant(NamedTuple):
     clause: str
     """The clause that is false after the action."""
     instead: Callable[..., Mapping[str, Function]] | None = None
-    """What the action does as well, from a state and its elements; then `left_out` is a name for it."""
+    """Makes other changes of the action from a state and its elements. Then `left_out` only names them."""
 
     @property
     def name(self) -> str:

@@ -21,13 +21,13 @@ class Walk:
         self.known: dict[int, bool] = {}
         self.decided: list[z3.BoolRef] = []
         self.open: list[tuple[bool, ...]] = []
-        """The decisions of executions that remain."""
+        """For each execution that is still to do: the decisions that it begins with."""
         self._prefix = prefix
         self._decisions: list[bool] = []
         self._terms: list[z3.BoolRef] = []
 
     def decide(self, tested: Question) -> bool:
-        """The decision on this path. Decisions of an outer execution hold here too."""
+        """The truth of the condition on this path. What an outer execution has decided holds here too."""
         term, key, truth = tested
         for run in reversed(running):
             if key in run.known:
@@ -127,6 +127,6 @@ _negations: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
 
 
 def _joined(connective: Callable[..., Any], terms: list[z3.BoolRef]) -> z3.BoolRef:
-    """The connective by z3's own interface: that of Python looks for sorts to convert, which takes long."""
+    """The terms joined by z3's C interface. The Python interface looks for sorts to convert, and is slow."""
     asts = (z3.Ast * len(terms))(*(term.as_ast() for term in terms))
     return z3.BoolRef(connective(terms[0].ctx_ref(), len(terms), asts), terms[0].ctx)

@@ -18,7 +18,7 @@ OWN = Position(1)
 
 
 class Axis:
-    """The groups of one kind of parts, such as channels."""
+    """Makes ropes for one kind of parts, such as the channels of a gate."""
 
     def __init__(self, name: str) -> None:
         self.before, self.behind, self.all = (
@@ -27,9 +27,9 @@ class Axis:
         self.sizes = tuple(group.size >= 0 for group in (self.before, self.behind, self.all))
 
     def symbols(self, name: str, *, own: bool, is_bool: bool = True) -> Rope:
-        """A rope with a symbol for each part, a truth value or an int.
+        """A rope with a symbol for each part: a truth value, or an int.
 
-        `own`: the event belongs to one part.
+        `own`: whether the event belongs to one part, which then is a cell of its own.
         """
         sort = z3.BoolSort() if is_bool else z3.IntSort()
         symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
@@ -40,7 +40,7 @@ class Axis:
         return self._rope(of, symbol(z3.Const(f"{name} of own", sort)), own=own)
 
     def constant(self, value: Any, *, own: bool) -> Rope:  # noqa: ANN401
-        """One value for all parts."""
+        """A rope in which all parts have this value."""
         return self._rope(lambda _: value, value, own=own)
 
     def number(self, *, own: bool) -> Length:

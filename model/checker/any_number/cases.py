@@ -21,7 +21,7 @@ from model.steps import name_of
 EFFORT = 20_000_000
 """The resource limit of z3 for a refutation. Its unit is the same on every machine."""
 PATIENCE = 200_000
-"""The limit of one test on a path. A test that is not decided counts as feasible: one more path to check."""
+"""z3's resource limit for one test on a path. An undecided test counts as feasible, which adds a path."""
 
 
 class Case(NamedTuple):
@@ -49,7 +49,7 @@ def start_case(
 
 
 def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[Any]]:
-    """The step of a component whose generations have their own steps."""
+    """A step function that calls the method of the state's generation. `steps_of`: selects the generation."""
 
     def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401
         done: Step[Any] = getattr(steps_of(state), name_of(type(event)))(state, *event[:-1])
@@ -76,7 +76,7 @@ class Result(NamedTuple):
     refutations: tuple[Refutation, ...]
     cases: int
     permitted: int
-    """Cases whose assumptions have a model, found by z3: they are not contradictory."""
+    """Number of cases for whose assumptions z3 has found a model, so they do not contradict each other."""
     paths: int
     checks: int
 
@@ -84,8 +84,9 @@ class Result(NamedTuple):
 def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     """Evaluates each property of a case on each path of its step.
 
-    `stop_at`: the function searches a refutation of one of these rules, and ends when it has found one. It
-    evaluates only their properties, omits what z3 cannot decide, and proves nothing. Empty: a proof.
+    `stop_at`: if it is empty, the function proves. Else it searches a refutation of one of these rules and
+    ends with the first one; it evaluates only their properties, skips queries that z3 cannot decide, and
+    proves nothing.
     Raises UndecidedError if z3 gives no answer, and SymbolicUseError if the source uses a rope in a way that
     is not known to treat its members alike.
     """

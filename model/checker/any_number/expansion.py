@@ -18,8 +18,8 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 class Numbers:
     """The values of all symbols.
 
-    `offsets`: for each group the number of elements before its first member in the plain sequence. `own`: the
-    place of the named element.
+    `offsets`: for each group, the number of elements before its first member in the plain sequence. `own`:
+    the place of the named element.
     """
 
     def __init__(self, sizes: Mapping[Group, int], offsets: Mapping[Group, int], own: int) -> None:

@@ -1,8 +1,8 @@
-"""Whether the kinds of effects match the expression of a frame, if some of them come any number of times.
+"""Decides whether the kinds of effects match the expression of a frame, if a rope holds the effects.
 
-The expression is read as an automaton: its states are what may still follow (Brzozowski's derivatives). A
-cell of any number of members leads from a state to every state that some sequence of its kinds reaches. There
-are finitely many, so the answer is exact.
+The expression is an automaton. A state of it is the expression for the kinds that may still follow
+(Brzozowski's derivatives). A group of any size leads from a state to every state that some sequence of its
+kinds reaches. There are finitely many states, so the answer is exact.
 """
 
 import re
@@ -16,13 +16,16 @@ from model.checker.symbolic import SymbolicBool
 from model.frames import is_permitted as plain_is_permitted
 
 Expression = tuple[Literal["word", "then", "or", "star"], Any, Any]
-"""A word; one expression and then another; one of a set of them; any number of one."""
+"""In the order of the names: one kind; two expressions in sequence; one of a set; any number of one."""
 NEVER: Expression = ("or", frozenset(), None)
 NOTHING: Expression = ("star", NEVER, None)
 
 
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
-    """`model.frames.is_permitted` over a rope; on a path, the run forks if a cell may be empty."""
+    """`model.frames.is_permitted` over a rope.
+
+    On a path, if some sequence of the cells does not match, the run forks on which cases of a cell occur.
+    """
     if not isinstance(kinds, Rope):
         return plain_is_permitted(pattern, kinds)
     if _is_matched(pattern, kinds.cells, may_be_empty=True):
@@ -33,13 +36,13 @@ def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
 
 
 def _possible(cell: Many) -> Many:
-    """The cell with those of its cases that some member has; on a path, the run forks."""
+    """The cell with only those cases that some member has. On a path, the run forks for each case."""
     cases = [one for one in cell.behaviours if bool(SymbolicBool(cell.exists(one.condition)))]
     return Many(cell.group, cell.variable, cases, every=cell.every)
 
 
 def _is_matched(pattern: str, cells: tuple[Any, ...], *, may_be_empty: bool) -> bool:
-    """Every sequence of the cells matches."""
+    """Whether the expression matches every sequence of kinds that the cells may hold."""
     states = {_read(tuple(re.findall(r"\w+|[()|*+?]", pattern)))}
     for cell in cells:
         if not isinstance(cell, Many):

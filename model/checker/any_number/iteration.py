@@ -1,6 +1,7 @@
-"""How a generator expression walks over the cells of a rope: once for each path of its body at one member.
+"""How a generator expression iterates over a rope.
 
-What it yields at a member is collected apart, with the condition of the path: a cell of the result.
+Its body runs once for each named element. For a group, it runs once for each path at one member, whose index
+is a variable. The values of each path, with the condition of the path, form a cell of the result.
 """
 
 import sys
@@ -17,21 +18,21 @@ from model.checker.symbolic import SymbolicUseError
 
 
 class Collector:
-    """The values that a generator expression yields, by the cells that it visits."""
+    """Collects the values that a generator expression yields, as cells."""
 
     def __init__(self, walked: Any) -> None:  # noqa: ANN401
         self.frame = getattr(walked, "gi_frame", None)
         self.levels: list[list[Any]] = [[]]
-        """The cells so far, and for each walk under way those of its member."""
+        """The cells so far, then one list for each member under way: the values that it has yielded."""
         self.variables: list[z3.ArithRef] = []
-        """The indexes of these members."""
+        """The index of each group member under way."""
 
 
 collectors: list[Collector] = []
 
 
 class Steps:
-    """A walk over the cells of a rope; the walker must be a generator expression."""
+    """The iterator of a rope. Raises SymbolicUseError if its user is no generator expression."""
 
     def __init__(self, cells: tuple[Any, ...]) -> None:
         self._cells = cells
@@ -50,7 +51,7 @@ class Steps:
 
 
 def _elements(cells: tuple[Any, ...], collector: Collector) -> Iterator[Any]:
-    """Each named element once, and a member of each group once for each path of the consumer."""
+    """Yields each named element once, and a member of each group once for each path of the consumer."""
     for cell in cells:
         if not isinstance(cell, Many):
             yield cell

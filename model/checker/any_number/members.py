@@ -1,4 +1,4 @@
-"""The members of a group: any number of elements, what each contributes, and where it stands.
+"""Groups of any number of elements: the values that each member contributes, and the indexes of members.
 
 An index is a `Position` (of a named element among the cells of a rope) or a `Place` (of a member of a group).
 """
@@ -16,9 +16,9 @@ _NUMBERS = count()
 
 
 class Group:
-    """Any number of elements, also none, in an order; indexes count from 0.
+    """Any number of ordered elements, perhaps none; indexes count from 0.
 
-    `distinct`: the values of two elements differ, by a property that the proof assumes and shows.
+    `distinct`: any two elements have different values. A property states this, and the proof shows it.
     """
 
     def __init__(self, name: str, *, distinct: bool = False) -> None:
@@ -96,13 +96,13 @@ class Place:
 
 
 class UpTo(NamedTuple):
-    """The end of a part that ends with a member, as in `ids[: place + 1]`."""
+    """The position behind a member, as in `ids[: place + 1]`."""
 
     place: Place
 
 
 class Behaviour(NamedTuple):
-    """The elements that the members of a group contribute under a condition."""
+    """A condition on a member of a group, and the values that a member contributes if it holds."""
 
     condition: z3.BoolRef
     values: tuple[Any, ...]
@@ -121,7 +121,7 @@ class Many:
         self.behaviours = tuple(one for one in behaviours if one.values and truth_of(one.condition) >= 0)
         """The behaviours of the member at `variable`; the conditions exclude each other."""
         self.every = every
-        """Each member has exactly one value, so that the members' places are the positions of the values."""
+        """Whether each member has exactly one value, so that the index of a member is that of its value."""
 
     def at(self, term: z3.ArithRef) -> tuple[Behaviour, ...]:
         """The cases of the member at an index."""
@@ -151,11 +151,11 @@ class Many:
         return SymbolicInt(found)
 
     def contributes(self) -> z3.BoolRef:
-        """Some member contributes a value."""
+        """The term: some member contributes a value."""
         return self.exists(disjunction([one.condition for one in self.behaviours]))
 
     def exists(self, term: z3.BoolRef) -> z3.BoolRef:
-        """Some member is like this; `term` is about the member at `variable`."""
+        """The term: `term`, which is about the member at `variable`, holds for some member."""
         term = z3.simplify(term)
         if truth_of(term) < 0:
             return term
@@ -196,7 +196,7 @@ class Many:
 
 
 def names_its_member(many: Many) -> bool:
-    """Each value holds the place of its member, so values of two members differ."""
+    """Whether the values of two members always differ, because each value holds the place of its member."""
     return many.group.distinct or all(
         any(
             isinstance(part, Place) and part.term.eq(many.variable)
@@ -208,15 +208,16 @@ def names_its_member(many: Many) -> bool:
 
 
 def _unknown(one: Many, other: Many) -> z3.BoolRef:
-    """Whether filtered values are equal as sequences although members differ: they may, or may not.
+    """A free symbol: whether two filtered sequences are equal although their members differ.
 
-    Their values do not tell the members apart, as two deletions of one state. A proof holds for both answers.
+    Equal values may come from different members, such as two deletions of one state. A proof has to hold for
+    both values of the symbol.
     """
     return z3.Bool(f"{one!r} equals {other!r}")
 
 
 def equation(left: Any, right: Any) -> z3.BoolRef:  # noqa: ANN401 - any values of the model
-    """The term of the equality of two values; records of two classes differ, like effects of two kinds."""
+    """The term: the two values are equal. Records of different classes are never equal."""
     if isinstance(left, tuple) and isinstance(right, tuple) and not hasattr(left, "cells"):
         if type(left) is not type(right) or len(left) != len(right):
             return FALSE
@@ -225,7 +226,7 @@ def equation(left: Any, right: Any) -> z3.BoolRef:  # noqa: ANN401 - any values 
 
 
 def replaced(value: Any, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> Any:  # noqa: ANN401
-    """The value with terms replaced."""
+    """The value with each first term of `pairs` replaced by the second one."""
     if isinstance(value, SymbolicBool):
         return SymbolicBool(z3.substitute(value.term, *pairs))
     if isinstance(value, SymbolicInt):
@@ -235,7 +236,7 @@ def replaced(value: Any, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> Any:
     if hasattr(value, "cells"):
         return type(value)(replaced(cell, pairs) for cell in value.cells)
     if isinstance(value, Many):
-        if any(mentions(term, value.variable) for _, term in pairs):  # it would get the meaning of the index
+        if any(mentions(term, value.variable) for _, term in pairs):  # the cell would capture it
             fresh = value.group.fresh()
             value = Many(value.group, fresh, value.at(fresh), every=value.every)
         cases = [Behaviour(z3.substitute(one.condition, *pairs), replaced(one.values, pairs))
@@ -248,6 +249,6 @@ def replaced(value: Any, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> Any:
 
 
 def mentions(term: z3.ExprRef, constant: z3.ExprRef) -> bool:
-    """The constant occurs in the term."""
+    """Whether the constant occurs in the term."""
     other = z3.Const(f"not {constant}", constant.sort())
     return not z3.substitute(term, (constant, other)).eq(term)

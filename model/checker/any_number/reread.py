@@ -24,7 +24,7 @@ SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
 
 
 Helpers = Mapping[str, Callable[..., Any]]
-"""Functions of one module, by name, that are replaced by their statements over ropes; `Class.method` too."""
+"""By name of a function or `Class.method` of one module: the function over ropes that replaces it."""
 
 
 class Edit(NamedTuple):
@@ -36,7 +36,7 @@ class Edit(NamedTuple):
 
 
 class Reread:
-    """The modules of the model as they are read again, by name."""
+    """Compiles modules of the model again, each at its first use, and keeps them by name."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Reread:
         self._helpers = helpers or {}
         self._modules: dict[str, ModuleType] = {}
         self._plain = plain
-        """Python's own words are kept, so that edits alone make a difference."""
+        """Whether Python's functions are kept, so that the modules differ from the model only by edits."""
         words: dict[str, Any] = (
             {} if plain else {**WORDS, "__display__": display, "__not__": not_, "__cells__": cells_in}
         )
@@ -102,7 +102,7 @@ class Reread:
 
 
 class _Members:
-    """The names that a statement imports from a module, or from a package, of which they may be modules."""
+    """The values of imported names. A name of a module gives the module that is compiled again."""
 
     def __init__(self, reread: Reread, name: str, module: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
         for one in names:
@@ -128,7 +128,7 @@ def _loaded(condition: ast.expr) -> set[str]:
 
 
 class _Words(ast.NodeTransformer):
-    """Displays with stars, list comprehensions, `not` and the walks of statements as calls."""
+    """Makes calls of tuples with stars, list comprehensions, `not` and the iterables of `for` statements."""
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
         self.generic_visit(node)
@@ -147,7 +147,7 @@ class _Words(ast.NodeTransformer):
         return ast.copy_location(ast.Call(ast.Name("tuple", ast.Load()), [walked], []), node)
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """`for x in xs: if c: ...` walks over the `x` for which `c`, unless what follows changes `c`."""
+        """Lets `for x in xs: if c: ...` iterate over the `x` with `c`, if the body assigns no name of `c`."""
         only = node.body[0]
         is_filter = len(node.body) == 1 and isinstance(only, ast.If) and not only.orelse
         if is_filter and isinstance(only, ast.If) and not _stored(only.body) & _loaded(only.test):

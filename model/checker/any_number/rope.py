@@ -66,7 +66,7 @@ class Length(SymbolicInt):
 
 
 class FromTheEnd(NamedTuple):
-    """A negative length, as in `effects[-len(expected) :]`."""
+    """The negated length of a rope, an index from the end, as in `effects[-len(expected) :]`."""
 
     length: Length
 
@@ -80,7 +80,7 @@ def _constant(cell: Any, value: Any) -> Any:  # noqa: ANN401
 
 
 class Rope(tuple[Any, ...]):
-    """A sequence of cells. It is a tuple only for Python's own tests of types."""
+    """A sequence of cells. It derives from `tuple` only so that the model's tests of types accept it."""
 
     __slots__ = ()
 
@@ -173,7 +173,7 @@ class Rope(tuple[Any, ...]):
         return Rope(cells[slice(_cell_index(start), _cell_index(stop))])
 
     def _up_to(self, place: Place) -> "Rope":
-        """The part that ends with a member of a group."""
+        """The part up to and including a member of a group."""
         for position, cell in enumerate(self.cells):
             if isinstance(cell, Many) and cell.group is place.group:
                 variable = cell.group.unused_in(place.term)
@@ -183,7 +183,7 @@ class Rope(tuple[Any, ...]):
         raise SymbolicUseError(f"{place} is no place of {self!r}")
 
     def _from(self, start: Place | UpTo) -> "Rope":
-        """The part that begins with a member of a group, or behind one."""
+        """The part from a member of a group on, or, for UpTo, from behind this member on."""
         place = start.place if isinstance(start, UpTo) else start
         for position, cell in enumerate(self.cells):
             if isinstance(cell, Many) and cell.group is place.group:
@@ -200,7 +200,7 @@ class Rope(tuple[Any, ...]):
 
 
 class SomeOf:
-    """One of the elements of a cell that is not empty: it is unknown which."""
+    """An unknown element of a cell that is not empty."""
 
     def __init__(self, many: Many) -> None:
         self.many = many
@@ -217,7 +217,7 @@ class SomeOf:
         raise SymbolicUseError("a hash of some element was requested")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """The value that all of the elements have in common."""
+        """The value of the attribute. Raises SymbolicUseError unless all elements have the same value."""
         found = [getattr(value, name) for one in self.many.behaviours for value in one.values]
         if name.startswith("_") or any(not _is_same(one, found[0], self.many) for one in found):
             raise SymbolicUseError(f"{name} of some of {self.many!r} was requested")
@@ -253,7 +253,7 @@ def _cell_index(key: Any) -> SupportsIndex | None:  # noqa: ANN401
 
 
 def _near(number: SymbolicInt) -> int:
-    """On a path: the number, which must be 0 or 1."""
+    """The number as an int; on a path, the run forks. Raises SymbolicUseError if it is neither 0 nor 1."""
     for known in (0, 1):
         if number == known:
             return known
@@ -261,14 +261,15 @@ def _near(number: SymbolicInt) -> int:
 
 
 def is_present(many: Many) -> bool:
-    """On a path: some member contributes a value."""
+    """Whether some member contributes a value; on a path, the run forks."""
     return bool(SymbolicBool(many.contributes()))
 
 
 def _near_end(cells: tuple[Any, ...], number: int, *, from_the_end: bool) -> tuple[Any, ...]:
-    """The cells without empty ones among this number from an end; on a path, the run forks.
+    """The cells without the empty groups among the first (or last) ones, so that `number` elements are there.
 
-    Only the last of this number may be that of a group, of which it then stands for some member.
+    On a path, the run forks for each group. Raises SymbolicUseError if a group that is not empty comes before
+    the last of these elements, because the group may have several members.
     """
     rest = list(cells[::-1] if from_the_end else cells)
     kept: list[Any] = []
@@ -284,7 +285,7 @@ def _near_end(cells: tuple[Any, ...], number: int, *, from_the_end: bool) -> tup
 
 
 def _are_equal(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
-    """Both sequences have the same elements; on a path, the run forks."""
+    """Whether both sequences have the same elements; on a path, the run forks."""
     if [_kind(cell) for cell in left] == [_kind(cell) for cell in right]:
         return all(bool(one == other) for one, other in zip(left, right, strict=True))
     left = tuple(cell for cell in left if not isinstance(cell, Many) or is_present(cell))

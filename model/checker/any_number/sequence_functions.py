@@ -4,8 +4,8 @@ A generator expression over a rope runs once for each named element, and for a g
 body at one member, whose index is a variable. The yielded values are collected in cells: `tuple` gives them
 as a rope, `any` and `all` as quantified terms. Over plain sequences each function has its meaning in Python.
 
-A `for` statement over a rope raises SymbolicUseError: only generator expressions and comprehensions are known
-to treat every member alike.
+A `for` statement over a rope raises SymbolicUseError unless its groups are empty, because only generator
+expressions and comprehensions are known to treat every member alike.
 """
 
 import builtins
@@ -59,7 +59,7 @@ def _symbol(term: z3.BoolRef) -> Any:  # noqa: ANN401
 
 
 def _exists(cell: Any, *, denied: bool = False) -> z3.BoolRef:  # noqa: ANN401
-    """Some element of a cell is true, or false if `denied`."""
+    """The term: some element of the cell is true; with `denied`: some element is false."""
     if isinstance(cell, Many):
         holds = [
             conjunction([one.condition, disjunction([_exists(value, denied=denied) for value in one.values])])
@@ -227,7 +227,7 @@ def map_(function: Callable[..., Any], walked: Iterable[Any]) -> Iterable[Any]:
 
 
 def type_(value: Any) -> type:  # noqa: ANN401
-    """The class of a value; a cell has none."""
+    """The class of a value, or of every value that a `SomeOf` may be. Raises SymbolicUseError for a cell."""
     if isinstance(value, Many):
         raise SymbolicUseError(f"the type of {value!r} was requested")
     if isinstance(value, SomeOf):
@@ -237,7 +237,7 @@ def type_(value: Any) -> type:  # noqa: ANN401
 
 
 def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
-    """`(*a, b)`: each part with whether it has a star."""
+    """The value of a tuple such as `(*a, b)`. `parts`: whether each part has a star, and its value."""
     cells: list[Any] = []
     for is_starred, value in parts:
         if is_starred:
@@ -249,7 +249,10 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
 
 
 def cells_in(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - an iterable
-    """The elements over which a statement iterates: the named ones. On a path, every cell must be empty."""
+    """The named elements, over which a statement iterates; on a path, the run forks for each group.
+
+    Raises SymbolicUseError if a group is not empty.
+    """
     if not isinstance(sequence, Rope):
         yield from sequence
         return

@@ -1,8 +1,8 @@
 """Sums over the members of a group, and the known facts about them.
 
-Each sum is a separate symbol. `facts` states the two laws for each pair of sums, and for each sum with the
-constants 0 and 1. `lemmas` has the laws for sums of any two functions, as an induction over the number of
-members.
+Each sum is a separate symbol. `facts` states two laws for each pair of sums, and for each sum with the sums
+of the constants 0 and 1. `lemmas` states these laws for any two functions, as obligations of an induction
+over the number of members.
 """
 
 from collections.abc import Callable, Iterator
@@ -69,7 +69,7 @@ def _total(group: Any, term: z3.ArithRef) -> z3.ArithRef:  # noqa: ANN401
 
 
 def is_known(total: Total) -> bool:
-    """The sum is one of the proof under way."""
+    """Whether the sum belongs to the proof under way."""
     return any(total.symbol.eq(one.symbol) for one in known)
 
 
@@ -78,9 +78,9 @@ def laws(
     sums: tuple[z3.ArithRef, z3.ArithRef],
     terms: tuple[Term, Term],
 ) -> tuple[z3.BoolRef, z3.BoolRef]:
-    """Where no member contributes more, the sum is not greater; equal only if each contributes the same.
+    """Two laws. If each first term is at most the second, so is the sum; with equal sums, terms are equal.
 
-    `each`: the condition holds for each member.
+    `sums` belong to `terms`. `each` makes the formula that a condition holds for each member.
     """
     least, most = terms
     is_below = each(lambda index: least(index) <= most(index))
@@ -92,7 +92,7 @@ def laws(
 
 
 def facts() -> Iterator[z3.BoolRef]:
-    """The known facts about all sums."""
+    """Yields the laws for all sums of the proof under way."""
     for place, one in enumerate(known):
         group = one.group
         others = [(other.term, other.symbol) for other in known[:place] if other.group is group]
@@ -109,13 +109,13 @@ def facts() -> Iterator[z3.BoolRef]:
 
 
 class Lemma(NamedTuple):
-    """A law for the sums of any two functions over any number of members, to be refuted twice."""
+    """A law for the sums of any two functions, as two formulas. The law holds if z3 refutes both."""
 
     name: str
     at_none: z3.BoolRef
-    """It is false for no member."""
+    """The law is false for a group without members."""
     at_one_more: z3.BoolRef
-    """It holds for some number of members, and is false for one more."""
+    """The law holds for some number of members, and is false for one member more."""
 
 
 def lemmas() -> Iterator[Lemma]:

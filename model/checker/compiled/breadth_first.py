@@ -3,7 +3,7 @@
 States belong to partitions by their hash, one for each core, so that no two cores write to one table. A round
 has two halves. First each partition expands its own states and puts the successors into boxes, one for each
 partition. Then each partition reads its boxes and adds the new states to its table and to the end of its
-order. The table holds whole states, so the search is exact.
+order: its list of states as they were found. The table holds whole states, so the search is exact.
 
 These functions are plain Python over arrays. Their source is compiled together with each kernel
 (`model.checker.compiled.kernels`), since numba caches compiled code by file.
@@ -42,7 +42,7 @@ def hashed(row: Words, words: int) -> np.uint64:
 
 
 def place_of(table: Words, row: Words, words: int) -> np.int64:
-    """The position of a state in a table, or of the free place where it belongs."""
+    """The slot of a state in a hash table, or the free slot where it belongs."""
     mask = len(table) - 1
     slot = I(hashed(row, words)) & mask
     word = 0
@@ -65,10 +65,10 @@ def expand_some(
 ) -> None:
     """Expands states until the level ends, a box might overflow, or a flag is raised.
 
-    `orders`: partition, position, word. `sent`: the boxes (from, to, position, word), and how many states
-    each has. `scratch`: the successors of one state, and the recently found states. `marks`, by partition:
-    fired rules, number of moves, and the flags with the position of the state that raised them. `answers`:
-    the arrays that the kernel reads beside a state.
+    The arrays change in place. `orders` has the axes partition, position, word. `sent`: the boxes, with the
+    axes from, to, position, word, and their numbers of states. `scratch`: the successors of one state, and
+    the recently found states. `marks`, by partition: fired rules, number of moves, and the flags with the
+    position of the state that raised them. `answers`: further arrays that the kernel reads.
     """
     boxes, filled = sent
     buffers, recent = scratch
@@ -109,7 +109,7 @@ def expand_some(
 
 
 def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
-    """Each partition adds the new states of its boxes to its table and its order (with capacity)."""
+    """Each partition adds the new states of its boxes to its table and order, which must have capacity."""
     partitions = len(tails)
     words = orders.shape[2]
     mask = tables.shape[1] - 1

@@ -78,7 +78,7 @@ class ColumnKernel:
 
 
 def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
-    """One column of its parts; a part may be one value for all its rows."""
+    """One column, joined from its parts. A part is an array, or one value for a number of rows (`sizes`)."""
     return np.concatenate([np.broadcast_to(part, size) for part, size in zip(parts, sizes, strict=True)])
 
 
@@ -133,7 +133,7 @@ def _state(columns: Columns, row: int) -> Words:
 
 
 def _predecessor(kernel: ColumnKernel, level: Columns, up_to: int, target: Words) -> Words:
-    """A state of a level that leads to a state of the next."""
+    """A state of the level that leads to `target`, a state of the next level."""
     found = kernel.successors(level, up_to)
     columns = zip(found.columns[: kernel.words], target, strict=True)
     leading = np.logical_and.reduce([column == np.uint64(word) for column, word in columns])

@@ -32,7 +32,7 @@ class KernelText(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """The end of a path as text; paths with equal ends share one."""
+    """The text of the end of a path: the successor and its checks. Paths with equal ends share a leaf."""
 
     number: int
     """The number of its set of rules."""

@@ -28,7 +28,7 @@ SEARCH = (
 )
 """The functions compiled beside a kernel, each called by itself."""
 ANSWERING = (successors.answer_to, successors.expand, successors.unanswered)
-"""The kernel of a composed closed model."""
+"""The functions that take the place of a kernel for a composed closed model."""
 
 _HEAD = """\"\"\"Generated: the moves of one closed model over packed states. Not to be edited.\"\"\"
 
@@ -95,7 +95,7 @@ def columns_module(successors: str) -> ModuleType:
 
 
 def kept_in() -> Path:
-    """The folder of the kernels."""
+    """The folder in which kernels are stored."""
     root = os.environ.get(CACHE)
     return (Path(root) if root else Path.home() / ".cache" / "barrierspec") / "kernels"
 

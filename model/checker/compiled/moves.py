@@ -33,7 +33,7 @@ from model.events import Event, Step
 from model.properties import Property
 
 PROBED = 2_000
-"""Number of nodes visited beforehand, so that the first shapes need little widening."""
+"""Number of nodes that are visited beforehand, so that the first shapes have most of their varying fields."""
 
 
 def program_of(
@@ -167,10 +167,9 @@ class _Reading:
         ]
 
     def _invariants(self) -> tuple[z3.BoolRef, ...]:
-        """The conditions on every state from which a move starts: the state properties.
+        """The state properties, which hold in every state from which a move starts.
 
-        They are checked on the start, and on every state that a move leads to; a search ends with the first
-        violation.
+        The search checks them on the initial state and on every successor, and ends with the first violation.
         """
         terms: list[z3.BoolRef] = []
         for known in self.following.properties:
@@ -214,7 +213,7 @@ class _Reading:
         return tuple(offers)
 
     def _followed(self, action: str, events: list[Event], offered: Tree) -> Iterator[Offer]:
-        """Events that differ in ids: as one if they have all ids of an interval, else one by one."""
+        """Follows events that differ in ids: as one event if the ids fill an interval, else each alone."""
         together = _as_one(events, self.following.bounds) if len(events) > 1 else None
         if together is not None:
             event, ranges = together

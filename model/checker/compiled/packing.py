@@ -14,7 +14,7 @@ from model.checker.shapes import Field, Value, put_together, taken_apart
 WORD = 64
 """Bits of a word."""
 MARK = 1
-"""Bits before the shape's number."""
+"""Number of bits before the number of the shape: the bit that is always set."""
 
 
 class Place(NamedTuple):
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Shape:
-    """All states of one skeleton: its fields, and those fields that have one value in all of these states."""
+    """All states with the same skeleton: their fields, and the fields that have one value in all of them."""
 
     def __init__(self, number: int, skeleton: Any, fields: Sequence[Field]) -> None:  # noqa: ANN401
         self.number = number

@@ -89,17 +89,17 @@ class Program(NamedTuple):
     """Names of fields of whose values only the order matters (`model.checker.compiled.renaming`)."""
 
     def places_of_ids(self) -> tuple[int, ...]:
-        """The positions of the fields that count by their order, in the one shape."""
+        """The positions of the fields that are ids, in the only shape of the program."""
         shape = self.layout.shapes[0]
         return tuple(place for place in shape.varying if shape.fields[place].name in self.ids)
 
     def without_terms(self) -> "Program":
-        """The program without moves and assumptions: terms of z3 stay in their process."""
+        """The program without moves and assumptions, for another process: z3's terms cannot be sent there."""
         return self._replace(offers=(), assumed=())
 
     @property
     def is_reduced(self) -> bool:
-        """Some states represent others too."""
+        """Whether some states represent others, by symmetry or by renaming of ids."""
         return self.symmetry is not None or bool(self.ids)
 
     @property

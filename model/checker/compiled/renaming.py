@@ -35,7 +35,7 @@ _JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 class NotInvariantError(ValueError):
-    """A model does more with ids than to compare them, or its range of ids is too small."""
+    """A model does more with ids than compare them, or its range of ids is too small."""
 
 
 def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
@@ -84,7 +84,7 @@ def _values(program: Program, node: Node) -> tuple[list[Value], list[Value]]:
 
 
 class RealIds:
-    """The ids that the ranks of a run represent: fractions, so that another fits between any two."""
+    """The ids that the ranks of a run represent: fractions, so that a new id fits between any two."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

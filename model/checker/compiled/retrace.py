@@ -26,10 +26,10 @@ class DisagreementError(RuntimeError):
 
 
 def retraced(program: Program, source: Words, before: Sequence[Callable[[Words], Words]]) -> Violation:
-    """The run whose last move, from the state `source`, breaks a property.
+    """The violation by a run whose last move, from the state `source`, breaks a property.
 
-    `before`: for each level from the first to the one before that of `source`, a function that returns a
-    state of that level that leads to a given one.
+    `before`: one function for each level before that of `source`, oldest first. It maps a state of the next
+    level to a predecessor in its own level. Raises DisagreementError if the model finds no such run.
     """
     states = [source]
     for predecessor in reversed(before):
@@ -46,18 +46,18 @@ def retraced(program: Program, source: Words, before: Sequence[Callable[[Words],
 
 
 def broken_start(program: Program) -> Violation | None:
-    """The violation of state properties by the start, or None."""
+    """The violation of state properties by the initial state of a program, or None."""
     return broken_at_start(program.closed, program.properties)
 
 
 def broken_at_start(closed: ClosedModel, properties: tuple[Property, ...]) -> Violation | None:
-    """The violation of state properties by a closed model's start, or None."""
+    """The violation of state properties by the initial state of a closed model, or None."""
     broken = _broken_states(properties, closed.state)
     return violation(broken, (), closed.state) if broken else None
 
 
 def moves_of(closed: ClosedModel, node: Node) -> Iterable[tuple[Event, Step[Any], Node]]:
-    """The next moves of the model itself."""
+    """The moves of the Python model from a node: event, step, and the node after it."""
     for _, event in closed.offers(node.state):
         environment = closed.allows(node.environment, event)
         if environment is not None:

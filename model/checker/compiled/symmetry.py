@@ -4,7 +4,7 @@ A symmetry is declared (`model.checker.bounds.Symmetry`) and used only after a p
 and an event for which a kernel's moves, with two neighbours swapped, differ from the swapped moves: in
 whether the event is offered, whether it is allowed, in the successor, or in a broken property. Neighbour
 swaps generate every permutation, so if there is no such state, the whole group may be divided out. Effects
-may name channels in another order, so a program that records the effects of its steps is refused.
+may name channels in another order, so `reduced` rejects a program that records the effects of its steps.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -90,7 +90,7 @@ def _place(path: str, symmetry: Symmetry) -> int | None:
 
 
 def _swap(shape: Shape, symmetry: Symmetry, first: int) -> dict[str, str]:
-    """The paths of the fields of two neighbours, each with its twin."""
+    """Maps the path of each field of channel or task `first` to that of the next one, and back."""
     others = {first: first + 1, first + 1: first}
     swap = {}
     for field in shape.fields:
@@ -146,7 +146,7 @@ def _differs(
     offer: Offer,
     twin: Offer,
 ) -> z3.BoolRef:
-    """The offer and its twin in the swapped state behave differently."""
+    """The term: the offer and its counterpart in the swapped state behave differently."""
 
     def swapped(term: z3.ExprRef) -> z3.ExprRef:
         return z3.substitute(term, *pairs)
@@ -182,7 +182,7 @@ def _moves(tree: Tree) -> Iterator[Move]:
 
 
 def _leads_to(tree: Tree, shape: Shape) -> z3.BoolRef:
-    """A move of a tree leads to a state of this shape."""
+    """The term: a move of the tree leads to a state of this shape."""
     return _term(
         tree, lambda leaf: z3.BoolVal(isinstance(leaf, Move) and leaf.after.skeleton == shape.skeleton)
     )
@@ -207,7 +207,7 @@ def _after(tree: Tree, shape: Shape, place: int) -> z3.ExprRef:
 
 
 def _breaks(tree: Tree) -> z3.BoolRef:
-    """A move of a tree breaks a property."""
+    """The term: a move of the tree breaks a property."""
 
     def broken(leaf: object) -> z3.ExprRef:
         return z3.Or(*(holds(one) for one in leaf.broken)) if isinstance(leaf, Move) else z3.BoolVal(False)

@@ -1,9 +1,9 @@
-"""Answers that depend on a few parts of a state: decision trees over the numbers of its parts.
+"""Decision trees that store answers of the model by the few parts of a state on which they depend.
 
-Each question has a tree. An inner node names the part that the model reads next, and has a branch for each
-number of that part seen so far; a leaf has the answer. A model that has read the same values continues to
-read the same part, so the part of a node is fixed when the question is first answered. Trees and answers are
-stored in arrays, which `model.checker.memoised.successors` reads.
+A question asks for the offers of a mover, the step of an event, or the truth of a state property. Each
+question has a tree. An inner node names the part that the model reads next, and has a branch for each value
+of that part so far; a leaf has the answer. After the same values the model reads the same part next, so the
+first answer fixes the part of a node. Arrays hold trees and answers for `model.checker.memoised.successors`.
 """
 
 from collections.abc import Sequence

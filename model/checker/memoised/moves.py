@@ -25,7 +25,7 @@ from model.properties import Property
 
 
 class ReadSetError(DisagreementError):
-    """The answer of the model depends on more than the parts that it was seen to read."""
+    """An answer of the model depends on more than its recorded read set."""
 
 
 class ModelAnswer(NamedTuple):
@@ -43,7 +43,7 @@ class ModelAnswer(NamedTuple):
     rules: tuple[str, ...] = ()
 
     def within(self, numbers: Numbers) -> "ModelAnswer":
-        """For one state: the parts that the move changes, with the number of the new value."""
+        """The answer for one state, in which each change has the number of the new value itself."""
         values = ((part, number if number >= 0 else numbers[~number]) for part, number in self.changes)
         return self._replace(changes=tuple(one for one in values if numbers[one[0]] != one[1]))
 
@@ -131,7 +131,7 @@ class MemoisedMoves:
         return self.answers.add(tree, numbers, reading.parts, words, answered.stands)
 
     def _nodes(self, numbers: Numbers) -> tuple[Node, Node]:
-        """The node of a row, and the same with stand-ins; several questions follow about one row."""
+        """The node of a row, and the same node with stand-ins. Keeps the last pair for the next question."""
         if self._last is None or self._last[0] is not numbers:
             self._last = numbers, self._plain.made(numbers), self._standing.made(numbers)
         return self._last[1:]
@@ -192,5 +192,5 @@ def _those_present(present: tuple[bool, ...], members: tuple[Any, ...]) -> tuple
 
 
 def copied(source: int) -> int:
-    """The number that stands for the value of another part."""
+    """The number below 0 that represents the value of the part `source`."""
     return ~source

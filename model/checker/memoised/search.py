@@ -4,11 +4,11 @@
 
 A composition has about as many shapes as states, so no kernel can be written beforehand. But each of its
 moves reads few parts of the state, and these have few combinations of values
-(`model.checker.memoised.moves`). The search is that of the compiled kernels. At a state with a missing answer
-the Python model computes it, and the search continues. If a part has more values than the bits of its number
-can hold, states are packed again: the search restarts and keeps all answers. The first thousands of states
-are therefore searched with spare bits. If a collection has more members than parts, the answers are discarded
-and the number of its parts doubles.
+(`model.checker.memoised.moves`). The search is that of the compiled kernels. At a state with a missing
+answer, the Python model computes the answer, and the search continues. If a part gets more values than its
+bits can number, the search restarts with more bits and keeps all answers. To avoid most restarts, the first
+thousands of states are searched with many spare bits. If a collection has more members than parts, the search
+discards all answers and doubles the number of its parts.
 """
 
 from time import perf_counter

@@ -151,7 +151,7 @@ class Parts:
         return number
 
     def alike(self, part: int, other: int) -> bool:
-        """The same numbers mean the same values."""
+        """Whether equal numbers of the two parts represent equal values."""
         return self.values[part] is self.values[other]
 
     def numbers(self, node: Node) -> Numbers:
@@ -201,7 +201,7 @@ class Parts:
                 changes.extend([(one, ABSENT) for one in inner])
 
     def _is_own(self, shape: Growing, there: Any) -> bool:  # noqa: ANN401 - a truth or its stand-in
-        """It was a later member of the collection, moved by `[k:]`: the collection does not grow."""
+        """Whether `there` is the presence of another member that `[k:]` has moved: no growth."""
         return type(there) is StandIn and any(part_of(there) == part for part, _, _ in shape.members)
 
 
@@ -216,7 +216,7 @@ def parts_of(shape: Shape) -> tuple[int, ...]:
 
 
 def _named(path: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that ends the path, in which each member is called `*`; None: no one does."""
+    """The name of `names` with which the path ends, or None. `*` replaces the positions of members."""
     generic = "." + ".".join("*" if name.isdigit() else name for name in path.split("."))
     return next((name for name in names if generic.endswith("." + name)), None)
 

@@ -1,7 +1,7 @@
 """Closed models of parts of the coordinator, as in Scheduler.tla, TriggerModel.tla and JobLifecycleModel.tla.
 
 A part has some fields of the coordinator's state. The other fields keep their initial value. The parts omit
-two behaviours. A completed checkpoint subsumes no older one (CoordinatorModel.tla checks SUB-02), and a stop
+two behaviours: a completed checkpoint subsumes no older one (CoordinatorModel.tla checks SUB-02), and a stop
 aborts no other checkpoint (COORD-12). The clock stays at 0.
 """
 

@@ -1,7 +1,7 @@
 """The reports of any number of tasks to the listener of 2.3, for the proofs of `any_number`.
 
 `ListenerSteps.report` loops over tasks, and each report may start or stop the scheduler. The function here
-does the same at once, for the three kinds of reports that steps make.
+has the same result without a loop, for the three kinds of reports that steps make.
 """
 
 from typing import Any

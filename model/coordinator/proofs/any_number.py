@@ -156,7 +156,10 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def is_usual(request: Any) -> Any:  # noqa: ANN401 - a request or its event
-    """With a pause, only checkpoints are periodic: a savepoint that is too early delays a forced request."""
+    """Whether the request is one that may come in a job with a pause: only checkpoints are periodic.
+
+    A periodic savepoint that is too early would delay a forced request behind it.
+    """
     return SymbolicBool(z3.Implies(bool_term(request.periodic), int_term(request.type) == CHECKPOINT))
 
 

@@ -89,7 +89,10 @@ class Closed(NamedTuple):
     at_most: Numbers
 
     def holds(self, state: Coordinator) -> bool:
-        """Whether the state is within these numbers, and has this configuration."""
+        """Whether the state has this configuration and at most these numbers of parts.
+
+        A state that retains more than one checkpoint, or has files, is not covered.
+        """
         files = state.shared
         return (
             configuration_of(state.plan) == configuration_of(self.plan)
@@ -143,7 +146,7 @@ def any_plan(
 
 
 def configuration_of(plan: Plan) -> tuple[object, ...]:
-    """The part of a configuration that is no symbol."""
+    """The values of a configuration that are no symbols."""
     times = plan.interval, plan.initial_delay, plan.min_pause
     environment = plan.slow_cleaning, plan.io_failures, len(plan.savepoint)
     return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks, *environment
@@ -274,12 +277,12 @@ def thorough_coordinators() -> Mapping[str, Closed]:
 
 
 def is_within(state: Coordinator) -> bool:
-    """Whether the published proofs are closed for states with this configuration and these numbers."""
+    """Whether the published closed proofs cover states with this configuration and these numbers."""
     return any(closed.holds(state) for closed in closed_coordinators())
 
 
 def outside(cases: Iterable[Case]) -> Iterator[Case]:
-    """The cases whose states are not within the published closed proofs, which cover the other states."""
+    """The cases whose states the published closed proofs do not cover."""
     return (case for case in cases if not is_within(case.state))
 
 

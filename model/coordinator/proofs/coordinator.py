@@ -119,8 +119,8 @@ def _symbolic_pending(place: int, tasks: int) -> Pending:
 def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tuple[z3.BoolRef, ...]:
     """Handles and times are not negative, the time-out is positive, ids begin at 1, and types are known.
 
-    Savepoints are forced. A pending stop behaves like a savepoint, except at its own completion and its own
-    failure. The types are therefore the first two, unless `highest` allows more.
+    Savepoints are forced. A pending stop behaves like a savepoint, except at its own completion and failure.
+    Therefore the types are CHECKPOINT and SAVEPOINT, unless `highest` allows STOP too.
     """
     amounts = [int_term(handle) for pending in state.pending for handle in pending.states]
     amounts += [int_term(state.now), int_term(state.next_id) - 1, int_term(state.plan.timeout) - 1]

@@ -65,7 +65,7 @@ def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The end of a checkpoint or deletion gives a turn, but not of a deletion of what was not stored."""
+    """The end of a checkpoint or deletion gives a turn, except the deletion of an unstored checkpoint."""
     if type(event) is Deleted and not (before.open and any(before.deletions[:1])):
         return not effects and after == before._replace(deletions=before.deletions[1:])
     if not before.plan.slow_cleaning or not after.queue:
@@ -87,14 +87,14 @@ def _ends(before: Coordinator, event: Event, after: Coordinator) -> bool:
 
 
 def has_collected(pending: Pending) -> bool:
-    """It has state of a task, of its own or shared, or that of all operator coordinators."""
+    """Whether the checkpoint has a task's own or shared state, or the state of all operator coordinators."""
     masters = pending.coordinators
     has_state = any(handle != NO_STATE for handle in pending.states)
     return has_state or any(pending.shared) or (masters != () and all(masters))
 
 
 def begun(before: Coordinator, event: Event, effects: Effects) -> tuple[bool, ...]:
-    """By deletion that begins in this step: it gives a turn when it ends."""
+    """One flag for each deletion that begins in this step: whether its end gives a turn."""
     done = last_missing(before, event)
     fails = done is not None and before.fault != 0 and is_added(before, done)
     unstored = done.checkpoint if fails and done is not None else NONE

@@ -358,7 +358,7 @@ def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
 
 
 def has_no_id(coordinator: Coordinator, counted: int) -> bool:
-    """The failure is of a start that has drawn no id, or lost it before its checkpoint was pending."""
+    """Whether the counted failure is of a start without an id, or that lost it before it was pending."""
     return coordinator.plan.profile.counts_failed_io and counted == NONE
 
 

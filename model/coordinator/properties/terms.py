@@ -43,9 +43,9 @@ def is_fit(coordinator: Coordinator) -> bool:
 
 
 def with_reports(before: Coordinator, event: Event, after: Coordinator) -> Coordinator:
-    """The coordinator before a request that the scheduler makes in the very event that starts it.
+    """The coordinator before the event, with the statuses that the event reports.
 
-    The statuses are those that the event reports.
+    If the event starts the scheduler, a request that the scheduler makes at once sees this coordinator.
     """
     if type(event) not in (JobStatus, TaskStatus, RestoreRequest):
         return before
@@ -66,9 +66,10 @@ def has_to_wait(coordinator: Coordinator) -> bool:
 
 
 def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
-    """Whether the scheduler makes its next request as it has to after a start whose first one is at `due`.
+    """Whether the next request is due as it has to be after a start whose first request is due at `due`.
 
-    If that is now, the request is made in the same event, unless it is within the minimum pause.
+    If `due` is now, the start makes the first request. The next one is then due one interval later, or at the
+    end of the minimum pause if the first one was too early.
     """
     scheduler = after.scheduler
     if due > before.now:
@@ -80,7 +81,7 @@ def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
 
 
 def is_full(coordinator: Coordinator) -> bool:
-    """The number of pending checkpoints makes the head of the queue wait."""
+    """Whether the head of the queue has to wait because too many checkpoints are pending."""
     head = coordinator.queue[0]
     return not head.forced and len(coordinator.pending) >= coordinator.plan.max_concurrent
 

@@ -21,9 +21,9 @@ def closed_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> ClosedModel:
-    """A gate whose channels deliver barriers and cancellations.
+    """A gate whose channels deliver barriers and cancellations with ids from 1 to `ids`.
 
-    On a channel the ids, from 1 to `ids`, never fall.
+    The ids of one channel never fall.
 
     `injects`: the coordinator may also trigger the task itself, at any time and with any id.
     """

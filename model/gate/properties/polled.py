@@ -14,7 +14,7 @@ from model.steps import step_of
 Read = Callable[[Any, Any], Step[Any]]
 """The step of the gate alone."""
 Held = Callable[[Any, Effects], tuple[bool, ...]]
-"""By channel, whether its items wait. The arguments are the gate and all effects since the event arrived."""
+"""By channel: whether its items wait, given the gate and all effects since the event arrived."""
 
 
 NETWORK = Registry("network")

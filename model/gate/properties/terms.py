@@ -45,7 +45,7 @@ class BarrierView(NamedTuple):
 
 
 def view_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: Effects) -> BarrierView:
-    """The event, with the gate's state for the event's own checkpoint."""
+    """The view of the event. For a newer id, it shows the gate as the new checkpoint begins."""
     none = (False,) * len(before.closed)
     begun, overtaking = before.begun, before.overtaking
     arrived, blocked, announced = before.arrived, before.blocked, before.announced

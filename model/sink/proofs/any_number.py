@@ -97,7 +97,7 @@ def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[Case]:
 
 
 def _sends(running: bool, finished: bool, event: Event) -> bool:
-    """A task that is over only restores. No event of the input follows its end."""
+    """Whether the environment may send the event: only a restore after the task, no input after its end."""
     if type(event) is FailingRestore:
         return False
     if running is (type(event) in map(type, RESTORING)):

@@ -68,7 +68,7 @@ def is_within(sink: Sink) -> bool:
 def sends(sink: Sink, event: Event) -> bool:
     """Whether the environment may send the event. No property of states implies this condition.
 
-    A task that is over only restores. If a commit throws, it is a commit that is due.
+    After the end of the task, only a restore may follow. A commit may throw only if it is due.
     """
     if type(event) is FailingCompletion and not sink.pending:
         return False

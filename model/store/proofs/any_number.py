@@ -1,9 +1,9 @@
 """The store with any number of retained checkpoints, which is a symbol.
 
-A store that retains one checkpoint has at most two entries. Else at most one entry is surplus at an addition,
-and the store drops the first entry that it may drop. A case names this entry and the entries before it. Any
-number of other entries are between it and the entry added last. At most one entry is before it: z3 shows that
-two are impossible.
+A store that retains one checkpoint has at most two entries. A store that retains more drops at most one entry
+at an addition: the first one that it may drop. A case names this entry and the entries before it. At most one
+entry is before it: z3 shows that two are impossible. Any number of other entries are between it and the entry
+added last.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -38,7 +38,7 @@ VARIANTS = frozenset(
 def divided(
     entries: tuple[Any, ...], may_drop: Callable[[Any], bool], surplus: int
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """`model.store.store.divided` over ropes. On a path with a surplus, the store drops no unnamed entry."""
+    """`model.store.store.divided` over ropes. Raises SymbolicUseError if it may drop a member of a group."""
     kept: list[Any] = []
     dropped: list[Any] = []
     for position, entry in zip(cells_of(enumerate_(Rope(cells_of(entries)))), cells_of(entries), strict=True):

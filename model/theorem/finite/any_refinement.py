@@ -1,10 +1,10 @@
 """Barrier snapshots on any dataflow take only steps of the theorem: a refinement of `model.any_dataflow`.
 
-As in `refinement`, a state of the theorem is kept beside each state of the model. Here the dataflow is an
-input, checkpoints may be unaligned or stop the job, and tasks may finish; nearly every step is one action. A
-step of a subtask is the action of each of its key groups in turn (see `model.theorem.rescaling`). Channels
-are those of the dataflow, then an input of each source, then an output of each sink. The histories of both
-are equal.
+As in `refinement`, each state of the model has a state of the theorem beside it. Here the dataflow is an
+input, checkpoints may be unaligned or stop the job, and tasks may finish. Nearly every step is one action of
+the theorem. A step of a subtask is the action of each of its key groups in turn (see
+`model.theorem.rescaling`). The theorem's channels are those of the dataflow, then an input of each source,
+then an output of each sink. Histories have the same values in both.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ from model.theorem.logic import Function, State
 
 
 class AnyRefinement(Refinement):
-    """The theorem's states for a dataflow within bounds; unaligned checkpoints must not be aborted."""
+    """Couples a dataflow within bounds with the theorem. Its unaligned checkpoints must not be aborted."""
 
     def __init__(self, dataflow: AnyDataflow, bounds: Bounds) -> None:
         self.dataflow = dataflow
@@ -63,7 +63,7 @@ class AnyRefinement(Refinement):
         }
 
     def input_value(self, c: int, p: int) -> Any:  # noqa: ANN401 - a number, or nothing
-        """The records of an input: numbers from 1."""
+        """The record at position `p` of the input `c`, a number from 1; () if the channel is no input."""
         return p + 1 if self.constants["is_input"](c) else ()
 
     def actions(self, before: Job, event: Do, step: Step[Job]) -> Iterator[Taken]:
@@ -123,7 +123,7 @@ class AnyRefinement(Refinement):
             yield from ((name, u - 1, n) for u in group)
 
     def given_up(self, dataflow: Job, s: State) -> Iterator[tuple[int, int]]:
-        """Alignments that block a channel in the theorem and none in the model."""
+        """The alignments (task, checkpoint) that block a channel in the theorem and none in the model."""
         for c, n in product(self.links if dataflow.up else (), range(self.domain.sizes[ID])):
             reader = dataflow.tasks[self.dataflow.channels[c][1] - 1]
             if self.waits(s, c, n) and (c not in reader.arrived or reader.is_recording):
@@ -170,7 +170,7 @@ class AnyRefinement(Refinement):
         return tuple(name for name, (model, theorem) in pairs.items() if model != theorem)
 
     def _contents(self, s: State, c: int) -> list[tuple[str, Any]]:
-        """The items of a channel. A task that had finished before the checkpoint sent no barrier."""
+        """The items of a channel. Omits barriers of tasks that had finished: such a task has sent none."""
         sender, found = s.source_of(c), list[tuple[str, Any]]()
         for p in range(s.read(c), s.sent(c) + 1):
             for n in range(self.domain.sizes[ID]):

@@ -1,9 +1,9 @@
 """The executable dataflow takes only steps of the theorem: a refinement, with the run as history.
 
-`Refinement` keeps a state of `model.dataflow` together with a state of the theorem. A step of the model
-becomes a sequence of the theorem's actions, perhaps none, found from the event, its effects and the states of
-the coordinator. The conditions of each action must hold; afterwards `differences` compares the two states
-and `false_clause` evaluates the invariant.
+`Refinement` couples each state of `model.dataflow` with a state of the theorem. It maps a step of the model
+to a sequence of the theorem's actions, perhaps none, by the event, its effects and the coordinator's states.
+The conditions of each action must hold. Afterwards `differences` compares the two states, and `false_clause`
+evaluates the invariant.
 
 Tasks are the sources, the operator and the sink. Channels are an input and a channel to the operator for each
 source, the channel to the sink, and the output. A history is the tuple of records that a task has read.
@@ -62,7 +62,10 @@ class Finite:
 
 
 class Refinement:
-    """The theorem's states for a dataflow of `sources` sources with `records` records each, ids to `ids`."""
+    """Couples the dataflow of `model.dataflow` with the theorem.
+
+    The dataflow has `sources` sources with `records` records each, and ids up to `ids`.
+    """
 
     def __init__(self, sources: int, records: int, ids: int) -> None:
         self.sources, self.records = sources, records
@@ -102,7 +105,7 @@ class Refinement:
         return Coupled(dataflow, tuple(tables.values()))
 
     def input_value(self, c: int, p: int) -> Any:  # noqa: ANN401 - a number, here
-        """The records of an input; nothing for another channel."""
+        """The record at position `p` of the input `c`; NONE if the channel is no input."""
         return c * self.records + p if c < self.sources else NONE
 
     def state(self, coupled: Coupled) -> State:
@@ -173,7 +176,7 @@ class Refinement:
                 yield "commit", self.output, checkpoints[effect.transaction]
 
     def given_up(self, dataflow: Any, s: State) -> Iterator[tuple[int, int]]:  # noqa: ANN401
-        """Alignments that block a channel in the theorem and none in the model."""
+        """The alignments (task, checkpoint) that block a channel in the theorem and none in the model."""
         for c, n in product(range(self.sources, self.output), range(self.domain.sizes[ID])):
             if self.waits(s, c, n) and not self._is_blocked(dataflow, c):
                 yield s.target_of(c), n
@@ -307,10 +310,10 @@ def _pending(dataflow: Dataflow) -> set[int]:
 
 
 def compared(closed: Any, refinement: Refinement, limit: int) -> tuple[int, int]:  # noqa: ANN401 - a ClosedModel
-    """The numbers of coupled states and of steps compared, breadth-first, up to `limit` states.
+    """Compares breadth first, up to `limit` states. Returns the numbers of coupled states and of steps.
 
-    Raises NoRefinementError with the shortest run if a step is none of the theorem, a clause is false, or the
-    states differ.
+    Raises NoRefinementError with the shortest run if the theorem does not have a step, a clause is false, or
+    the states differ.
     """
     first = (refinement.start(closed.state), closed.environment)
     known: dict[Any, Any] = {first: ()}

@@ -1,9 +1,10 @@
-"""Runs of a broken variant from the start of the job, on the small dataflow: what goes wrong, step by step.
+"""Finds runs of a broken variant on the small dataflow, from the start of the job to a false statement.
 
-A search visits states of the theory: those of the runs that some fixed orders of preference take, then
-those that are one step away from them, and so on. Wherever the variant can take a step that the theory
-does not take, the same orders continue the run, until the *statement* (the theorem) is false, or only the
-clause of the variant. Steps that a run does not need are removed.
+An order of preference lists actions; a run takes the first one that is possible and changes the state. A
+search visits states of the unbroken theory: first those of the runs that some fixed orders give, then those
+one step away from them, and so on. In each state it looks for a *departure*: a step that the variant takes
+and the theory does not. The orders continue the run from there, until the *statement* (the theorem) is false,
+or only the clause of the variant. At last the search removes the steps that the run does not need.
 """
 
 from collections import deque
@@ -32,22 +33,22 @@ ORDERS = (
     ("crash", *CHECKPOINT, "process", "begin", *END),
     ("restore", "process", "receive", "snapshot", "abort", *CHECKPOINT, "begin", *END),
 )
-"""The actions that a run prefers; it has at most one crash and one abort."""
+"""The orders of preference. A run has at most one crash and one abort."""
 LONGEST = 45
-"""Steps of a run in an order of preference."""
+"""Maximum number of steps that one order continues a run."""
 
 
 class Bound(NamedTuple):
-    """How far a search goes."""
+    """The limits of one search."""
 
     sentence: str
     small: Small
     rare: tuple[str, ...] = ()
     """The rare actions that it takes."""
     states: int = 300
-    """How many states of the theory it visits at most."""
+    """Maximum number of states of the theory that the search visits."""
     continued: int = 40
-    """How many states that the theory does not reach it continues from."""
+    """Maximum number of departures from which the search continues."""
 
 
 BOUNDS = (
@@ -71,7 +72,7 @@ def bounds_of(variant: Variant) -> tuple[Bound, ...]:
 
 
 def bound_in_words(variant: Variant) -> str:
-    """How far the search for a run of the variant goes."""
+    """The limits of the searches for a run of the variant, in words."""
     bounds = bounds_of(variant)
     states = sum(bound.states for bound in bounds)
     continued_from = sum(bound.continued for bound in bounds)
@@ -83,7 +84,7 @@ def bound_in_words(variant: Variant) -> str:
 
 
 class Run(NamedTuple):
-    """Steps from the start of the job, and what is false after them."""
+    """Steps from the start of the job, and the clause that is false after them."""
 
     small: Small
     steps: tuple[Taken, ...]
@@ -93,19 +94,19 @@ class Run(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A state, and how it was reached."""
+    """A state, and the steps that reached it."""
 
     state: State
     steps: tuple[Taken, ...]
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for equal states."""
+        """A value that is equal exactly for equal states."""
         return tuple(getattr(self.state.functions[f.name], "values", None) for f in EXACTLY_ONCE.fields)
 
 
 class Graph:
-    """The states of the theory that a search visits, those of the fewest deviations first."""
+    """The states of the theory that a search visits: those of the orders first, then the nearest ones."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
@@ -152,7 +153,7 @@ def followers(theory: Theory, node: Node, name: str, small: Small) -> Iterator[N
 
 
 def departures(variant: Variant, theory: Theory, bound: Bound) -> Iterator[Node]:
-    """States after a step of the variant that the theory does not take."""
+    """The states after a departure: a step that the variant takes and the theory does not."""
     seen = set()
     for node in graph(bound).nodes():
         ordinary = {after.key for after in followers(EXACTLY_ONCE, node, variant.action, bound.small)}
@@ -165,7 +166,7 @@ def departures(variant: Variant, theory: Theory, bound: Bound) -> Iterator[Node]
 def continued(
     theory: Theory, node: Node, order: tuple[str, ...], small: Small, seen: set[Any]
 ) -> Iterator[Node]:
-    """Continues a run with the first step in the order that changes the state, up to a known state."""
+    """Yields the states of the run that the order continues from `node`, up to a state in `seen`."""
     for _ in range(LONGEST):
         once = {step.action.name for step in node.steps} & {"crash", "abort"}
         if (place := (order, frozenset(once), node.key)) in seen:
@@ -180,7 +181,10 @@ def continued(
 
 
 def broken_statement(theory: Theory, state: State, small: Small) -> Failure | None:
-    """The sentence of the theorem that is false; before a checkpoint completes or a record is seen, none."""
+    """The sentence of the theorem that is false in the state, or None.
+
+    None also while no checkpoint is complete and no record is visible.
+    """
     is_early = state.latest() == 0 and not any(state.times(OUTPUT, p) for p in range(small.positions))
     return None if is_early else failed(theory.theorem, state, small)
 
@@ -214,7 +218,7 @@ def run_of(variant: Variant) -> Run | None:
 
 
 def refutation(variant: Variant) -> tuple[bool, Run | None]:
-    """Whether the variant's clause is false in the small scope, and its run."""
+    """Whether the variant's clause is false in the small scope, and the run that `run_of` finds."""
     return any(refuted(variant.theory, [variant.obligation])), run_of(variant)
 
 

@@ -2,8 +2,8 @@
 false.
 
 Tasks, channels, ids and positions have a few elements each, so quantifiers over them are finite. Histories
-and values have no bound. The dataflow, the operators and the state are free within the scope. A clause that
-is refuted here is false; another one may still be false in a larger scope.
+and values have no bound. z3 chooses the dataflow, the operators and the state within the scope. A clause that
+is refuted here is false; a clause that is not refuted may still be false in a larger scope.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +28,7 @@ class Finite:
         self._sorts: dict[str, z3.SortRef] = {}
         self._numbers = count()
         self.ranges: list[Formula] = []
-        """Every element and every value of a function lies in the scope."""
+        """The formulas that each element and each value of a function lies in the scope."""
 
     def sort(self, sort: Sort) -> z3.SortRef:
         """The sort of z3."""
@@ -76,7 +76,7 @@ class Finite:
 
 
 def refuted(theory: Theory, obligations: Iterable[Obligation]) -> Iterator[Obligation]:
-    """The obligations that are false in the scope."""
+    """Yields the obligations that z3 refutes in the scope."""
     domain = Finite()
     state = State(
         {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain

@@ -1,7 +1,7 @@
 """The theory on one small dataflow, with Python values: runs that people can read.
 
-Two sources, `a` and `b`, send to `join`, whose output a sink makes visible with transactions. Every
-record that a task reads makes it send one. A state is what it has read, in order.
+Two sources, `a` and `b`, send to `join`, whose output a sink makes visible with transactions. For each record
+that a task reads, it sends one record. The state of a task is the sequence of records that it has read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
