@@ -14,12 +14,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from conformance.adapters.protocol import FAILURES, Adapter, Failure, Hung, Unsupported, Wire
 from conformance.cases.hypothesis_draws import DrawnRandom, one_of, plain_event, without_local_constants

@@ -6,16 +6,7 @@ from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
-from conformance.adapters.protocol import (
-    Adapter,
-    Applied,
-    Crashed,
-    Failure,
-    Hung,
-    Made,
-    Malformed,
-    Wire,
-)
+from conformance.adapters.protocol import Adapter, Applied, Crashed, Failure, Hung, Made, Malformed, Wire
 from conformance.change.repository import ChangeError
 from conformance.divergence import Answer, Divergence
 from conformance.drive.lockstep import given, play

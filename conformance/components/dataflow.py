@@ -39,10 +39,7 @@ from spec.values import State
 
 OPERATOR, SINK, TO_SINK = 2, 3, 2
 """Tasks and the channel between them, as Dataflow.tla numbers them."""
-_TYPES = {
-    "BothTypes": (CHECKPOINT, SAVEPOINT),
-    "OnlySavepoints": (SAVEPOINT,),
-}
+_TYPES = {"BothTypes": (CHECKPOINT, SAVEPOINT), "OnlySavepoints": (SAVEPOINT,)}
 _FAULTS = {"BeforeAndMaybe": ("before", "maybe"), "Maybe": ("maybe",)}
 _KINDS = {
     "trigger_task": TRIGGER,
@@ -112,7 +109,7 @@ def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
             snapshots=tuple(
                 snapshot_of(n, held)
                 for n, held in ((n, stored[n][SINK]["held"]) for n in sorted(stored) if SINK in stored[n])
-            ),
+            )
         ),
         contents=tuple(
             Content(transaction, _each(written, records))

@@ -49,11 +49,7 @@ def bind_fencing(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         "fencing",
         module="FencingModel",
         state="fencing",
-        constants={
-            "Drivers": divergence.config.get("drivers", 2),
-            "Attempts": size,
-            "Checkpoints": size,
-        },
+        constants={"Drivers": divergence.config.get("drivers", 2), "Attempts": size, "Checkpoints": size},
         steps=steps("fencing", "fencing"),
         fields=FENCING.shows("fencing"),
         rules=rules_of("fencing"),

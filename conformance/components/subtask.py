@@ -57,12 +57,7 @@ def project_subtask(given: Given) -> Projection:
         return [case for shape in shapes for case in subtask_cases(*shape, remembered, profile)]
 
     return projected(
-        closed,
-        "subtask",
-        ("task", SUBTASK),
-        event=_event,
-        effect=_effect,
-        cases=cases if ids == 2 else None,
+        closed, "subtask", ("task", SUBTASK), event=_event, effect=_effect, cases=cases if ids == 2 else None
     )
 
 

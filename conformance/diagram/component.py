@@ -100,11 +100,7 @@ def label_of(word: Wire) -> str:
         return f"+{word.get('ms')}"
     if kind == "status":
         return "runs" if word.get("running") else "stops"
-    named = {
-        "task_status": "status",
-        "job_status": "status",
-        "trigger_task": "checkpoint",
-    }
+    named = {"task_status": "status", "job_status": "status", "trigger_task": "checkpoint"}
     fields = (named[kind],) if kind in named else ("checkpoint", "value", "type", "transaction")
     found = next((str(word[name]) for name in fields if word.get(name) is not None), "")
     found = "" if found == "checkpoint" else found

@@ -75,11 +75,7 @@ def sent(task: str, attempt: int, effects: Sequence[Wire]) -> Iterator[Message]:
 
 
 def received(
-    component: str,
-    task: str,
-    attempt: int,
-    event: Wire,
-    channels: Mapping[tuple[int, str], tuple[str, ...]],
+    component: str, task: str, attempt: int, event: Wire, channels: Mapping[tuple[int, str], tuple[str, ...]]
 ) -> Message | None:
     """The message that an event receives; None if it receives none."""
     kind, checkpoint = str(event.get("kind")), event.get("checkpoint")

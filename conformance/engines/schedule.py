@@ -80,11 +80,7 @@ class Fault:
 
 
 def faults_of(
-    seed: int,
-    round_number: int,
-    faults: int = FAULTS,
-    records: int = RECORDS,
-    kinds: Sequence[Kind] = (),
+    seed: int, round_number: int, faults: int = FAULTS, records: int = RECORDS, kinds: Sequence[Kind] = ()
 ) -> tuple[Fault, ...]:
     """The faults of a round, in the order of their points.
 

@@ -60,12 +60,7 @@ def _gate(
     injects: bool = False,
 ) -> LargeGate:
     sized = partial(
-        bounded_gate,
-        channels,
-        counts_as_aligned=ends_count,
-        polled=polled,
-        profile=profile,
-        injects=injects,
+        bounded_gate, channels, counts_as_aligned=ends_count, polled=polled, profile=profile, injects=injects
     )
     return LargeGate(sized(UP_TO).closed, sized(ids))
 

@@ -89,11 +89,7 @@ class SparkEngine:
     """
 
     def __init__(
-        self,
-        program: Program,
-        spark: "SparkSession",
-        folder: Path,
-        partitions: int = PARTITIONS,
+        self, program: Program, spark: "SparkSession", folder: Path, partitions: int = PARTITIONS
     ) -> None:
         self.program = program
         self.spark = spark

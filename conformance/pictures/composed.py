@@ -113,21 +113,9 @@ JOINED = (
         lambda action, event: "barrier" if type(event) is SendBarrier else action.lower(),
         _may_exchange,
     ),
+    Closed("dataflow", _dataflow(1, 1, 0), (), _show_record, _label_dataflow, lambda action, event: True),
     Closed(
-        "dataflow",
-        _dataflow(1, 1, 0),
-        (),
-        _show_record,
-        _label_dataflow,
-        lambda action, event: True,
-    ),
-    Closed(
-        "dataflow-fails",
-        _dataflow(2, 0, 1),
-        (),
-        _show_failing,
-        _label_dataflow,
-        lambda action, event: True,
+        "dataflow-fails", _dataflow(2, 0, 1), (), _show_failing, _label_dataflow, lambda action, event: True
     ),
 )
 """The pictures of composed components, in the order of the page; they follow those of the coordinator."""

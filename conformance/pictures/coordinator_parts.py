@@ -84,9 +84,7 @@ PARTS_OF_COORDINATOR = (
     Closed(
         "requests",
         closed_subject(
-            "requests",
-            _ONE_SOURCE._replace(unaligned=True),
-            Scope(ids=3, types=(CHECKPOINT, SAVEPOINT)),
+            "requests", _ONE_SOURCE._replace(unaligned=True), Scope(ids=3, types=(CHECKPOINT, SAVEPOINT))
         ),
         (TriggerRequest(CHECKPOINT),),
         _show_requests,
@@ -109,11 +107,7 @@ PARTS_OF_COORDINATOR = (
     ),
     Closed(
         "masters",
-        closed_subject(
-            "masters",
-            _ONE_SOURCE._replace(coordinators=1, hooks=1),
-            Scope(ids=1, more=answers),
-        ),
+        closed_subject("masters", _ONE_SOURCE._replace(coordinators=1, hooks=1), Scope(ids=1, more=answers)),
         (),
         _show_masters,
         _label,

@@ -216,11 +216,7 @@ def _view_unaligned(passage: Passage) -> View:
         for place, lane in enumerate(lanes)
     )
     return View(
-        (
-            ("checkpoint", _alignment_of(gate.current, gate.pending)),
-            ("time", f"{gate.now} ms"),
-        ),
-        lanes,
+        (("checkpoint", _alignment_of(gate.current, gate.pending)), ("time", f"{gate.now} ms")), lanes
     )
 
 

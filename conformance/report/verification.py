@@ -45,12 +45,7 @@ def _part(result: PartResult) -> dict[str, Any]:
         "numbers": dict(result.numbers),
         "rules": list(result.rules),
         "findings": [
-            {
-                "rule": finding.rule,
-                "title": title_of(finding),
-                "line": finding.line,
-                "story": finding.story,
-            }
+            {"rule": finding.rule, "title": title_of(finding), "line": finding.line, "story": finding.story}
             for finding in result.findings
         ],
         "again": result.again,

@@ -81,13 +81,7 @@ def subtask_alphabets(config: Wire) -> Iterator[Alphabet]:
     yield Alphabet("subtask", config, tuple(letters), f"ids to {SUBTASK_IDS}")
 
 
-_OF_SUBTASK = (
-    "checkpoint",
-    "complete_notification",
-    "subsumed_notification",
-    "async_done",
-    "async_failed",
-)
+_OF_SUBTASK = ("checkpoint", "complete_notification", "subsumed_notification", "async_done", "async_failed")
 
 
 def channel_alphabets(config: Wire) -> Iterator[Alphabet]:

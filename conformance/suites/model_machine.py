@@ -3,13 +3,7 @@
 from collections.abc import Hashable
 
 from conformance.drive.oracle import Edge, Oracle
-from conformance.suites.alphabet import (
-    REFUSED,
-    Alphabet,
-    failure,
-    newest_id,
-    output,
-)
+from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, output
 from conformance.suites.machine import END, Machine, Transition, minimal
 
 STATES_AT_MOST = 20_000

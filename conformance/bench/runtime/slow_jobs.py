@@ -45,13 +45,7 @@ class SlowOutput(ParquetOutput):
 
 
 def job(
-    output: Path,
-    rows: int,
-    *,
-    batch_rows: int,
-    channel_batches: int,
-    unaligned: bool,
-    interval_ms: int = 500,
+    output: Path, rows: int, *, batch_rows: int, channel_batches: int, unaligned: bool, interval_ms: int = 500
 ) -> Job:
     """A job whose sink is slower than its sources, so that backpressure reaches both source subtasks."""
     checkpoints = CheckpointConfig(

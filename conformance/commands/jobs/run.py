@@ -50,11 +50,7 @@ MARK = ".barrierspec-run"
 )
 @click.option("--rows", type=click.IntRange(1), help="Count only this number of flights, the first ones.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
-@click.option(
-    "--supervise",
-    is_flag=True,
-    help="Replace the driver's process if it is killed.",
-)
+@click.option("--supervise", is_flag=True, help="Replace the driver's process if it is killed.")
 @click.option(
     "--from-savepoint",
     type=Place(exists=True),

@@ -15,13 +15,7 @@ from conformance.command_line.options import SECONDS, Place
 )
 @click.option("--drain", is_flag=True, help="With --stop: every function first receives the end of its data.")
 @click.option("--to", type=Place(), help="The folder or URI in which the savepoint is created.")
-@click.option(
-    "--seconds",
-    default=60.0,
-    show_default=True,
-    type=SECONDS,
-    help="The time limit in seconds.",
-)
+@click.option("--seconds", default=60.0, show_default=True, type=SECONDS, help="The time limit in seconds.")
 def command(output: Path, stop: bool, drain: bool, to: Path | str | None, seconds: float) -> int:
     """Take a savepoint of the job whose output folder is OUTPUT, and print the savepoint's folder.
 

@@ -145,12 +145,7 @@ def _settings(**options: int) -> "Settings":
 
 
 @command.command()
-@click.argument(
-    "logs",
-    metavar="[LOG]...",
-    nargs=-1,
-    type=click.Path(dir_okay=False, allow_dash=True),
-)
+@click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path(dir_okay=False, allow_dash=True))
 @follows
 @bundled(
     "corrupted", lambda corruptions, seed: seed if corruptions else None,

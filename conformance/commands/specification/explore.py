@@ -192,11 +192,7 @@ def _name_of(model: str, *searched: object) -> str:
 
 
 def _on_spark(
-    chosen: "Chosen",
-    limit: int,
-    cluster: Cluster,
-    reading: "Reading",
-    say: Callable[[str], None],
+    chosen: "Chosen", limit: int, cluster: Cluster, reading: "Reading", say: Callable[[str], None]
 ) -> "Explored":
     from conformance.explore.search_on_spark import on_spark
     from impl.spark.session import spark_session

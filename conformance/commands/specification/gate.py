@@ -24,11 +24,7 @@ WATCHED = ("model", "spec/rules.toml")
     "--component", "components", multiple=True, type=click.Choice(COMPONENTS), help="Only this one."
 )
 @reports
-def command(
-    base: str,
-    components: tuple[str, ...],
-    files: "Outputs",
-) -> int:
+def command(base: str, components: tuple[str, ...], files: "Outputs") -> int:
     """Fail if the model's behaviour differs from revision REV and the change is not declared.
 
     A new version in spec/rules.toml and a new text in CHANGELOG.md declare a change. Exits with 0 if the

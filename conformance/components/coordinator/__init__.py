@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING
 
 from conformance.components.component import Component
 from conformance.components.coordinator.parts import project_job, project_master_phase, project_scheduler
-from conformance.components.coordinator.projection import (
-    project_coordinator,
-    project_failures,
-    project_files,
-)
+from conformance.components.coordinator.projection import project_coordinator, project_failures, project_files
 from conformance.components.coordinator.tla_binding import bind_coordinator
 from conformance.components.coordinator.walks import CONFIGS, walk_coordinator
 from conformance.suites.coordinator import coordinator_alphabets

@@ -150,10 +150,7 @@ def coordinator_record(start: Coordinator, *, with_states: bool = True) -> Recor
     def waits(one: Pending) -> Function:
         missing = frozenset(task for task, done in zip(tasks, one.acknowledged, strict=True) if not done)
         return Function(
-            id=one.checkpoint,
-            type=TYPES[one.type],
-            missing=missing,
-            age=start.plan.timeout - one.deadline,
+            id=one.checkpoint, type=TYPES[one.type], missing=missing, age=start.plan.timeout - one.deadline
         )
 
     requests = each(

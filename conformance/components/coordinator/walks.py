@@ -20,13 +20,7 @@ _TASKS: tuple[list[Wire], ...] = (
 )
 
 _PLAIN: list[Wire] = [
-    {
-        "tasks": tasks,
-        "profile": "2.3",
-        "timeout_ms": 1000,
-        "max_concurrent": max_concurrent,
-        "retain": retain,
-    }
+    {"tasks": tasks, "profile": "2.3", "timeout_ms": 1000, "max_concurrent": max_concurrent, "retain": retain}
     for tasks, max_concurrent, retain in product(_TASKS, (2, 1, 3), (1, 2))
 ]
 

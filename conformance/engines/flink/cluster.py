@@ -207,12 +207,7 @@ class FlinkCluster(Engine):
 
     def _start_manager(self) -> None:
         """Start the job manager with the job, from the savepoint or checkpoint in `_from`."""
-        words = [
-            "--configDir",
-            str(self._conf),
-            "--job-classname",
-            self.job_class,
-        ]
+        words = ["--configDir", str(self._conf), "--job-classname", self.job_class]
         if self._from is not None:
             words += ["--fromSavepoint", self._from]
         words += [*self._properties("job-manager"), f"-Dparallelism.default={self.settings['parallelism']}"]

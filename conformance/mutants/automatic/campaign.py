@@ -50,12 +50,7 @@ def parts_of(edits: Iterable[Edit], at_once: int) -> list[Part]:
 
 
 def judge_all(
-    edits: Iterable[Edit],
-    dumps: Path,
-    *,
-    at_once: int = 2,
-    first: bool = False,
-    seconds: float = inf,
+    edits: Iterable[Edit], dumps: Path, *, at_once: int = 2, first: bool = False, seconds: float = inf
 ) -> Iterator[Judged]:
     """Yield each edit with its complaints as soon as they are known.
 

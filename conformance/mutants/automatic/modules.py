@@ -15,15 +15,7 @@ from conformance.rules.protocol_modules import NO_COMPONENTS
 LAYERS = {"spec": "spec", "model": "model", "impl": "impl/core"}
 """The layers with the folder of their components."""
 _SUFFIX = {"spec": ".tla"}
-_COMPANIONS = {
-    "__init__",
-    "environment",
-    "events",
-    "from_config",
-    "proofs",
-    "properties",
-    "wire",
-}
+_COMPANIONS = {"__init__", "environment", "events", "from_config", "proofs", "properties", "wire"}
 """Modules that declare records, parse, or judge. The fields of an event change no rule."""
 _RULES = re.compile(r"Model$|^Live")
 """Modules of the specification with rules; what extends or instantiates one of them states more of them."""

@@ -68,11 +68,7 @@ def describe(found: FoundDivergence, saved: SavedFiles | None = None) -> str:
     """The description of a divergence; `saved`: its replays, if they were written."""
     divergence = found.divergence
     described = phrases.of_config(divergence.component, divergence.config)
-    before = [
-        *_headline(divergence),
-        *_wrapped(f"{escape.short(found.implementation)}, {described}", 10),
-        "",
-    ]
+    before = [*_headline(divergence), *_wrapped(f"{escape.short(found.implementation)}, {described}", 10), ""]
     after = [
         "",
         *_wrapped(_cut(difference(divergence)), 2),
@@ -82,10 +78,7 @@ def describe(found: FoundDivergence, saved: SavedFiles | None = None) -> str:
         f"  found after {found.found_after:,} steps{f'; {found.shrunk}' if found.shrunk else ''}",
     ]
     if saved is not None:
-        after += [
-            *_command(found, saved.replay),
-            f"  as test {escape.shell(('pytest', str(saved.test)))}",
-        ]
+        after += [*_command(found, saved.replay), f"  as test {escape.shell(('pytest', str(saved.test)))}"]
         after += (
             _continued("  in TLC  ", [escape.shell(("--replay", str(saved.module)))])
             if isinstance(saved.module, Path)

@@ -18,11 +18,7 @@ from typing import Final, Self
 _WITHOUT_ROOT: Final = "nobody"
 _PORT: Final = 5432
 """A part of the socket's name. Several servers can have the same, because each has its own folder."""
-_SETTINGS: Final = {
-    "max_connections": "60",
-    "shared_buffers": "16MB",
-    "log_min_messages": "warning",
-}
+_SETTINGS: Final = {"max_connections": "60", "shared_buffers": "16MB", "log_min_messages": "warning"}
 
 
 class ServerNotFoundError(Exception):
