@@ -1,4 +1,8 @@
-"""Guards in words: a condition of z3 over fields of the state, and the values for which it fails."""
+"""Guards as text for reports.
+
+A guard is a z3 condition over fields of the state. The text of a guard that fails has the condition, and the
+values of its fields.
+"""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -48,7 +52,7 @@ def failing(conditions: Iterable[z3.BoolRef], values: Values) -> tuple[z3.BoolRe
 
 
 def guards_of(denied: Iterable[z3.BoolRef], values: Values) -> Iterator[Guard]:
-    """Conditions that do not hold, in words, without those that others imply."""
+    """The conditions `denied`, which do not hold, as text. Leaves out each one that the others imply."""
     for guard in _not_implied(list(denied)):
         names = sorted(names_of(guard))
         is_now = [plain(values[name]) for name in names]
@@ -90,7 +94,7 @@ def text(term: z3.ExprRef) -> str:
 
 
 def _compared(term: z3.BoolRef, sign: str) -> str:
-    """A comparison with the field on the left, where the other side is a number."""
+    """A comparison as text. A number on the left changes places with the right side."""
     left, right = term.children()
     if z3.is_int_value(left):
         left, right, sign = right, left, _MIRRORED[sign]
@@ -98,7 +102,10 @@ def _compared(term: z3.BoolRef, sign: str) -> str:
 
 
 def short(name: str) -> str:
-    """The last field of a path with the indexes after it: `inbox.gate.blocked.1` is `blocked[1]`."""
+    """The last field of a path with its indexes: `inbox.gate.blocked.1` is `blocked[1]`.
+
+    If an index precedes the field, its owner is named too: `tasks.0.passed` is `tasks[0].passed`.
+    """
     parts = name.split(".")
     places = [part for part in parts if part.isdigit()]
     fields = [part for part in parts if not part.isdigit()]

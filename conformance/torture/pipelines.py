@@ -1,6 +1,7 @@
-"""Whole jobs (pipelines) for the matrix: finds the guarantee that each keeps in one round of a campaign.
+"""Runs the pipelines (whole jobs) that a file of `barrierspec matrix` lists, and judges their guarantees.
 
-A pipeline is no component and has no adapter. It runs with faults from a seed, and its output is classified.
+A pipeline is no component and has no adapter. Each pipeline runs for one round with faults from a seed. The
+classifier then names the strongest guarantee that this round has not refuted.
 """
 
 import tomllib

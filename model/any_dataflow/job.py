@@ -7,12 +7,12 @@ Channel = tuple[int, int]
 History = tuple[Any, ...]
 """The history of a task: what it has read, as numbers (a source), or as pairs of a channel and a record.
 
-A record is the history of its sender.
+A task sends its history as a record. A record therefore shows each record on which it depends.
 """
 Part = tuple[int, History]
 """A transaction: the checkpoint whose snapshot closed it, and its records."""
 Place = int
-"""The place of a channel in the dataflow."""
+"""The index of a channel in the channels of the dataflow, from 0."""
 
 
 class Barrier(NamedTuple):
@@ -70,7 +70,10 @@ class Checkpoint(NamedTuple):
     kept: tuple[tuple[History, ...], ...]
     """By place of a channel: the records that a barrier has overtaken."""
     references: tuple[int, ...] = ()
-    """By task: the checkpoint to which the snapshot belongs. Empty: all belong to this checkpoint."""
+    """By task: the checkpoint for which the snapshot was taken, an older one if this checkpoint fell back.
+
+    Empty: all snapshots were taken for this checkpoint.
+    """
 
 
 class Job(NamedTuple):
@@ -94,7 +97,7 @@ class Job(NamedTuple):
     output: tuple[History, ...]
     """By task: the committed records."""
     committed: tuple[int, ...]
-    """By task: the latest committed transaction."""
+    """By task: the checkpoint of the latest committed transaction, 0 if there is none."""
 
 
 def is_record(item: Any) -> bool:  # noqa: ANN401 - a record is any history

@@ -1,10 +1,10 @@
-"""Symbols for the values of a record: the exact transition relation, path by path.
+"""Symbols for the ints and booleans of a record. They give the exact transition relation, path by path.
 
 A function of the model runs on symbolic ints and booleans. When ordinary Python tests the truth of a symbol
 (`if`, `and`, `any`, ...), the run forks (`model.checker.paths`) and follows each feasible answer once. The
-result is a set of paths. Each has a condition and a result, in which ints and booleans may be z3 terms. The
-conditions of all paths are disjoint and cover the assumption, so the paths *are* the transition relation, for
-all ids.
+result is a set of paths. Each has a condition and a result, in which ints and booleans may be z3 terms. In
+each state that the assumption allows, the condition of exactly one path holds. So the paths *are* the
+transition relation, for all ids.
 
 Shapes stay concrete: the numbers of channels, tasks and waiting items are part of the case. Any operation
 that needs the value of a symbol (an index, a hash, a dict key) raises SymbolicUseError.
@@ -124,9 +124,9 @@ class SymbolicInt:
 
 
 class SymbolicWord:
-    """A word as a z3 term, which is an int that numbers the word.
+    """A symbol for a word, that is, a str. The z3 term is the number of the word (`word_number`).
 
-    Its only operation is a test of equality.
+    The only operation on a word is a test of equality.
     """
 
     __slots__ = ("term",)
@@ -177,7 +177,7 @@ def _simplified(term: z3.BoolRef) -> Question | bool:
 
 
 _WORDS_DIFFER = (SymbolicBool(z3.BoolVal(False)), SymbolicBool(z3.BoolVal(True)))
-"""Whether a word is equal to a symbol, and whether it differs."""
+"""The results of == and != between a word and a value that is no word."""
 _questions: dict[tuple[object, int, object], SymbolicBool] = {}
 """Cached comparisons, by their operator and both sides. A repeated run makes the same comparisons."""
 
@@ -190,7 +190,7 @@ def _compared(
     right: object,
     term: Callable[[object], z3.ExprRef],
 ) -> SymbolicBool:
-    """The comparison of a term with a symbol or a value, from the cache. A word equals no symbol."""
+    """The comparison of a term with a symbol or a value, from the cache. A str never equals it."""
     if type(right) is str and (compare is operator.eq or compare is operator.ne):
         return _WORDS_DIFFER[compare is operator.ne]
     side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
@@ -238,7 +238,7 @@ def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record 
 
 
 def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any record of the model
-    """The record under one solution. Values that the solution does not determine are 0 or False."""
+    """The record with the values of one solution for its symbols; 0 or False if the solution has none."""
     if isinstance(value, SymbolicBool):
         return z3.is_true(model.eval(value.term, model_completion=True))
     if isinstance(value, SymbolicInt):
@@ -254,7 +254,7 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
 
 
 def formula(predicate: Callable[[], object], ground: Ground | None = None) -> z3.BoolRef:
-    """A predicate of the model as a z3 term. On the ground, the term holds exactly if the predicate does."""
+    """A predicate of the model as a z3 term, which is equivalent to it under the assertions of the ground."""
     accepted = []
     for path in paths(predicate, ground):
         outcome = path.result

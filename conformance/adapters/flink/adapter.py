@@ -1,4 +1,7 @@
-"""The adapter of a release: a JVM with its jar and our classes, behind the pipes of a ProcessAdapter."""
+"""The adapter of a released Flink: a JVM with the jar of the release and our classes.
+
+A ProcessAdapter starts the JVM, and exchanges requests and answers with it through pipes.
+"""
 
 import shutil
 from collections.abc import Sequence
@@ -11,12 +14,15 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Hello
 
 SECONDS = 60.0
-"""The time limit of one answer; the first ones wait for the JVM."""
+"""The time limit of one answer. The first answers also wait for the start of the JVM."""
 JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
 NAME = "apache-flink"
 """The name under which a release reports itself."""
 UNGUARDED = "the classes of a release do not refuse events that the protocol does not allow"
-"""Why random events do not test a release; `conformance.released.sequences` sends what its profile allows."""
+"""Why `conform --adapter` does not test a release.
+
+`conformance.released.sequences` tests it, and sends only events that the profile of the release allows.
+"""
 
 
 class NoJavaError(FlinkError):
@@ -48,5 +54,5 @@ def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapt
 
 
 def is_release(hello: Hello) -> bool:
-    """Whether a released Flink answers behind this adapter."""
+    """Whether an adapter with this greeting runs a released Flink."""
     return hello.implementation == NAME

@@ -39,10 +39,10 @@ _STOP_AGAIN_SECONDS = 1.0
 REPLACED_SECONDS = 12.0
 """Longer than `heartbeat.timeout`, so that the job manager replaces a task manager that is frozen so long."""
 EXPIRED_SECONDS = 4.0
-"""Longer than the checkpoint time-out of a row with failing checkpoints, shorter than `heartbeat.timeout`."""
+"""Longer than the checkpoint time-out of jobs with failing checkpoints, shorter than `heartbeat.timeout`."""
 _WAIT = 0.05
 _NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
-"""Without this option the ZooKeeper of 1.13 looks for a class of Log4j 1."""
+"""Without this option the ZooKeeper in Flink 1.13 looks for a class of Log4j 1."""
 
 
 def free_port() -> int:
@@ -57,8 +57,9 @@ def free_port() -> int:
 class FlinkCluster(Engine):
     """The job on a cluster. Settings: mode, backend, sink, source, parallelism, pause, slow.
 
-    With the setting `checkpoints`, their folder is a mounted file system, so that faults can make checkpoints
-    fail. The setting `copies` adds a defect to the job.
+    With the setting `checkpoints`, the folder of the checkpoints is a mounted file system, so that faults can
+    make checkpoints fail. With a setting `copies` above 1 the job has a defect: its state counts each record
+    that many times.
     """
 
     distribution: Distribution = field(kw_only=True)
@@ -157,7 +158,7 @@ class FlinkCluster(Engine):
         return self._restarts * 1_000_000 + max(found, default=0)
 
     def state(self) -> dict[Hashable, Totals] | None:
-        """Stop the job with a savepoint, and return the state in it. Raises RoundError."""
+        """Stop the job with a savepoint, and return the state in it. Raises RoundError if there is none."""
         location = self._stopped_in_the_end()
         if location is None:
             raise RoundError(f"expected a savepoint after {_STOPS_TRIED} requests to stop, got none")
@@ -182,7 +183,7 @@ class FlinkCluster(Engine):
             self._table.stop()
 
     def _metadata(self, restarts: int) -> Iterator[Path]:
-        """The folders of the checkpoints that are retained since a restart."""
+        """The folders of the retained checkpoints that the job took after the restart of this number."""
         return (one.parent for one in self._folder(restarts).glob("*/chk-*/_metadata"))
 
     def _folder(self, restarts: int) -> Path:
@@ -267,7 +268,7 @@ class FlinkCluster(Engine):
         self.recorded.append(Effect(fault.kind, self._rest, self.place.processes).of(what, seconds))
 
     def _stop(self, parallelism: int, killed: Started | None = None, delay: float = 0.0) -> None:
-        """Stop the job with a savepoint, and start it from there. `killed`: a process that dies meanwhile."""
+        """Stop the job with a savepoint, and start it from there. `killed`: a process to kill meanwhile."""
         location = self._stopped_in_the_end(killed, delay)
         if location is None:
             return

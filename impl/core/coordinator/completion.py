@@ -1,4 +1,4 @@
-"""How a pending checkpoint ends: it completes, it is aborted, or its storing fails.
+"""How a pending checkpoint ends: it completes, it is aborted, or the store cannot add it.
 
 Rules: COORD-06, COORD-08, COORD-09, COORD-12, SUB-02 to SUB-05. No function here starts a checkpoint: the
 caller gives the waiting requests their turn afterwards (COORD-11).
@@ -21,7 +21,8 @@ STORE_EXCEPTION = "CheckpointException"
 def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events.CoordinatorEffect]:
     """Store the checkpoint, abort older pending ones, and only then notify the tasks (COORD-08).
 
-    If the metadata or the store fails, the last effect is `Fail`: the event that would complete it throws.
+    If the metadata cannot be written or the store cannot add the checkpoint, the last effect is `Fail`: the
+    coordinator answers the event with an exception.
     """
     if state.fails(events.IoStep.METADATA):  # COORD-34
         each_once = not state.profile.registers_at_acknowledgement
@@ -47,7 +48,8 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
         dropped = state.retained.add(done)
         effects += state.retained.deletions(dropped)
         if state.profile.turn_after_deletion:
-            state.delete(len(dropped))  # counts the start savepoint, even if its files stay
+            # The savepoint from which the job started counts, too, even if its files stay.
+            state.delete(len(dropped))
     if not early:
         effects.append(events.Complete(checkpoint))
     if not counts_early:
@@ -99,7 +101,10 @@ def abort(
 
 
 def _turns_after_abort(state: CoordinatorState, pending: PendingCheckpoint) -> None:
-    """Give the queue a turn after the abort, and from 1.12 on one after the deletion of the state."""
+    """Give the queue its turns: from 1.11 on one after the abort, from 1.12 on also one after a deletion.
+
+    The deletion removes the collected state. If nothing is deleted, both turns follow the abort.
+    """
     after_end = state.profile.turns_after_end
     if pending.has_collected or state.profile.counts_empty_deletions:
         state.turns += min(after_end, 1)
@@ -127,7 +132,7 @@ def fail_start(
 def fail_io(
     state: CoordinatorState, pending: PendingCheckpoint, reported: str
 ) -> list[events.CoordinatorEffect]:
-    """Count a start whose I/O failed as IO_EXCEPTION. If this fails the job, its reason is `reported`."""
+    """Count a start that failed with IO_EXCEPTION. If this fails the job, `reported` is the reason."""
     if not state.profile.counts_failed_io:
         return []
     fails = count_failure(state, pending, events.IO_EXCEPTION)
@@ -135,7 +140,7 @@ def fail_io(
 
 
 def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
-    """Up to 1.10 a stop that fails after its start has the effect `FailJob`; in later releases none."""
+    """Up to 1.10 a stop-with-savepoint that fails after its start fails the job; in later releases not."""
     if not state.profile.failed_stops_count_too or reason in events.PRE_CHECK_REASONS:
         return []
     return [events.FailJob(reason)]
@@ -150,7 +155,7 @@ def _restart_delay(state: CoordinatorState) -> None:
 def suspend(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
     """Reject all waiting requests, then abort all pending checkpoints (COORD-12).
 
-    In this order no aborted checkpoint lets a waiting request start.
+    An abort gives the queue a turn. The queue is empty by then, so no waiting request starts.
     """
     state.postponed.take()
     effects: list[events.CoordinatorEffect] = []
@@ -191,7 +196,10 @@ def count_failure(
 def _fail_to_store(
     state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: events.StoreFailure
 ) -> list[events.CoordinatorEffect]:
-    """End a checkpoint that the store could not add, as an abort does; keep its files if it may be stored."""
+    """End a checkpoint that the store could not add, as an abort does.
+
+    Its files stay if the store may have written it nevertheless (COORD-21).
+    """
     effects: list[events.CoordinatorEffect] = []
     if not state.profile.completes_before_storing:
         effects.append(Abort(pending.checkpoint, events.FINALIZE_CHECKPOINT_FAILURE))

@@ -5,8 +5,9 @@ makes hard links to all files, which never change. The asynchronous part copies 
 folder, and refers to the files that the last completed checkpoint already has. A restore at the same
 parallelism uses the files as they are. At another parallelism it reads the entries of its own key groups.
 
-Section `keyed/rocksdb` has the names of the states, RocksDB's small files, and RocksDB's names of the shared
-files. Section `shared` lists the shared files for the reference count.
+A snapshot consists of sections. The section `keyed/rocksdb` has the names of the states, RocksDB's small
+files, and RocksDB's names of the shared files. The section `shared` lists the shared files again. The
+manifest of the checkpoint copies this list. The runtime keeps every file that a manifest lists.
 """
 
 import shutil
@@ -49,12 +50,12 @@ _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
 
 
 class Held(NamedTuple):
-    """The content of the section `keyed/rocksdb`. Snapshots have it pickled under this name."""
+    """The content of the section `keyed/rocksdb`. Snapshots hold it pickled: never rename this class."""
 
     states: dict[str, tuple[str, int]]
-    """Maps the name of a state to its kind and to its number within the keys."""
+    """Maps the name of a state to its kind and its number. Each key in RocksDB contains this number."""
     small: dict[str, bytes]
-    """RocksDB's files other than tables, by name."""
+    """RocksDB's files by name, without tables and logs."""
     tables: dict[str, SharedFile]
     """The tables, by RocksDB's name."""
     groups: tuple[int, int]
@@ -80,7 +81,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         return self._numbered(name, kind, len(self._states))
 
     def _numbered(self, name: str, kind: str, number: int) -> RocksDbState:
-        """The state of that name. The first call creates it with `number`, a part of its entries' keys."""
+        """Return the state of that name. The first call creates it; its keys in RocksDB contain `number`."""
         if name not in self._states:
             self._states[name] = self._made(name, kind, number), number
         state = self._states[name][0]
@@ -112,7 +113,11 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
     # ------------------------------------------------------------ snapshots
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> keyed.AsynchronousPart:
-        """Take a snapshot. The asynchronous part copies the new files; for a savepoint, to `alone`, all."""
+        """Take the synchronous part of a snapshot, and return the asynchronous part.
+
+        For a checkpoint, the asynchronous part copies the new tables into the shared folder. For a savepoint,
+        it copies all tables into `alone`, which are the savepoint's own shared files.
+        """
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
         states = {name: (state.kind, number) for name, (state, number) in self._states.items()}
@@ -156,7 +161,11 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
     # ------------------------------------------------------------ restore
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
-        """Restore the own key groups. Raises StateError if a snapshot is of another backend."""
+        """Restore the key groups of this subtask.
+
+        Raises StateError if a snapshot is of another backend, and KeyEncodingError if an earlier release of
+        this project has written it with other key groups or other bytes for a key.
+        """
         held = [self._held(one) for one in snapshots]
         earlier = {one.file for one in snapshots if encoding_of(one) != ENCODING}
         own = self._context.groups
@@ -178,7 +187,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _require_current(self, held: Held, there: RocksDbTable, file: str) -> None:
-        """Raise KeyEncodingError for a key that an earlier release has pickled or put into another group."""
+        """Raise KeyEncodingError for a key that this release writes as other bytes or in another group."""
         for kind, number in held.states.values():
             for group in self._context.groups:
                 prefix = _PREFIX.pack(group, number)
@@ -209,7 +218,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         self._known = dict(held.tables)
 
     def _copy(self, held: Held, there: RocksDbTable) -> None:
-        """Copy the entries of the own key groups, with the numbers of this backend's states."""
+        """Copy the entries of this subtask's key groups, with the numbers that the states have here."""
         for name, (kind, number) in sorted(held.states.items(), key=lambda one: one[1][1]):
             self._state(name, kind)
             mine = self._states[name][1]

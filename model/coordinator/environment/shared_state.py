@@ -1,4 +1,4 @@
-"""The closed model of the registry of shared files and the store, as in SharedState.tla.
+"""The closed model of the store and of the registry of shared files. SharedState.tla specifies the same.
 
 A task may acknowledge any incomplete checkpoint with any existing files. Checkpoints complete once, in the
 order of ids. A deleted file does not return. The closed model treats states as equal if they differ only in
@@ -47,7 +47,7 @@ class Files(NamedTuple):
 
 
 def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
-    """The closed model in which checkpoints 1 to `ids` use these files."""
+    """The closed model in which checkpoints 1 to `ids` use `files`. The store retains `retain` of them."""
     subsets = tuple(used for size in range(1, len(files) + 1) for used in combinations(files, size))
 
     def offers(state: Files) -> Iterator[tuple[str, Event]]:
@@ -93,7 +93,7 @@ def step(state: Files, event: Event) -> Step[Files]:
 def with_coordinator(state: Files, coordinator: Coordinator) -> Files:
     """The state with the registry in canonical form.
 
-    The registry's list of completed checkpoints is empty: `brought` has their files.
+    The list of completed checkpoints and their files is removed, because `brought` has the same files.
     """
     shared = coordinator.shared
     registered = tuple(sorted(known._replace(first=0) for known in shared.registered))

@@ -1,4 +1,6 @@
-"""The job on Structured Streaming: `python FILE SPEC`. SPEC is a JSON file with folders, source and sink.
+"""The test job of all engines, on Structured Streaming. `python FILE SPEC` runs it.
+
+SPEC is a JSON file with the folders, the source and the sink.
 
 Sinks: `files` is Spark's own sink into files, and `batches` writes each micro-batch with `foreachBatch` under
 a new name. `early` is a planted defect: it shows each row as soon as it is computed. Sources: `chunks` is
@@ -40,9 +42,10 @@ _OFF = {
 
 
 def updates(progress: str, shown: str | None) -> Any:  # noqa: ANN401 - a function that Spark calls
-    """Return the stateful function: a row for each record of a key, in order of lane and position.
+    """Return the stateful function, which Spark calls for each key with new records.
 
-    `progress`: the folder for progress. `shown`: the output folder for the sink `early`, else None.
+    The function makes a row of each record, in the order of lanes and positions. `progress`: the folder of
+    files to which it adds a byte for each record. `shown`: the output folder for the sink `early`, else None.
     """
 
     def update(key: tuple[str], frames: Iterator["pd.DataFrame"], state: Any) -> Iterator["pd.DataFrame"]:  # noqa: ANN401
@@ -78,7 +81,7 @@ def lines_of(spark: SparkSession, spec: dict[str, str]) -> "DataFrame":
 
 
 def main(spec: dict[str, str]) -> None:
-    """Run until the end of the input is announced and all of it is processed."""
+    """Run until the file `end` of the specification exists and all input is processed."""
     from pyspark.sql.streaming.state import GroupStateTimeout
 
     builder = SparkSession.builder.master("local[2]").appName("barrierspec")
