@@ -201,7 +201,7 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """Plan ALTERNATIVES rounds like `name` in kind, mode and sink. Returns the one with most new marks."""
+        """Plan ALTERNATIVES rounds like `name` in kind, mode and sink. Returns one with most new marks."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]
