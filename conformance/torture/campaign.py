@@ -54,9 +54,9 @@ from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 ALTERNATIVES = 64
-"""Number of candidates for the next round. The campaign runs the one that reaches most new marks."""
+"""Number of candidates for the next round. The one that reaches most new marks (`FAULTS`) is run."""
 _KEPT = 5
-"""The folders of this number of passed rounds are kept, because a folder has very many files."""
+"""Number of passed rounds whose folders are kept, the last ones. A folder has very many files."""
 
 
 @dataclass
@@ -78,11 +78,11 @@ class Campaign:
     only: tuple[str, ...] = ()
     """The names of the rounds; empty: all."""
     kinds: tuple[str, ...] = ()
-    """The kinds of the rounds; empty: all, most of them local."""
+    """The kinds of the rounds; empty: all kinds, with most rounds local."""
     storage: str = FOLDERS
     """The place of checkpoints and output: folders, or an object store whose requests fail."""
     source: str = GENERATED
-    """The origin of the numbers: the sources generate them, or read them from a broker with faults."""
+    """The origin of the input: the sources generate its numbers, or read them from a broker with faults."""
 
     @property
     def injected(self) -> int:
@@ -201,14 +201,14 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """Plan ALTERNATIVES rounds of one kind, mode and sink. Returns the one with most new marks."""
+        """Plan ALTERNATIVES rounds like `name` in kind, mode and sink. Returns one with most new marks."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]
 
 
 def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:
-    """Run all rounds, or the rounds named in `only`. The results are added to `campaign`.
+    """Run all rounds, or the rounds named in `only`. Adds the results to `campaign`.
 
     Raises UnknownRoundError, and the errors of Spark's start.
     """
@@ -258,7 +258,7 @@ def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: 
 
 
 def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:
-    """Run the rounds of Structured Streaming, as `run_campaign`. `campaign.mode` is the mode of the sink.
+    """Run the rounds of Structured Streaming. `campaign.mode` is the mode of the sink.
 
     Raises UnknownRoundError.
     """

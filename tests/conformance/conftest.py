@@ -1,4 +1,4 @@
-"""What the tests of the suite share: commands of the little adapters, and adapters that are ended."""
+"""Fixtures of the suite's tests: commands and processes of the small adapters in tests/adapters."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ ADAPTERS = Path(__file__).parent.parent / "adapters"
 
 @pytest.fixture
 def little_adapter() -> Callable[..., str]:
-    """The command line of a script under tests/adapters."""
+    """A function that returns the command line of a script in tests/adapters."""
 
     def command(script: str, *arguments: str) -> str:
         return " ".join([sys.executable, str(ADAPTERS / f"{script}.py"), *arguments])
@@ -23,7 +23,7 @@ def little_adapter() -> Callable[..., str]:
 
 @pytest.fixture
 def user_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The current folder, of a user whose modules are forgotten after the test."""
+    """A user's folder, as the working folder. Modules imported from it are unloaded after the test."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     known = set(sys.modules)
@@ -35,7 +35,7 @@ def user_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
 
 @pytest.fixture
 def start(little_adapter: Callable[..., str]) -> Iterator[Callable[..., ProcessAdapter]]:
-    """Adapters of scripts under tests/adapters; their processes are ended with the test."""
+    """A function that starts a script in tests/adapters as an adapter. The processes end with the test."""
     started: list[ProcessAdapter] = []
 
     def make(script: str, *arguments: str, seconds: float = 30.0, **options: int) -> ProcessAdapter:

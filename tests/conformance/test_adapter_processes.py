@@ -1,4 +1,4 @@
-"""A process of an adapter ends with everything that it has started, whatever ends it."""
+"""When an adapter ends, for any reason, every process that it has started ends too."""
 
 import shlex
 import signal
@@ -30,7 +30,7 @@ with ProcessAdapter(sys.argv[1:]) as adapter:
 
 @pytest.fixture
 def behind_a_shell(little_adapter):
-    """The command of a little adapter that a shell starts, beside a process that no end of input ends."""
+    """A function: the command of a shell that starts an adapter, and a process that ignores closed input."""
 
     def command(*arguments):
         return ["sh", "-c", f"sleep 1000 >&- 2>&- & {little_adapter('misbehaving', *arguments)}; true"]
@@ -39,7 +39,7 @@ def behind_a_shell(little_adapter):
 
 
 def family(adapter):
-    """The shell and what it has started: the adapter, and the other process."""
+    """The shell, the adapter and the other process."""
     shell = psutil.Process(adapter._process.pid)
     found = [shell, *shell.children(recursive=True)]
     assert len(found) == 3
@@ -96,7 +96,7 @@ def test_when_the_suite_is_killed_its_adapters_end(behind_a_shell, number):
         text=True,
     )
     processes = [psutil.Process(int(pid)) for pid in suite.stdout.readline().split()]
-    assert len(processes) == 4  # with the guard
+    assert len(processes) == 4  # three of the adapter, and the guard
     suite.send_signal(number)
     suite.wait()
     assert left_of(processes) == []

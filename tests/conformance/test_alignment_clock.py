@@ -1,4 +1,4 @@
-"""A tracking gate that throws where released Flinks throw is not refused; one that throws elsewhere is."""
+"""`conform` accepts a tracking gate that throws where released Flinks throw, and refuses other errors."""
 
 from pathlib import Path
 
@@ -18,7 +18,10 @@ CLOCK = [known for known in known_divergences() if known.name.startswith("alignm
 
 
 class LikeFlink:
-    """The model's gate, with Flink's clock of alignments: it throws when an alignment ends twice."""
+    """The model's gate with Flink's clock of alignments, which throws if an alignment ends twice.
+
+    `always`: it throws each time TRACK-04 fires.
+    """
 
     def __init__(self, config, *, always=False):
         self._state, self._always, self._reset = GATE.new(config), always, False

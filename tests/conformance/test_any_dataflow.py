@@ -1,4 +1,4 @@
-"""Barrier snapshots on any dataflow: what must hold goes red when its mechanism is gone."""
+"""Barrier snapshots on any dataflow: each property fails if the mechanism that ensures it is removed."""
 
 import pytest
 from click.testing import CliRunner
@@ -183,7 +183,7 @@ def test_each_property_goes_red(monkeypatch, broken, found):
 
 @pytest.mark.parametrize(("tasks", "many"), [(2, 1), (3, 4), (4, 24)])
 def test_all_connected_dataflows_without_a_cycle_are_found(tasks, many):
-    assert len(small_dataflows(tasks)) == many  # the numbers of weakly connected acyclic graphs
+    assert len(small_dataflows(tasks)) == many  # the number of weakly connected acyclic graphs
 
 
 def test_all_dataflows_of_three_tasks_hold():

@@ -1,4 +1,4 @@
-"""The bound of a verdict: large ids, many channels, what was tried, and what was not requested and why."""
+"""The verdict states its bound: large ids, many channels, tested features, and untested ones with reasons."""
 
 from xml.etree import ElementTree
 
@@ -17,12 +17,12 @@ from conformance.generators import generate
 from conformance.verdict import Exit
 
 COUNTED = ("gate", "store", "sink", "offsets", "subtask", "source", "channel")
-"""Components whose ids the events choose."""
+"""Components that get their ids from events."""
 
 
 @pytest.fixture
 def conform(little_adapter, tmp_path, capsys):
-    """Run the command, with few examples; its exit code and what it prints."""
+    """A function that runs `conform` with few examples. Returns the exit code and the output."""
 
     def run(*fake, words=()):
         command = ["conform", "--adapter", little_adapter(*fake), "--out", str(tmp_path / "out")]

@@ -1,4 +1,4 @@
-"""Gates that are wrong for some values only: each is refused, and none of them by the values as they are."""
+"""`conform` refuses gates that are wrong for some values only. Small values find few of them."""
 
 import sys
 from pathlib import Path
@@ -31,7 +31,7 @@ def _right_gate():
         sys.path.remove(folder)
 
     class Right(forgetful.Gate):
-        """As `fake_gates right`."""
+        """The correct gate, as `fake_gates right`."""
 
         def barrier(self, channel, checkpoint):
             overtaken = self.pending and checkpoint > self.current
@@ -51,7 +51,7 @@ Right = _right_gate()
 
 
 def compared_by(key):
-    """A gate that compares ids by a key, and answers with the true ones."""
+    """A class of gates that compare `key(id)` instead of the id, and answer with the id itself."""
 
     class Id(int):
         def __lt__(self, other):
@@ -74,7 +74,7 @@ def compared_by(key):
 
 
 class NextOnly(Right):
-    """Takes only the successor of an id for a newer one."""
+    """Treats an id that is more than 3 above the current one as late."""
 
     def barrier(self, channel, checkpoint):
         if self.current >= 0 and checkpoint > self.current + 3:
@@ -83,7 +83,7 @@ class NextOnly(Right):
 
 
 def counting(of):
-    """A gate that counts the channels that have arrived in a narrow number."""
+    """A class of gates that count the blocked channels with `of`, which may be too narrow."""
 
     class Gate(Right):
         def complete_if_all_arrived(self):
@@ -99,7 +99,7 @@ def masked(bits):
 
 
 class Adapter(InProcess):
-    """One gate, in this process."""
+    """The adapter of one gate, in this process."""
 
     def __init__(self, gate):
         super().__init__("gate", {"gate": gate}, (ValueError,))
@@ -109,7 +109,7 @@ class Adapter(InProcess):
 
 
 class Ageing(Adapter):
-    """It keeps something of each request of a life; time and memory are what it says."""
+    """Each request of a life takes `leaks` bytes and makes answers slower. Time and memory are simulated."""
 
     def __init__(self, *, leaks=0, slows=0.0, starts=0):
         super().__init__(Right)

@@ -1,4 +1,4 @@
-"""Nobody reads what a command prints: it goes on in silence and ends with the code that it would end with."""
+"""A command whose output nobody reads continues silently, and its exit code does not change."""
 
 import errno
 import os
@@ -42,7 +42,7 @@ def ends_with(words, stdout, stderr, cwd):
 
 @pytest.fixture
 def closed():
-    """The end of a pipe that nobody reads."""
+    """The write end of a pipe whose read end is closed."""
     reads, writes = os.pipe()
     os.close(reads)
     yield writes
@@ -84,7 +84,7 @@ def test_a_stream_that_was_never_open_does_not_change_the_exit_code(words, strea
         ["sh", "-c", command, "sh", *own_process("conformance.cli", *words), *written(words)], cwd=tmp_path
     )
     assert done.returncode == CODES[words]
-    if written(words):  # what was printed did not go into the file that took the free number
+    if written(words):  # the output did not go into the file that got the free descriptor
         assert (tmp_path / "found.json").read_bytes()[:1] == b"{"
 
 

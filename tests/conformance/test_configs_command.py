@@ -1,4 +1,4 @@
-"""`barrierspec configs` writes what TLC reads beside a module."""
+"""`barrierspec configs` writes the configuration files (.cfg) that TLC needs with the modules."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Hostile options, answers and files: each ends with a documented exit code and says what to do."""
+"""Hostile options, answers and files end with a documented exit code, and a message that says what to do."""
 
 import json
 import sys

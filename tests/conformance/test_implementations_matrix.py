@@ -1,4 +1,4 @@
-"""`barrierspec matrix`: one table over several implementations."""
+"""`barrierspec matrix` writes one table of several implementations."""
 
 import json
 import shlex
@@ -63,7 +63,7 @@ def test_one_that_does_right_one_that_does_wrong_and_one_that_is_gone(user_folde
     table = {line.split("|")[1].split()[0]: line for line in page.splitlines() if line.startswith("| ")}
     assert "DIVERGES at ALIGN-03" in table["forgetful"]
     assert "cannot start" in table["deaf"]
-    assert table["ours"].count("steps") >= 3  # the others ask for more examples
+    assert table["ours"].count("steps") >= 3  # other cells may need more examples
     assert "## forgetful: ALIGN-03" in page
     assert "1. barrier" in page
     assert "got crashed: exit code 3" in page

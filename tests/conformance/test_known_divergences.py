@@ -1,4 +1,4 @@
-"""A list of known divergences: what is on it may diverge and has to; what was found once comes first."""
+"""A listed divergence fails the run only if it no longer occurs. `conform` plays saved divergences first."""
 
 import shlex
 import sys
@@ -71,7 +71,7 @@ def test_the_command_that_repeats_the_run_has_what_decides_its_verdict(tmp_path)
 
 
 def unbroken(result):
-    """The command after `again`, without line breaks."""
+    """The command after `again` in the output, on one line."""
     return " ".join(result.output.rpartition("again   ")[2].replace("\\\n", "").split())
 
 

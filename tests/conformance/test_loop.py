@@ -1,4 +1,4 @@
-"""The one loop of the driver: what ends it, what it counts, and what passes over a case."""
+"""The loop that plays all cases: its ends, its counts, and the cases that it leaves out."""
 
 from itertools import islice, repeat
 
@@ -21,7 +21,7 @@ def cases(origin="tour"):
 
 
 class Silent(ModelAdapter):
-    """Says nothing at the last barrier."""
+    """The model without the effects of the second barrier."""
 
     def __init__(self):
         super().__init__(COMPONENTS)
@@ -32,7 +32,7 @@ class Silent(ModelAdapter):
 
 
 class Refusing(ModelAdapter):
-    """Makes no instance."""
+    """Answers every `new` with `answer`, and creates no instance."""
 
     def __init__(self, answer):
         super().__init__(COMPONENTS)

@@ -1,4 +1,4 @@
-"""`conform` tests what the protocol page states: a gate that is wrong in one word of it is refused."""
+"""`conform` tests each statement of the protocol page: it refuses a gate that violates one of them."""
 
 import shlex
 import sys

@@ -1,4 +1,4 @@
-"""Readings of protocols under discussion: each violates the property that it names, the others none."""
+"""Each reading of a proposed protocol violates the property that it names, or none if it names none."""
 
 import pytest
 from click.testing import CliRunner

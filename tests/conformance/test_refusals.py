@@ -1,4 +1,7 @@
-"""Why an answer was refused: every action with its failing guard, and the fewest values that exclude it."""
+"""The explanation of a wrong answer: the model's actions with their failing guards, and a minimal reason.
+
+The reason is a set of values in the state that excludes the answer. Without one of them it is possible.
+"""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Maps of ids and times: the model's answers are alike but for the values; what has a limit is not sent."""
+"""Cases with mapped ids and times: the model answers alike, and no value is above a configured limit."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from model.components import COMPONENTS
 from spec.vocabulary import limited
 
 COUNTS_DISTANCES = frozenset({"subtask"})
-"""Where the distance of two ids counts, only maps that keep every distance leave the answers alike."""
+"""Components whose answers depend on the distance of two ids. They need maps that keep every distance."""
 
 
 def answers(oracle, events):
@@ -31,7 +31,7 @@ def answers(oracle, events):
 
 
 def undone(part, before):
-    """A value with each mapped number replaced by the one before."""
+    """A copy of `part` in which each mapped number is replaced by the original one (`before`)."""
     if type(part) is int:
         return before.get(part, part)
     if isinstance(part, dict):
@@ -43,7 +43,7 @@ def undone(part, before):
 
 
 def maps_for(component):
-    """Those with ids that are no other numbers, and that keep distances where these count."""
+    """The maps of ids near a bound, and the maps of times. Where distances count, these keep them."""
     even = component in COUNTS_DISTANCES | of_ids.COUNTED
     kept = [ids for ids in of_ids.MAPS if ids.bound and (ids.can_be_drawn or not even)]
     return [*(ValueMap(ids, None) for ids in kept), *(ValueMap(None, times) for times in of_times.MAPS)]
@@ -64,7 +64,7 @@ def test_the_model_answers_alike_with_mapped_values(component):
 
 
 class Greatest(ModelAdapter):
-    """The model; it remembers the greatest values that it got, and declines those above `declines`."""
+    """The model. It records the greatest values that it gets, and declines values above `declines`."""
 
     def __init__(self, declines=None):
         super().__init__(COMPONENTS)
@@ -87,7 +87,7 @@ class Greatest(ModelAdapter):
 
 
 def played(adapter, component, offer):
-    """Every source of mapped cases, with few of each."""
+    """Plays a few cases of every source of mapped cases."""
     plan, total = for_offer(Plan(0, 3, 100), component, offer), Played()
     maps = play_mapped_rules(component, adapter, plan, total)
     drive(walks(component, 0, WalkOptions(plan.pinned), maps=maps), adapter, Limits(cases=40), total)
@@ -136,7 +136,7 @@ def test_a_gate_of_one_channel_is_sent_no_more():
 
 
 class Narrow(Greatest):
-    """Holds milliseconds in 32 bits."""
+    """Keeps milliseconds in 31 bits."""
 
     def apply(self, events):
         fields = [
@@ -163,7 +163,7 @@ def test_times_that_do_not_fit_are_refused(component):
 
 
 class Counter(ModelAdapter):
-    """The coordinator of the model, with a counter of so many bits; it remembers the highest next id."""
+    """The model's coordinator with a counter of ids of `bits` bits. It records the highest next id."""
 
     def __init__(self, bits):
         whole = COMPONENTS["coordinator"]
@@ -196,7 +196,7 @@ def test_a_narrow_counter_of_ids_is_refused_if_it_can_be_set(bits):
 
 
 class Forgetful(ModelAdapter):
-    """The model; its tasks forget what they are restored from. It remembers the options that it got."""
+    """The model, whose tasks forget the checkpoint of a restore. It records the options that it gets."""
 
     def __init__(self):
         super().__init__(COMPONENTS)

@@ -1,4 +1,4 @@
-"""A line of the protocol that cannot be read is a finding; a log that has one is never CONFORMS."""
+"""Reports each line about checkpoints in a Flink log that cannot be read; such a log is never CONFORMS."""
 
 import gzip
 import tracemalloc

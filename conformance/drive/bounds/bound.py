@@ -1,4 +1,7 @@
-"""The bound of a verdict about one component. A new kind of cases adds its line here."""
+"""The bound of a verdict about one component: what the suite has tested, and what it has not.
+
+If you add a kind of cases, add its line and its value in `bound_of`.
+"""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,12 +13,12 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """The bound of a verdict."""
+    """The bound of a verdict, for a reader and as data."""
 
     lines: tuple[str, ...]
-    """For a reader: options, channels, ids, lives, capabilities, untested features with reasons, suites."""
+    """Lines of text about options, channels, ids, lives, capabilities, untested features, and suites."""
     values: Mapping[str, object]
-    """The bound as JSON values; `tried` of findings.schema.json names the keys."""
+    """The same as JSON values. The object `tried` of findings.schema.json defines the keys."""
 
 
 def bound_of(done: "Examination") -> Bound:

@@ -1,4 +1,4 @@
-"""The broker of a campaign. It is frozen, disconnected and killed while the job of a round reads from it."""
+"""The Kafka broker of a campaign. It is frozen, disconnected and killed while a round's job reads from it."""
 
 import random
 import threading
@@ -17,6 +17,7 @@ from impl.jobs.numbers import SOURCES, row_of
 _PAUSE_SECONDS: Final = (0.2, 1.5)
 """Minimum and maximum time in seconds from the end of a fault to the next one."""
 _FAULT_SECONDS: Final = (0.05, 0.8)
+"""Minimum and maximum duration of a fault in seconds."""
 _RECONNECT_MS: Final = 100
 GROUP: Final = "torture"
 
@@ -63,7 +64,7 @@ class FaultyBroker:
         Partition p has the numbers p, p + SOURCES, ..., and subtask p reads it. Raises BrokerNotFoundError.
         """
         ends = dict[tuple[str, int], int]()
-        while not ends:
+        while not ends:  # the name of a topic decides which subtask reads partition 0
             self._topics += 1
             topic = f"{planned.name}-{self._topics}"
             everything = KafkaInput(self._broker.servers, topic)

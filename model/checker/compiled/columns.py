@@ -1,14 +1,14 @@
-"""The kernel of a closed model over columns: numpy, one row a state, one column a word.
+"""The kernel of a closed model on numpy arrays. A row is a packed state, and a column is one of its words.
 
     kernel = columns_of(program)          # `model.checker.compiled.moves.program_of`
     frontier = kernel.start               # a tuple of arrays of uint64, one for each word
     found = kernel.successors(frontier)   # one row for each transition
-    found.columns                         # the successor states, same words; with repetitions
+    found.columns                         # the successor states in the same words; a state may repeat
     found.sources                         # int64: the row of the frontier that each starts from
     found.broken                          # bool: the transition breaks a property
 
-A kernel is pickled as its text, so that it can be sent to other processes. Only the program knows which
-properties are broken and how to unpack a state (`program.layout.unpack`, `model.checker.compiled.retrace`).
+A kernel is pickled as its text, so that it can be sent to other processes. To find which property is broken
+(`model.checker.compiled.retrace`), or to unpack a state (`program.layout.unpack`), you need the program.
 No kernel checks the properties of `program.interpreted`; `model.checker.predicates` evaluates them on the
 states of each frontier. `explore_columns` is the search on one machine: it sorts each level and merges it
 with the known states, since numpy's own `unique` is slow on large columns of 64-bit words.
@@ -33,10 +33,10 @@ Columns = tuple[Column, ...]
 
 
 class Successors(NamedTuple):
-    """The transitions from the states of some rows, unordered."""
+    """The transitions from the states of some rows, in no particular order."""
 
     columns: Columns
-    """The states after the transitions; the words of their labels follow if the kernel is labelled."""
+    """The states after the transitions. If the kernel is labelled, the words of their labels follow."""
     sources: np.ndarray[Any, np.dtype[np.int64]]
     broken: np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -48,7 +48,7 @@ class ColumnKernel:
         self.text = text
         self.words = len(start)
         self.label_words = label_words
-        """Number of columns of a label; 0 if the kernel is not labelled."""
+        """Number of columns of a label, the last effects before a state; 0 if the kernel is not labelled."""
         self.start: Columns = tuple(np.array([word], np.uint64) for word in start)
         self.fired = np.zeros(len(text.rules), np.uint8)
         """Flags of the rules that have fired in this process, by their place in `text.rules`."""
@@ -83,7 +83,7 @@ def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
 
 
 def columns_of(program: Program) -> ColumnKernel:
-    """The kernel over columns."""
+    """The kernel of a program, with the packed initial state as its only row."""
     start = program.layout.pack(Node(program.closed.state, program.closed.environment))
     return ColumnKernel(columns_text(program), start, program.label_words)
 
@@ -93,23 +93,26 @@ class Counted(NamedTuple):
 
     states: int
     labelled: int
-    """Number of pairs of a state and the label before it; 0 if the kernel is not labelled."""
+    """Number of different pairs of a state and its label; 0 if the kernel is not labelled."""
     transitions: int
     depth: int
-    """Number of events on the longest shortest run; of a labelled search, to a labelled state."""
+    """Number of events after which the last new state was found; if labelled, the last new pair."""
     violation: Violation | None
     """The shortest run to a broken property, at which the search ends; None if there is none."""
 
 
 def explore_columns(program: Program, up_to: int = EVERY_ID) -> Counted:
-    """Visits every reachable state, level by level. `up_to`: the highest id, as in a smaller model."""
+    """Visits every reachable state, level by level.
+
+    `up_to`: the highest id of an event, which gives the result of a model with fewer ids.
+    """
     kernel, interpreted = columns_of(program), InterpretedProperties(program)
     shown = broken_start(program)
     known = frontier = kernel.start
     levels: list[Columns] = []
     labelled: Columns = tuple(
         np.zeros(1, np.uint64) for _ in range(kernel.words + kernel.label_words)
-    )  # no label yet
+    )  # the initial state has no label
     transitions = depth = 0
     while shown is None and len(frontier[0]):
         levels.append(frontier)
@@ -154,13 +157,13 @@ def merged(left: Columns, right: Columns) -> Columns:
 
 
 def without(columns: Columns, known: Columns) -> Columns:
-    """The rows, distinct and in order, that are not known."""
+    """The rows of `columns` that are not in `known`. The rows of `columns` are distinct and in order."""
     if len(columns) == 1:
         place = np.searchsorted(known[0], columns[0])
         found = known[0][np.minimum(place, len(known[0]) - 1)] == columns[0]
         return (columns[0][~found],)
     both = tuple(np.concatenate(pair) for pair in zip(known, columns, strict=True))
-    order = np.lexsort(both[::-1])  # stable: a known row stands before its equal
+    order = np.lexsort(both[::-1])  # a stable sort, so a known row comes before an equal new one
     same = np.logical_and.reduce([column[order][1:] == column[order][:-1] for column in both])
     new = np.ones(len(order), np.bool_)
     new[order[1:][same]] = False

@@ -1,4 +1,4 @@
-"""UNAL-30 and UNAL-31, stated over the two threads at one gate."""
+"""The properties UNAL-30 and UNAL-31 of a gate that the network thread and the task thread share."""
 
 from typing import Any
 
@@ -25,13 +25,13 @@ THREADS.part(UNALIGNED_GATE, lambda threads: threads.gate)
 
 @THREADS.initial("UNAL-30")
 def unal_30_at_first(threads: Threads) -> bool:
-    """At first neither thread has heard of a checkpoint, and no mail waits."""
+    """In a new gate the task thread has read no barrier, and its mailbox is empty."""
     return threads.read == NONE and not threads.reading and threads.mail == ()
 
 
 @THREADS.step("UNAL-30")
 def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """Either thread starts an id if and only if it is above all ids that were started or cancelled."""
+    """A barrier starts its checkpoint if and only if its id is above all ids started or cancelled before."""
     started, starts = before.gate.current, [one for one in effects if type(one) is StartPersisting]
     if type(event) is RunMail:
         return not starts and after.gate == before.gate
@@ -48,7 +48,7 @@ def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-31")
 def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """The task thread emits the effects of its mailbox once, in order, without out-of-date triggers."""
+    """The task thread emits the effects in its mailbox once and in order, without obsolete triggers."""
     if type(event) is not RunMail:
         kept = after.mail[: len(before.mail)] == before.mail
         return kept and (type(event) is ReceiveBarrier or len(after.mail) == len(before.mail))
@@ -75,7 +75,10 @@ def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-30")
 def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """Each thread changes the shared gate like a gate alone. The network thread leaves its effects."""
+    """The shared gate changes as the unaligned gate of one thread does.
+
+    The network thread does not emit triggers and aborts. It puts them into the mailbox of the task thread.
+    """
     if type(event) is RunMail:
         return after == before._replace(mail=())
     read = event
@@ -96,7 +99,7 @@ def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) ->
 
 
 def _is_over(before: Threads, checkpoint: int) -> bool:
-    """The task has read a barrier of a newer id, or has ended this id."""
+    """The task has read a newer id, or a cancellation or end has ended the checkpoint with this id."""
     return checkpoint < before.read or (checkpoint == before.read and not before.reading)
 
 
@@ -111,7 +114,7 @@ def _read_by(before: Threads, event: Event) -> dict[str, Any]:
 
 @THREADS.state("UNAL-30")
 def read_what_started(threads: Threads) -> bool:
-    """The task has read no id, and the mailbox names no id, above the ids that were started or cancelled."""
+    """No id that the task has read, and no id in the mailbox, is above the newest id started or cancelled."""
     if threads.read > threads.gate.current or threads.read < NONE:
         return False
     return all(left.checkpoint <= threads.gate.current for left in threads.mail)

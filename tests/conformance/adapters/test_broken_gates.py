@@ -1,4 +1,4 @@
-"""Two gates that are broken on purpose are caught, and what is shown is irreducible and names the rule."""
+"""Two gates that are broken on purpose diverge. The report has a minimal sequence and names the rule."""
 
 import pytest
 
@@ -19,7 +19,7 @@ BROKEN = [
 ]
 
 OFFERED = {"mode": "exactly-once", "level": "handler", "profile": "flink-1.14"}
-"""What the gates say of themselves."""
+"""The options that the gates offer in `hello`."""
 PINNED = {**OFFERED, "channels": 2}
 
 

@@ -1,4 +1,4 @@
-"""Each small fake gets the verdict that it deserves, and a message that helps."""
+"""Each small fake adapter gets the right verdict, with a message that states the defect."""
 
 import pytest
 

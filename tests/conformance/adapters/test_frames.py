@@ -1,4 +1,4 @@
-"""Frames are read strictly, and every refusal says what was expected and what came."""
+"""The reader of frames refuses every invalid one, and states what it expected and what it got."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Each way in which a process can fail has an outcome of its own, and the next case starts anew."""
+"""Each kind of failure of a process has its own outcome, and the next case starts a new process."""
 
 import sys
 

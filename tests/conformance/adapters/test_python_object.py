@@ -1,4 +1,4 @@
-"""Implementations in this process: `--adapter module:attribute`, from the folder of the user."""
+"""`--adapter module:attribute` runs an implementation of the user's folder in this process."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The published schemas accept what the suite and the model say, and refuse what is wrong."""
+"""The published schemas accept every frame of the suite and the model, and refuse invalid frames."""
 
 from itertools import islice
 

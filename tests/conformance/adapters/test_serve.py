@@ -1,4 +1,4 @@
-"""`serve` answers every line, and no line ends it."""
+"""`serve` answers every line. No line but a `bye` ends it."""
 
 import io
 

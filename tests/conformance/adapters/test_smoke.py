@@ -1,4 +1,4 @@
-"""`barrierspec smoke`: every check passes for what speaks the protocol, and fails for what does not."""
+"""`barrierspec smoke` passes for adapters that follow the protocol, and each of its checks can fail."""
 
 import shlex
 import sys
@@ -23,7 +23,7 @@ STORE = {"store": MODELS["store"]}
 
 
 def failing(adapter):
-    """What fails, with the reason."""
+    """The failing checks by name, each with its reason."""
     return {check.name: check.wrong for check in smoke(adapter) if check.wrong is not None}
 
 
@@ -62,7 +62,7 @@ def test_what_breaks_the_frame_is_reported(how, says):
 
 
 class Remembers(ModelAdapter):
-    """`new` goes on with the instance before."""
+    """Defect: `new` keeps the previous instance."""
 
     def new(self, component, config):
         kept = self._instance
@@ -73,7 +73,7 @@ class Remembers(ModelAdapter):
 
 
 class Merges(ModelAdapter):
-    """The effects of a batch all stand at its first event."""
+    """Defect: all effects of a batch are in the answer to its first event."""
 
     def apply(self, events):
         answer = super().apply(events)
@@ -84,7 +84,7 @@ class Merges(ModelAdapter):
 
 
 class Swallows(ModelAdapter):
-    """A strange event has no effect."""
+    """Defect: an unknown event has no effect, instead of an error."""
 
     def apply(self, events):
         if STRAY in events:
@@ -93,7 +93,7 @@ class Swallows(ModelAdapter):
 
 
 class Loses(ModelAdapter):
-    """A strange event is refused, and everything before it forgotten."""
+    """Defect: an unknown event is refused, but the state before it is lost."""
 
     def new(self, component, config):
         self.made = (component, config)
@@ -108,7 +108,7 @@ class Loses(ModelAdapter):
 
 
 class Renames(ModelAdapter):
-    """The answers use names that the protocol does not have."""
+    """Defect: the answers use names that the protocol does not have."""
 
     def apply(self, events):
         answer = super().apply(events)
@@ -118,7 +118,7 @@ class Renames(ModelAdapter):
 
 
 class Offers(ModelAdapter):
-    """A generation that there is not."""
+    """Defect: the adapter offers a generation that does not exist."""
 
     def hello(self):
         return super().hello()._replace(components={"store": Offer((), ("0.9",), ())})

@@ -1,4 +1,4 @@
-"""Tours around suspect transitions take all of them, and those only at the end of a run."""
+"""Tours take every transition. A suspect transition is the last one of its run, where that is possible."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Directed cases: a run takes each path of a gate's step function, or no run does, as z3 proves."""
+"""For each path of a gate's step function there is a directed case, or z3 proves that no run takes it."""
 
 import pickle
 from itertools import chain
@@ -27,7 +27,7 @@ def test_every_mode_has_its_profiles():
 def test_no_path_is_left_without_a_case_or_a_proof(mode, profile):
     found = directed_at(mode, profile, channels=2)
     assert found.hit == len(found.scripts) > 10
-    assert found.excluded > 0 or (mode, profile) == ("unaligned", "flink-1.11")  # a run takes each path
+    assert found.excluded > 0 or (mode, profile) == ("unaligned", "flink-1.11")  # here every path has a case
     assert found.beyond == 0
 
 
@@ -42,7 +42,7 @@ def test_a_case_is_a_run_of_the_wire():
 
 
 def _left(profile):
-    """The relations of an aligned gate of two channels, the states of its graph, and the paths not hit."""
+    """Of an aligned gate of two channels: its relations, its graphs, and the paths without a transition."""
     relations = relations_of(gate_path_cases("exactly-once", profile, 2))
     graphs = [explore(closed) for closed in closed_free_models("exactly-once", profile, 2)]
     left = [set(range(len(relation))) for relation in relations]

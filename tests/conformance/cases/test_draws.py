@@ -1,4 +1,4 @@
-"""Plain words of the vocabulary: each is drawn, fits its schema, and is read and written by the model."""
+"""Every event of the vocabulary is drawn and valid in its schema, and the model reads and writes it."""
 
 from contextlib import suppress
 from importlib import import_module
@@ -17,11 +17,11 @@ from model.components import COMPONENTS, WireError
 from spec.vocabulary import exists, vocabulary
 
 RECORDS = ("channel", "subtask", "store", "sink", "offsets")
-"""Components whose events are records of the model, field for field."""
+"""Components whose wire events have the same fields as the model's event classes."""
 
 
 def words_of(component):
-    """By the kinds of events that exist under it, one configuration each."""
+    """By set of event kinds that exist in a configuration: one such configuration."""
     words = vocabulary()[component].events
     return {
         frozenset(one.kind for one in words if exists(component, one.where, config)): config
@@ -38,7 +38,7 @@ def test_every_word_is_drawn_and_fits_its_schema(component):
 
 
 def kinds_drawn(component, config):
-    """The kinds of 300 draws in the initial state of one configuration, each checked against its schema."""
+    """The kinds of 300 events, drawn in the initial state of `config` and checked by their schemas."""
     kinds = set()
 
     @settings(
@@ -55,7 +55,7 @@ def kinds_drawn(component, config):
         event = plain_event(data, component, config, model.observe(state), injects=True)
         kinds.add(event["kind"])
         assert list(complaints(component, "event", event)) == []
-        with suppress(WireError):  # not legal in this state
+        with suppress(WireError):  # the model refuses the event in this state
             model.step(state, event)
 
     draw()

@@ -1,4 +1,4 @@
-"""Of several random walks the one that reaches most that is new is played."""
+"""Of several random walks, the suite plays the one with the most new marks."""
 
 from itertools import islice
 
@@ -35,7 +35,7 @@ def test_ids_count_by_their_order_alone_and_contents_of_records_not_at_all():
 def test_what_a_walk_reaches_is_counted_as_it_is():
     oracle = Oracle("gate", GATE)
     assert counts(marks(oracle, [])) == {"states": 1, "transitions": 0, "pairs": 0, "paths": 0}
-    both = barriers(5, 5)  # the second completes the alignment: another path
+    both = barriers(5, 5)  # the second barrier takes another path: it completes the alignment
     assert counts(marks(oracle, both)) == {"states": 3, "transitions": 2, "pairs": 1, "paths": 2}
     refused = {"kind": "barrier", "channel": 7, "checkpoint": 5}
     assert marks(oracle, [refused, *both]) == marks(oracle, both)
@@ -47,7 +47,7 @@ def test_the_candidate_with_most_that_is_new_is_chosen_until_it_is_reached():
 
     assert reached.choose([short, long]) == long
     reached.add(long[1])
-    assert reached.choose([short, long]) == short  # of equal ones the first
+    assert reached.choose([short, long]) == short  # the first of two equal candidates
     assert reached.values() == {"states": 3, "transitions": 2, "pairs": 1, "paths": 2}
     reached.add(short[1])
     reached.retract(long[1])
@@ -69,7 +69,7 @@ def test_guided_walks_reach_more_with_as_many_cases(component):
     guide = Reached(WALKS)
     *_, before_last, guided = transitions(guide)
     assert guided > list(transitions(None))[-1] * 1.05
-    assert guide.values()["transitions"] == before_last  # the last walk counts when it has been played
+    assert guide.values()["transitions"] == before_last  # the marks of a walk count after it was played
 
 
 @pytest.mark.parametrize("played", [0, 3, 20])

@@ -1,4 +1,4 @@
-"""Kernels take the larger gates: they are believed after they agree with the explorer on few ids."""
+"""Kernels search the larger gates. Their results count if they agree with the explorer on few ids."""
 
 import pytest
 
@@ -18,7 +18,7 @@ SMALL, LARGE = (bounded_gate(2, ids) for ids in (UP_TO, 5))
 
 
 def lets_go(closed: ClosedModel) -> ClosedModel:
-    """The closed model with a gate that blocks no channel for ids above the few."""
+    """The closed model with a gate that blocks no channel for ids above UP_TO."""
 
     def step(state, event):
         done = closed.step(state, event)
@@ -99,7 +99,7 @@ def test_other_numbers_than_the_pinned_ones_are_found(known, expected, monkeypat
 
 
 class InThisProcess:
-    """A pool of one: this process."""
+    """Replaces the pool of processes: it runs everything in this process."""
 
     def __init__(self, processes, initializer):
         pass

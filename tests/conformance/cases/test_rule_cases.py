@@ -1,6 +1,6 @@
-"""Rule cases: every rule has one in every kind of configuration, as short as can be; `--rewrite` makes them.
+"""Every rule has a minimal rule case in every kind of configuration. `--rewrite` writes the cases again.
 
-They are looked for beside the model alone, with the random events of walks whose seeds are fixed here.
+The cases are found with the model alone, among random walks whose seeds are fixed in this file.
 """
 
 from itertools import islice
@@ -29,15 +29,15 @@ OPTIONS = (
     *("mode", "profile", "level", "checkpoints_after_tasks_finish", "cleaning", "io_failures"),
     "restored_savepoint",
 )
-"""What decides which rules can fire."""
+"""The options that decide which rules can fire. Their values are the *kind* of a configuration."""
 WALKS = 4000
-"""So many are drawn in a kind to find its rules."""
+"""Maximum number of walks that are drawn to find the rules of a kind."""
 _OWN = {
     ("cleaning", "slow"): {"COORD-33"},
     ("io_failures", "injected"): {"COORD-34", "COORD-35", "COORD-36"},
     **{("restored_savepoint", one): {"COORD-37", "COORD-38", "SUB-13"} for one in range(1, 5)},
 }
-"""By option that few configurations have: its rules."""
+"""By option and value that few configurations have: the rules that need it."""
 _PLAIN = {"cleaning": "immediate", "io_failures": "none", "restored_savepoint": None}
 _NEWEST = (("profile", NEWEST_COORDINATOR.name), *_PLAIN.items())
 
@@ -48,7 +48,7 @@ def part(value):
 
 
 def kinds(component, *others):
-    """Every combination of what decides, and of other options, with the configurations that have it."""
+    """The configurations by kind: the values of OPTIONS and of `others`."""
     found = {}
     defaults = _PLAIN if component == "coordinator" else {}
     for config in generate.configs(component):
@@ -59,7 +59,7 @@ def kinds(component, *others):
 
 
 def looked_through(component):
-    """The kinds that have cases of their own; of the newest coordinators so does each set of tasks."""
+    """The kinds that get cases, by number of channels, and in the newest generation by set of tasks."""
     yield from kinds(component, "channels").items()
     by_tasks = {}
     for (*_, tasks), oracles in kinds(component, "tasks").items() if component == "coordinator" else ():
@@ -74,7 +74,7 @@ def looked_through(component):
 
 
 def possible(component, kind):
-    """The rules that can fire in a kind; with options that few configurations have, only their own."""
+    """The rules that can fire in a kind. If it has an option in _OWN, only the rules of that option."""
     known = set(coverage(component, (), dict(kind), injects=True).missing)
     for option, rules in _OWN.items():
         if option in kind:
@@ -83,7 +83,7 @@ def possible(component, kind):
 
 
 def made(component, before=()):
-    """One case for each rule and kind of configuration in which none of those found before fires it."""
+    """One case for each rule and kind, unless an earlier case fires the rule in this kind."""
     cases = list(before)
     for kind, oracles in looked_through(component):
         left = possible(component, kind) - fired_by(cases, oracles)
@@ -100,7 +100,7 @@ def made(component, before=()):
 
 
 def fired_by(cases, oracles):
-    """The rules whose cases fire them in one of these configurations."""
+    """The rules that their cases fire in at least one of these configurations."""
     return {case.rule for case in cases for oracle in oracles if fires(oracle, case.rule, case.events)}
 
 
@@ -111,7 +111,7 @@ def walked(oracle, number):
 
 
 def shortest(oracle, rule, events):
-    """As a divergence is shrunk: what has to stay is that the rule fires at the end."""
+    """The events, shrunk as those of a divergence, so that the last one still fires the rule."""
 
     def trial(chosen):
         for position in range(1, len(chosen) + 1):
@@ -126,12 +126,12 @@ def shortest(oracle, rule, events):
 
 
 def without_a_case(component):
-    """In each kind of configuration, the rules that can fire there and that no case fires."""
+    """By kind: the rules that can fire and that no case fires."""
     cases = [case for case in rule_cases() if case.component == component]
     found = {}
     for kind, oracles in kinds(component).items():
         if component == "coordinator" and dict(kind)["profile"] != "2.3":
-            continue  # of an older one six configurations are walked through, which do not have everything
+            continue  # an older generation has few configurations, which do not cover every option
         found[kind] = possible(component, kind) - fired_by(cases, oracles)
     return found
 

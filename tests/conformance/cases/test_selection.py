@@ -1,4 +1,4 @@
-"""Selection by rule: only cases that exercise a rule are played, and what was left out is told."""
+"""With selected rules, `conform` plays only cases that exercise them, and the verdict states the rest."""
 
 from itertools import islice
 
@@ -21,7 +21,7 @@ PINNED = {"mode": "exactly-once", "level": "handler", "channels": 2, "profile": 
 
 
 class Listening:
-    """The bundled implementation, and what it was given, case by case."""
+    """The bundled implementation. It records the events of each case."""
 
     def __init__(self):
         self._ours = ours("impl")

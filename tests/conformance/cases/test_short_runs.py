@@ -1,4 +1,4 @@
-"""Defects that random cases seldom meet: the short runs refuse each."""
+"""The short runs refuse defects that random cases rarely find."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Tours take every transition, from the initial node on, along edges that exist."""
+"""The runs of a tour begin at the initial node, follow existing edges, and take every transition."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from model.components import COMPONENTS, WireError
 
 
 def taken(initial, edges, runs):
-    """The edges that runs take; fails at an event that is no edge of the node."""
+    """The edges that `runs` take. Fails if a run has an event that is no edge of its node."""
     ways = {(source, event): target for source, event, target in edges}
     seen = set()
     for run in runs:

@@ -1,4 +1,4 @@
-"""What a change changes: generations side by side, and a changed model against its base in git."""
+"""`diff` and `gate`: two generations are compared, and a changed model with its base in git."""
 
 import shutil
 import subprocess
@@ -115,7 +115,7 @@ def test_names_of_generations_are_distinguished_from_revisions():
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
-    """Our own model under git, with one commit."""
+    """A git repository with the sources of this project, in one commit."""
     for name in SHIPPED:
         source = ROOT / name
         if source.is_dir():

@@ -1,4 +1,4 @@
-"""Two versions of an implementation side by side, with the model's answer beside each difference."""
+"""`diff` compares two versions of an implementation, and shows the model's answer for each difference."""
 
 import json
 
@@ -14,7 +14,7 @@ QUICK = ("--config", "channels=2", "--no-suites", "--life", "0")
 
 @pytest.fixture
 def compared(user_folder, capsys):
-    """Compares the skeleton with changed versions of it: exit code, printed text, findings."""
+    """A function that compares changed versions of the skeleton. Returns exit code, output and findings."""
     text = skeleton("python").files[ADAPTER]
 
     def compare(*changes, old=(), components=("--component", "gate"), played=QUICK):

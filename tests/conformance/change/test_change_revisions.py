@@ -1,4 +1,4 @@
-"""Revisions are resolved before git is given them, and only a checkout of barrierspec is compared."""
+"""A revision is resolved to a commit before git gets it, and only checkouts of barrierspec are compared."""
 
 import subprocess
 
@@ -26,7 +26,7 @@ def git(folder, *words):
 
 @pytest.fixture
 def checkout(tmp_path, monkeypatch):
-    """A repository that looks like ours, with one commit and a change of the model that is not committed."""
+    """A repository with folders like ours, one commit, and a change of the model that is not committed."""
     folder = tmp_path / "checkout"
     for name in ("model/gate.py", "spec/rules.toml", "conformance/cli.py"):
         file = folder / name

@@ -1,4 +1,4 @@
-"""The action of GitHub: its own steps, with the program of this checkout in the place of an installed one."""
+"""The steps of the GitHub action, run with the command of this checkout instead of an installed one."""
 
 import json
 import sys
@@ -18,11 +18,11 @@ ADAPTER = f"{sys.executable} barrierspec_adapter.py"
 
 @pytest.fixture
 def runner(tmp_path):
-    """A repository of a user, in which the program has been installed from `here`."""
+    """A runner of the action in a user's repository, where the command is installed already."""
     folder = tmp_path / "repository"
     write_skeleton(skeleton("python"), folder, keep=False)
     made = Runner(folder, tmp_path / "runner", GITHUB_ACTION_PATH="/no/such/action")
-    name = "barrierspec-2516719235"  # of the cksum of `here`
+    name = "barrierspec-2516719235"  # the number is the checksum of `here`, the source of the installation
     program = made.temporary / name / "bin/barrierspec"
     program.parent.mkdir(parents=True)
     program.symlink_to(Path(sys.executable).parent / "barrierspec")

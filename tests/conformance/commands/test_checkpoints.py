@@ -1,4 +1,4 @@
-"""`barrierspec checkpoints`: what is listed, and what an altered file leads to."""
+"""`barrierspec checkpoints` lists the checkpoints of a job, and names those with an altered file."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The command: verdicts become exit codes, stories fit a terminal, and what is saved fails alike."""
+"""`barrierspec conform`: exit codes, reports of at most 80 columns, and saved divergences that fail again."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ from conformance.verdict import Exit, Verdict, together
 
 @pytest.fixture
 def diverged(little_adapter, tmp_path, capsys):
-    """The output of a run against the forgetful gate, and the folder that it filled."""
+    """The output of a run with the gate that forgets subsumption, and the folder with its files."""
     code = cli.run(
         [
             "conform",

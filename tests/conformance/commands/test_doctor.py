@@ -1,4 +1,4 @@
-"""The doctor judges what it finds, and each failure says what to do."""
+"""`barrierspec doctor` checks the computer, and each failed check names its fix."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`barrierspec explore`: counts, rates, a report, and what it says of a model that has no kernel."""
+"""`barrierspec explore` prints counts and rates, writes a report, and names models without a kernel."""
 
 import orjson
 

@@ -1,4 +1,4 @@
-"""What an installation without extras says where a part is missing."""
+"""Without an extra, a command that needs it names the command that installs it."""
 
 import tomllib
 from importlib.metadata import packages_distributions
@@ -21,7 +21,7 @@ def distributions(requirements):
 
 @pytest.fixture
 def without(monkeypatch):
-    """Make modules look as if they were not installed."""
+    """A function that hides modules, as if they were not installed."""
 
     def hide(*modules):
         found = extras.find_spec

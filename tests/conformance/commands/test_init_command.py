@@ -1,4 +1,4 @@
-"""`init`: the adapter of every language conforms as it is written, and nothing is overwritten."""
+"""`init` writes an adapter that conforms, in every language, and overwrites no file."""
 
 import shlex
 import shutil
@@ -58,7 +58,7 @@ def test_hooks_use_the_installed_command_if_the_wheel_is_in_the_repository():
     text = skeleton("python", "./my wheels/barrierspec.whl").files[".pre-commit-config.yaml"]
     hooks = yaml.safe_load(text)["repos"][0]["hooks"]
 
-    assert {hook["language"] for hook in hooks} == {"system"}  # pre-commit installs in another folder
+    assert {hook["language"] for hook in hooks} == {"system"}  # others install in another folder
     assert not any("additional_dependencies" in hook for hook in hooks)
 
 

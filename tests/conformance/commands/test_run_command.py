@@ -65,7 +65,7 @@ def test_a_job_that_failed_is_no_usage_error(tmp_path, monkeypatch, capsys, fail
     def fails(*arguments, **named):
         raise failure
 
-    monkeypatch.setattr(flights, "run", fails)  # what a job says at its end; no job is run
+    monkeypatch.setattr(flights, "run", fails)  # raises the failure at once, instead of running a job
     assert cli.run(["run", "--out", str(tmp_path / "run")]) == code
     told = capsys.readouterr()
     assert words in told.out + told.err

@@ -1,4 +1,4 @@
-"""SIGTERM to a command: nothing that it started goes on."""
+"""After SIGTERM to a command, no process that it started still runs."""
 
 import os
 import select
@@ -27,7 +27,7 @@ def first_words(pipe):
 
 @pytest.fixture
 def command(tmp_path):
-    """A command that waits for the answer of an adapter, and the adapter's process."""
+    """A process of the command that waits for an adapter's answer, and the process of the adapter."""
     os.mkfifo(tmp_path / "pid")
     (tmp_path / "adapter.py").write_text(SILENT_ADAPTER)
     adapter = f"{sys.executable} {tmp_path / 'adapter.py'} {tmp_path / 'pid'}"

@@ -1,4 +1,4 @@
-"""A coordinator's `restore` that names no tasks of a region, or an unknown task: both sides."""
+"""Model and implementation refuse a `restore` of a region without tasks, or with an unknown task."""
 
 import pytest
 

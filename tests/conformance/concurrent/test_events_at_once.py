@@ -1,4 +1,4 @@
-"""Messages that arrive at once: any order of the model explains an answer, and only such an answer passes."""
+"""An answer to messages that arrive at once passes only if the model gives it in some order of them."""
 
 from contextlib import nullcontext
 from itertools import permutations
@@ -21,7 +21,7 @@ OFFER = Offer((), (), ("concurrent",))
 
 
 class InAnyOrder(ModelAdapter):
-    """One event after the other, in an order that a seed draws."""
+    """Right: takes the events one after the other, in a random order."""
 
     def __init__(self, seed=0):
         super().__init__(COMPONENTS)
@@ -34,7 +34,7 @@ class InAnyOrder(ModelAdapter):
 
 
 class LosesUpdates(InAnyOrder):
-    """Each event begins with the state before all of them, and the last one wins."""
+    """Defect: each event starts from the same state, and only the update of the last one stays."""
 
     def apply_at_once(self, events):
         before, effects = self._instance._state, []
@@ -45,7 +45,7 @@ class LosesUpdates(InAnyOrder):
 
 
 class MixesEffects(InAnyOrder):
-    """The effects of one event are answered as those of another."""
+    """Defect: answers the effects of one event as those of another."""
 
     def apply_at_once(self, events):
         answer = super().apply_at_once(events)
@@ -77,7 +77,7 @@ def test_a_component_without_the_capability_gets_no_events_at_once():
 
 
 def in_order(oracle, node, step, order):
-    """The effects of each event, and the state behind all, if the model takes them in this order."""
+    """The effects of each event, and the state after all, if the model takes the events in this order."""
     effects = {}
     for place in order:
         edge = oracle.step(node, step[place])
@@ -113,7 +113,7 @@ def test_what_explains_an_answer_is_what_an_enumeration_of_all_orders_finds(comp
 
 
 class Coordinator:
-    """The model behind a lock, or behind one that acknowledgements do not take."""
+    """The model behind a lock. Kinds of events in `unlocked` do not take the lock."""
 
     capabilities = ("concurrent",)
     unlocked = ()

@@ -1,4 +1,4 @@
-"""Answers of a wrong type, and answers that differ where TLA+ has one word for two: all are divergences."""
+"""TLC replays answers of a wrong type as divergences, also where TLA+ writes two values alike."""
 
 import re
 
@@ -91,7 +91,7 @@ CASES = {
 
 
 def found(component, config, events, said, seen):
-    if said is None:  # the effects are right
+    if said is None:  # the model's effects
         said = list(Oracle(component, config).transcript(events)[-1].effects)
     return divergence(component, config, events, said, seen)
 
@@ -119,12 +119,12 @@ Agrees(expected) == gate' = expected.gate /\ Tail(out') = expected.out
 Differs == [][LET event == <<"barrier", 0, 1>> IN CASE {differs}]_<<vars, replayed, due, case>>
 ====
 """
-"""The modules of all gates at once: the state that TLC begins with decides which of them it replays."""
+"""A module that includes the modules of all gates. The initial state decides which one TLC replays."""
 
 
 @pytest.fixture(scope="module")
 def differ():
-    """What TLC finds in the modules of all gates: their events are allowed, and the answers differ."""
+    """The result of TLC for the modules of all gates: each event is allowed, and each answer differs."""
     modules = {
         number: module_of(found(*CASES[one]), f"Gate_{number}", "") for number, one in enumerate(GATES)
     }
@@ -169,7 +169,7 @@ RIGHT = ("gate", GATE, BEGUN, [{"kind": "resume", "channel": 0}], None)
 
 
 def altered(tmp_path, answered, *, rules=None):
-    """A replay as an older version wrote it: an answer of a wrong type stands in it as it came."""
+    """A replay of an older version, which contains the answer as it came, although its type is wrong."""
     _, file = write(found(*RIGHT), "abc", "wrong 1", "./wrong", tmp_path)
     text = file.read_text()
     changed = re.sub(r"(?m)^Answered == .*$", f"Answered == {answered}", text)

@@ -1,4 +1,4 @@
-"""One counterexample, three replays: a test, a module for TLC and an ITF trace, with the same finding."""
+"""The three replays of a counterexample have the same finding: pytest, a TLA+ module, an ITF trace."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def barrier(channel, checkpoint):
 
 
 class Wrong:
-    """The model, but for the last of its answers: effects, a state or an error in their place."""
+    """The model with a wrong last answer: other effects, another state or an error."""
 
     def __init__(self, component, config, answers, said, seen):
         self._model = COMPONENTS[component]
@@ -194,7 +194,7 @@ def test_all_three_replay_what_conform_has_found(little_adapter, tmp_path, capsy
     assert (
         cli.run(["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path)]) == Exit.DIVERGES
     )
-    assert len(list(tmp_path.glob("test_*.py"))) == 1  # test_command runs it
+    assert len(list(tmp_path.glob("test_*.py"))) == 1  # test_command.py runs this test
     (trace,) = tmp_path.glob("*/*.itf.json")
     (module,) = tmp_path.glob("*/*.tla")
     capsys.readouterr()

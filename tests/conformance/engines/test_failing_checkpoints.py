@@ -1,4 +1,4 @@
-"""Faults under which checkpoints fail, on small processes: the mount, the effect that is seen, the state."""
+"""Faults that make checkpoints fail, tested on small processes: mounts, observed effects, read states."""
 
 import errno
 import os
@@ -109,7 +109,7 @@ def test_a_machine_that_permits_no_mount_leaves_the_round_without_a_verdict(tmp_
 
 @pytest.fixture
 def cluster(place, monkeypatch):
-    """A job manager that logs what a test adds to its input, and the answers of its REST interface."""
+    """A process in place of a job manager, with a log and REST answers that the test writes."""
     process = place.processes.start("job-manager", [*PYTHON, "import time; time.sleep(60)"])
     counts = {"failed": 1, "completed": 5}
     history = [{"status": "FAILED", "trigger_timestamp": 0, "failure_message": "of an earlier fault"}]
@@ -219,7 +219,7 @@ RECORDS = 500
 
 
 class Exact(Engine):
-    """A job whose output is exact; a test chooses its state."""
+    """An engine whose job has the exact output. The test chooses the state of the job."""
 
     kinds = frozenset(Kind)
 

@@ -1,4 +1,4 @@
-"""Outputs and jobs of a cluster, without the cluster: the table of a database, and the words of PyFlink."""
+"""Parts of a Flink cluster, tested without one: the output table in a database, and PyFlink's command."""
 
 import tempfile
 from pathlib import Path
@@ -45,7 +45,7 @@ def test_without_a_driver_for_java_the_table_tells_what_to_install(tmp_path):
 
 @pytest.fixture
 def folders(monkeypatch):
-    """The temporary folders that are made during the test."""
+    """The temporary folders that the test creates."""
     made = []
     make = tempfile.mkdtemp
 
@@ -84,7 +84,7 @@ def test_a_server_whose_start_is_interrupted_is_stopped(folders, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         PostgresServer()
     assert [one.exists() for one in folders] == [False]
-    command = Path(f"/proc/{pids[0]}/cmdline")  # empty for a process that has ended and was not waited for
+    command = Path(f"/proc/{pids[0]}/cmdline")  # the file is empty for a zombie process
     assert not command.exists() or not command.read_bytes()
 
 
@@ -96,7 +96,7 @@ def test_a_server_that_has_ended_is_an_error_of_the_round(table):
 
 @pytest.fixture
 def package(tmp_path):
-    """The package of PyFlink in an environment."""
+    """The folder of PyFlink in a virtual environment."""
     package = tmp_path / "lib" / "python3.11" / "site-packages" / "pyflink"
     for jar in ("lib/flink-table-2.3.0.jar", "lib/flink-dist-2.3.0.jar", "opt/flink-python-2.3.0.jar"):
         (package / jar).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a campaign does to processes and folders, on small processes."""
+"""The faults that a campaign injects into processes and folders, tested on small processes."""
 
 import subprocess
 import sys
@@ -62,7 +62,7 @@ with open({str(tmp_path / "out")!r}, "w", buffering=1) as out:
 
         assert answer("one") == "written"
         with limited([process.pid]):
-            assert answer("two") == "27"  # EFBIG
+            assert answer("two") == "27"  # EFBIG: the file is too large
         process.kill()
 
 

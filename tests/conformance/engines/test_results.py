@@ -1,4 +1,4 @@
-"""Results as data: written, read again, summed up, and printed into the page."""
+"""The results of rounds are written, read again, summed up, and printed in the page."""
 
 from pathlib import Path
 
@@ -134,7 +134,7 @@ def test_every_row_draws_its_settings_by_the_seed():
 
 def test_a_campaign_that_goes_on_repeats_rounds_without_a_verdict_or_of_another_version(tmp_path):
     class BeginsError(Exception):
-        """An engine is made for a round."""
+        """Raised where a campaign starts the engine of a round."""
 
     def begins(what):
         raise BeginsError(what)

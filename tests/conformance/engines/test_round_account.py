@@ -1,4 +1,4 @@
-"""Planted outputs of a round, and what the classifier calls them."""
+"""The classifier names the anomaly of each planted output of a round."""
 
 import pytest
 
@@ -11,7 +11,7 @@ RECORDS = 1_000
 
 
 def outputs(order):
-    """The rows of a job that processes these records, `(lane, position)`, in this order."""
+    """The output rows of a job that processes the records `(lane, position)` in this order."""
     state = {}
     for lane, position in order:
         place, total = state.get(key_of(lane, position), (0, 0))
@@ -37,7 +37,7 @@ def test_the_exact_output_has_no_anomaly():
 def test_a_sink_that_commits_early_doubles_the_records_behind_the_restored_checkpoint():
     checkpoint, failed_at = 300, 420
     right = list(outputs(order()))
-    lines = right[:failed_at] + right[checkpoint:]  # state and offsets are restored, the rows stay visible
+    lines = right[:failed_at] + right[checkpoint:]  # restored, but the rows stay visible
 
     assert anomalies(lines) == (
         Guarantee.AT_LEAST_ONCE,

@@ -1,4 +1,4 @@
-"""The faults of a round: the same for each engine, at points that have room between them."""
+"""A round has the same faults for each engine, at points with a minimum distance."""
 
 from collections import Counter
 from itertools import pairwise

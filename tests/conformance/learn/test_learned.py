@@ -1,4 +1,4 @@
-"""Learned machines: equal to the model's, or each difference by a shortest sequence; TLC checks the rules."""
+"""A learned machine equals the model's, or a shortest sequence shows each difference. TLC checks rules."""
 
 import orjson
 import pytest
@@ -35,7 +35,7 @@ def gate_of(instance):
 
 
 class Forgetful(ModelInstance):
-    """The second late barrier in a row is not answered."""
+    """Defect: does not answer the second of two late barriers in a row."""
 
     late = 0
 
@@ -60,7 +60,7 @@ class Counting(ModelInstance):
 
 
 class Unsteady(ModelInstance):
-    """Answers the first instance otherwise than all later ones."""
+    """Defect: the first instance answers differently from all later ones."""
 
     made = 0
 
@@ -74,7 +74,7 @@ class Unsteady(ModelInstance):
 
 
 class FailsOnCancel(ModelInstance):
-    """Crashes at a cancellation of a newer checkpoint."""
+    """Defect: crashes at a cancellation marker of a newer checkpoint."""
 
     def apply(self, event):
         if event["kind"] == "cancel" and event["checkpoint"] > self.observe()["current"] > 0:
@@ -84,7 +84,7 @@ class FailsOnCancel(ModelInstance):
 
 @pytest.fixture(scope="module")
 def forgetful():
-    """The learned machine of a gate with hidden memory."""
+    """The machine that is learned from a Forgetful gate, which has hidden memory."""
     return learn(gate_of(Forgetful), alphabet_of(CONFIG), extra=1).machine
 
 

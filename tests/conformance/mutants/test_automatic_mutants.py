@@ -1,4 +1,4 @@
-"""Automatic mutants: what is edited, and that each judge complains of a mutant, and of the original not."""
+"""Automatic mutants: the edits of each operator. Each judge complains of a mutant and not of the original."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ Frame == [](Step(1, 2) = 4)
 
 
 def test_python_is_edited_once_everywhere():
-    """Every comparison, operand, constant, statement, effect and change; no docstring, type or rule."""
+    """Comparisons, operands, constants, statements, effects and changes; not docstrings, types and rules."""
     found = {(edit.operator, edit.before, edit.after) for edit in edits_of("model.small", PYTHON)}
     assert found == {
         ("compare", "state < 1", "state <= 1"),
@@ -74,7 +74,7 @@ def test_python_is_edited_once_everywhere():
 
 
 def test_tla_is_edited_once_everywhere():
-    """Comments, rules and fields that get a value stay as they are."""
+    """Not edited: comments, rules, and the names of fields that get a value."""
     found = {(edit.operator, edit.before, edit.after) for edit in tla_edits_of("spec.gate.Small", TLA)}
     assert found == {
         ("compare", ">", ">="),
@@ -88,7 +88,7 @@ def test_tla_is_edited_once_everywhere():
 
 
 def test_the_states_in_which_a_job_may_stay_are_a_rule():
-    """TLC reports each other state without a next one as a deadlock."""
+    """HasEnded of AnyDataflow is a rule. Where it does not hold, TLC reports a state without successor."""
     text = "HasEnded ==\n    /\\ up /\\ pending = {}\nStep == up = TRUE\n"
 
     def defined(module):
@@ -99,7 +99,7 @@ def test_the_states_in_which_a_job_may_stay_are_a_rule():
 
 
 def test_every_edit_is_another_text_that_compiles():
-    """An edit that does not compile would count as killed. Ids are unique: a record is found by them."""
+    """An edit that does not compile would count as killed. Ids are unique: they identify the records."""
     every = [edit for layer in ("model", "impl") for edit in edits(layer)]
     assert len({edit.id for edit in every}) == len(every)
     sources = dict(pair for layer in ("model", "impl") for pair in campaign.modules(layer))
@@ -144,9 +144,10 @@ print(json.dumps([
 
 
 def test_each_judge_complains_of_the_mutant_only(tmp_path):
-    """A reader of offsets that remembers through a crash, one that is the same, one that cannot crash.
+    """Four mutants of the reader of offsets, of which the second is equivalent to the original.
 
-    The last one makes other cases, and so is judged by those.
+    The first remembers offsets after a crash, and the third throws at a crash. The fourth changes the initial
+    state. It makes other cases for the proofs, and these cases judge it.
     """
     module = "model.offsets.offsets"
     source = dict(campaign.modules("model"))[module]
@@ -200,7 +201,7 @@ def test_a_mutant_of_a_module_that_is_loaded_is_refused():
 
 
 def test_a_sample_is_judged_recorded_and_resumed(tmp_path, monkeypatch, capfd):
-    """The verdict states its bound and the command that repeats it; what was judged is not judged again."""
+    """The verdict states its bound and the command that repeats the run. No mutant is judged twice."""
     chosen = ["--layer", "spec", "--component", "offsets", "--sample", "1", "--seed", "3"]
     words = ["mutants", "--automatic", *chosen, "--first", "--threshold", "90"]
     page = tmp_path / "page.md"
@@ -240,7 +241,7 @@ def test_an_outcome_of_another_mutant_stays_and_one_of_other_sources_does_not(tm
 
 
 def test_mutants_in_one_run_of_tlc_are_judged_like_each_by_itself():
-    """One is no TLA+, one breaks a rule, one is the original: it holds."""
+    """The first edit is invalid TLA+, the second breaks a rule, and the third is the unchanged original."""
     module, text = next(pair for pair in campaign.modules("spec") if pair[0] == "spec.offsets.Offsets")
     edit = next(one for one in edits("spec") if one.module == module and ":drop-effect:" not in one.id)
     before = "Len(entries)"
@@ -258,7 +259,7 @@ def test_mutants_in_one_run_of_tlc_are_judged_like_each_by_itself():
 
 
 def test_a_mutant_without_bounds_is_searched_up_to_a_number_of_states(monkeypatch):
-    """A source that reads for ever breaks no rule; neither does what is not changed, and that has an end."""
+    """A source that reads without end breaks no rule. The unchanged text breaks none, and its search ends."""
     monkeypatch.setattr(tla_schema, "models_of", lambda _: [load_manifest()["any_parallel"]])
     module, text = next(pair for pair in campaign.modules("spec") if pair[0].endswith(".AnyDataflow"))
     before = "Len(task[t].history) < MaxRecords"
@@ -274,7 +275,7 @@ def test_a_mutant_without_bounds_is_searched_up_to_a_number_of_states(monkeypatc
 
 
 def test_lock_step_plays_events_that_must_be_refused():
-    """A restore while the reader runs, for instance: the model refuses it, and stays as it was."""
+    """The model refuses a restore while the reader runs, for instance, and its state does not change."""
     oracle = Oracle("offsets", {})
     restore, crash = {"kind": "restore", "offsets": 0}, {"kind": "crash"}
     (script,) = with_illegal_events("offsets", [(oracle, (crash, restore) * 9)])
@@ -299,7 +300,7 @@ def test_an_edit_that_is_no_tla_is_no_mutant():
 
 
 def test_no_mutant_begins_when_the_time_is_over(tmp_path):
-    """What was not judged is stated; if it is more than half, nothing is known."""
+    """The report states how many mutants were not judged. If more than half were not, it is UNDETERMINED."""
     chosen = [one for one in edits("spec") if one.module == "spec.offsets.Offsets"][:1]
 
     assert [*campaign.judge_all(chosen, tmp_path, seconds=0)] == []
@@ -310,7 +311,7 @@ def test_no_mutant_begins_when_the_time_is_over(tmp_path):
 
 
 def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
-    """Swapped arguments, for instance; what mypy accepts has crashed."""
+    """mypy refuses swapped arguments, for instance. A mutant that mypy accepts counts as crashed."""
     texts = dict(campaign.modules("model"))
 
     def refused(after):
@@ -323,7 +324,7 @@ def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
 
 
 def test_the_first_crash_of_a_mutant_asks_mypy(monkeypatch, tmp_path):
-    """Once; if mypy refuses the edit, no unit and no judge follows."""
+    """mypy runs once. If it refuses the edit, no further unit and no further judge runs."""
     asked: list[Edit] = []
     edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
 
@@ -340,7 +341,7 @@ def test_the_first_crash_of_a_mutant_asks_mypy(monkeypatch, tmp_path):
 
 
 def test_lock_step_plays_behind_a_failure_and_out_of_bounds():
-    """Every event behind a failure is refused, and so is an id below 0."""
+    """The model refuses every event after a failure, and every id below 0."""
     oracle = Oracle("subtask", {})
     failing = {"kind": "checkpoint", "checkpoint": 1, "fails": True}
     (script,) = with_illegal_events("subtask", [(oracle, (failing,))])
@@ -351,7 +352,7 @@ def test_lock_step_plays_behind_a_failure_and_out_of_bounds():
 
 
 def test_lock_step_tries_every_option():
-    """A store without a number to retain is refused, one that retains 1 takes a walk."""
+    """A configuration with `retain` 0 or without `retain` is refused. One that retains 3 gets a walk."""
     played = {str(script.config): bool(script.events) for script in other_configurations("store")}
 
     assert played["{'retain': 0, 'profile': '2.3'}"] is False
@@ -360,13 +361,13 @@ def test_lock_step_tries_every_option():
 
 
 def test_the_interval_is_that_of_wilson():
-    """Of Wilson (1927), for 81 of 263: the textbook has 0.2553 to 0.3662."""
+    """For 81 of 263, a textbook states Wilson's interval (1927) as 0.2553 to 0.3662."""
     assert [round(one, 4) for one in report.interval(81, 263)] == [0.2553, 0.3662]
     assert report.interval(10, 10)[1] == pytest.approx(1)
 
 
 def test_a_bar_is_stated_if_its_judges_were_consulted():
-    """With `first`, the triangle does not judge a mutant that the proofs have killed."""
+    """With `--first`, the triangle does not judge a mutant that the proofs have killed."""
     edit = next(iter(edits("model")))
     consulted = [
         Judged(edit, {"proofs": "COORD-01"}),

@@ -1,4 +1,4 @@
-"""Mutants as implementations of their own: a sample is refused, and what the lists state fits."""
+"""`conform` refuses a sample of mutants that run as implementations. The lists of mutants are consistent."""
 
 from pathlib import Path
 from random import Random

@@ -1,4 +1,4 @@
-"""Prepared judges: what is made with a mutant is compared with what is made without, and judged in groups."""
+"""Prepared judges compare the data made with a mutant and without it, and judge in groups of units."""
 
 import os
 import time
@@ -81,7 +81,7 @@ def test_other_data_and_other_code_are_not_alike(one, other):
 
 
 def test_cases_and_closed_models_that_are_made_twice_are_alike():
-    """If a part of them were not known, each mutant that runs while they are made would be judged anew."""
+    """If they differed, every mutant that runs while they are made would be judged again."""
     for made in (partial(store_cases, 1, 2), partial(gate_cases, 2), beginning_cases, closed_models):
         forget()
         before = [*made()]
@@ -90,7 +90,7 @@ def test_cases_and_closed_models_that_are_made_twice_are_alike():
 
 
 def test_groups_of_units_find_what_all_units_together_find(monkeypatch):
-    """The first rule; without one the first crash, and CRASHES are counted through all groups."""
+    """The result is the first rule, or else the first crash. Crashes are counted through all groups."""
     monkeypatch.setattr(prepared, "is_refused", lambda *_: False)
 
     def found(complaints, size):
@@ -126,7 +126,7 @@ def test_mypy_is_asked_once_for_all_judges(monkeypatch):
 
 
 def test_a_crash_before_the_first_unit_asks_mypy(monkeypatch, tmp_path):
-    """In a process of its own, because a judge limits the memory and the time of its process."""
+    """It runs in its own process, because a judge limits the memory and the time of its process."""
     edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
     judges = Judges("model", "offsets", tmp_path)
     monkeypatch.setattr(judges, "units", lambda _: [0 + "text"])
@@ -143,7 +143,7 @@ def test_a_crash_before_the_first_unit_asks_mypy(monkeypatch, tmp_path):
 
 
 def test_swapped_arguments_that_survive_ask_mypy():
-    """In Python `True` is equal to 1, so no judge sees that a number and a truth value are exchanged."""
+    """In Python `True` is equal to 1, so no judge detects that a number and a boolean are swapped."""
     text = dict(modules("model"))["model.dataflow.dataflow"]
     swapped = next(one for one in edits("model") if one.after == "aligned.new_gate(True, 1)")
     survivor = Judged(swapped, {"proofs": ""})
@@ -160,7 +160,7 @@ def test_every_component_of_the_model_is_loaded_before_units_are_made():
 
 
 def test_an_edit_that_takes_too_long_is_given_up_with_the_processes_that_judge_it(tmp_path):
-    """It has no outcome, so the report counts it among the edits for which the time was too short."""
+    """The edit has no outcome, so the report counts it as one for which the time was too short."""
     child = tmp_path / "child"
     begun = time.monotonic()
 
@@ -173,7 +173,7 @@ def test_an_edit_that_takes_too_long_is_given_up_with_the_processes_that_judge_i
 
 
 def _never_ends(child, found):
-    """A judge whose own judge never ends."""
+    """A judge that waits for another judge, which never ends."""
     for _ in answers(_sleeps, (child,)):
         pass
 

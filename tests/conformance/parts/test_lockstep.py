@@ -1,4 +1,4 @@
-"""Lock-step: what agrees conforms, and every kind of difference is found at its step."""
+"""Lock-step finds every kind of difference at its step. Equal answers conform."""
 
 from itertools import islice
 
@@ -33,7 +33,7 @@ STRAY = {"kind": "barrier", "channel": 2, "checkpoint": 1}
 
 
 class Altered:
-    """The model with one answer changed: by `said` the effects, by `seen` the state."""
+    """The model with changed answers: `said` changes the effects, `seen` the state."""
 
     def __init__(self, config, component="gate", said=lambda event, effects: effects, seen=dict):
         self._component = COMPONENTS[component]
@@ -52,7 +52,7 @@ def altered(component="gate", refused=(ValueError,), **changes):
     return InProcess("altered", {component: lambda config: Altered(config, component, **changes)}, refused)
 
 
-# the model answers for itself: a case of each rule shows its adapter
+# the model is compared with itself, so that one case of each rule tests its adapter
 PLANS = {"model": Plan(seed=11, examples=1, greatest={"channels": 9}), "impl": Plan(seed=11, examples=8)}
 LARGE_GATES = Plan(seed=11, examples=MANY)
 

@@ -1,4 +1,4 @@
-"""The proofs part fails for what it must prove and did not, and no published case is vacuous by accident."""
+"""The part `proofs` fails if a required rule is not proved. No published case is vacuous by accident."""
 
 import pytest
 import z3
@@ -48,7 +48,7 @@ def test_rules_that_nobody_asked_for_are_a_finding(monkeypatch, tmp_path):
 
 
 def test_a_property_that_rejects_nothing_is_a_finding(monkeypatch, tmp_path):
-    """What is true of every result, and what concerns an event that cannot occur, says nothing."""
+    """A property that holds for every result, or concerns only impossible events, proves nothing."""
 
     def never_occurs(before, event, effects, after):
         return not (type(event) is Cancel and before.pending and before.current < 0) or not effects
@@ -112,7 +112,8 @@ def test_a_component_without_a_case_for_an_event_is_not_inductive(absent):
 
 def test_a_case_may_relate_its_event_to_the_state_and_may_not_assume_a_fact_of_the_state():
     (case, *_) = (case for case in gate_cases(2) if type(case.event) is Cancel)
-    assert list(assumed_facts(case)) == []  # channel 0, on which it comes, is open, and its id not negative
+    # the case relates the event to the state: its channel 0 is open, and its id is not negative
+    assert list(assumed_facts(case)) == []
 
     fact = int_term(case.state.current) >= 0
     assert list(assumed_facts(with_assumption(case, fact))) == [fact]
@@ -135,7 +136,7 @@ def test_a_channel_is_closed_within_its_size():
 
 
 def test_an_initial_state_that_breaks_an_invariant_is_refuted(monkeypatch):
-    """The base of the induction: proved for the sizes of each case, whatever is explored."""
+    """The base of the induction is proved for the sizes of each case, independently of the exploration."""
     cases = [*gate_cases(3), *mode_cases(1)]
     assert prove(start_cases(cases), PROPERTIES).refutations == ()
 
@@ -189,7 +190,7 @@ def test_the_gate_of_a_whole_is_new_too(component, rule):
 
 
 def lacking(cases):
-    """What the induction over these cases lacks."""
+    """The reasons why these cases are not inductive."""
     cases = list(cases)
     within = {name: size.holds for name, size in SIZES.items()}
     return proofs.induction_of(cases, [prove(cases, PROPERTIES, within=within)])[1]
@@ -204,7 +205,7 @@ def reported(proved, mattered):
 
 
 class InThisProcess:
-    """A pool of processes that has none."""
+    """Replaces the pool of processes: it runs everything in this process."""
 
     def __init__(self, processes):
         self.processes = processes

@@ -1,4 +1,4 @@
-"""The part that runs the specification: which models it asks TLC for, and when."""
+"""The part `specification` runs TLC on the models of the manifest, the slow ones only if thorough."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ MODELS = load_manifest()
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The names of the models that TLC is asked for; it finds what the manifest says."""
+    """The names of the models that the part checks. TLC is replaced, and finds what the manifest states."""
     names: list[str] = []
 
     def found(model: Model, dump: Path | None = None) -> Result:
@@ -39,7 +39,7 @@ def test_models_that_take_minutes_wait_for_a_thorough_verification(asked, tmp_pa
 
 
 def test_every_rule_is_checked_without_them():
-    """No rule waits for a thorough verification."""
+    """A model that is not thorough checks each rule."""
     shortly = {
         rule for model in MODELS.values() if not (model.violates or model.thorough) for rule in model.rules
     }

@@ -1,4 +1,4 @@
-"""What is thorough runs within its time, one unit after the other, and goes on where it ended."""
+"""The thorough verification runs its units within a time limit, and continues where it ended."""
 
 import sys
 import time
@@ -33,7 +33,7 @@ WORDS = {
 
 @pytest.fixture
 def temporary(monkeypatch, tmp_path):
-    """The folder of temporary files of units, which run programs instead of models."""
+    """The folder for temporary files of units. Each unit runs a small program instead of a model."""
     monkeypatch.setattr(thorough, "own_process", lambda *given: [sys.executable, "-c", WORDS[given[-1]]])
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -71,7 +71,7 @@ def test_a_record_of_other_sources_is_not_used(tmp_path):
 
 
 def test_a_wrong_count_is_a_complaint(tmp_path, monkeypatch):
-    """The smallest thorough model, with one state too many in the manifest; unchanged it holds."""
+    """The manifest has one state too many for the smallest thorough model, so its unit complains."""
     name = units()[0].removeprefix("model ")
     model = thorough.load_manifest()[name]
     monkeypatch.setattr(thorough, "load_manifest", lambda: {name: model._replace(states=model.states + 1)})

@@ -1,4 +1,4 @@
-"""The triangle sees a change in any one of its three sides, and names the state, the action and the rule."""
+"""The triangle detects a change in each of its three sides, and names the state, the action and the rule."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def dumped():
 
 
 def eager(gate: Gate, event: Event) -> Step[Gate]:
-    """The gate's step with the test for a newer barrier loosened to newer or equal."""
+    """The gate's step, which also takes a barrier of the pending checkpoint for a newer one."""
     if type(event) is Barrier and event.checkpoint == gate.current and gate.pending:
         return step_of("gate")(gate._replace(current=gate.current - 1), event)
     return step_of("gate")(gate, event)
@@ -60,7 +60,7 @@ def test_a_changed_guard_in_the_model_is_named(dumped):
 
     assert difference is not None
     assert difference.sides == OUTSIDE
-    assert "ALIGN-03" in difference.rules  # what the loosened model takes the barrier for
+    assert "ALIGN-03" in difference.rules  # the loosened model treats the barrier as a newer one
     assert "Barrier" in difference.story
 
 
@@ -76,7 +76,7 @@ def test_a_changed_guard_in_the_relation_is_named(dumped):
 
 
 def forgetful(state: Coordinator, event: Event) -> Step[Coordinator]:
-    """The coordinator's step, and a new coordinator sees only what the old one listed."""
+    """The coordinator's step. A restart loses the durable checkpoints that were not yet listed."""
     if type(event) is CoordinatorRestart:
         state = state._replace(unseen=())
     return step_of("coordinator")(state, event)
@@ -103,7 +103,7 @@ def test_a_coordinator_that_forgets_what_is_durable_is_named():
 
 @pytest.fixture(scope="module")
 def unblocked():
-    """The composed dataflow of TLA+ with a gate whose blocked channels are read all the same."""
+    """The state graph of the composed dataflow in TLA+, with a gate that also reads blocked channels."""
     return state_graph(MODELS["broken_dataflow_unblocked"])
 
 
@@ -111,11 +111,11 @@ def test_a_coordinator_whose_relation_hears_no_decline_is_named():
     model = MODELS["coordinator_one_at_a_time"]
     sound = projection_of(model)
     graph = state_graph(model)
-    # that its relation in z3 agrees, too, takes seconds and is seen by `barrierspec verify`
+    # `barrierspec verify` also compares the relation in z3, which takes seconds
     assert compare(model.name, graph, sound._replace(cases=None)).difference is None
 
     def deaf(state: Coordinator, event: Event) -> Step[Coordinator]:
-        """A decline is not heard."""
+        """The coordinator's step, which ignores a decline."""
         if type(event) is DeclineMessage:
             return Step(state, (), ("COORD-09",))
         return sound.closed_model.step(state, event)
@@ -144,7 +144,7 @@ def test_a_broken_model_of_the_dataflow_is_named(unblocked, monkeypatch):
         dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
     )
     agreement = compare(model.name, unblocked, projection_of(model))
-    assert agreement.difference is None  # broken alike, they agree
+    assert agreement.difference is None  # both are broken in the same way, so they agree
     assert (agreement.states, agreement.edges) == (len(unblocked.nodes), len(unblocked.edges))
 
     monkeypatch.setattr(two_phase_commit, "on_notify_complete", lambda sink, checkpoint: Step(sink, (), ()))

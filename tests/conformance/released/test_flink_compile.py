@@ -1,4 +1,4 @@
-"""Compiling the Java side: what each release sees of the sources, and what can be missing."""
+"""The Java sources compile for each release with its sections. Messages name what is missing."""
 
 import shutil
 import zipfile
@@ -106,7 +106,7 @@ def test_a_jar_that_lacks_classes(empty_jar, tmp_path):
     with pytest.raises(CompileError, match=message):
         compiled(releases.newest(), empty_jar)
     folder = releases.cache_folder(releases.newest())
-    assert list(folder.iterdir()) == []  # nothing half-made is left behind
+    assert list(folder.iterdir()) == []  # no incomplete file is left
 
 
 def test_only_1_14_sees_what_only_its_gates_have():

@@ -1,4 +1,4 @@
-"""Fetching jars: from little packages in a folder instead of an index, and all that can go wrong."""
+"""`flink fetch`, with small packages in a folder instead of an index, and every error."""
 
 import hashlib
 import io
@@ -22,7 +22,7 @@ def cache(monkeypatch, tmp_path):
 
 @pytest.fixture
 def index(tmp_path):
-    """A folder of packages, and how pip is told to look only there."""
+    """A folder of packages, and the options with which pip looks only there."""
     folder = tmp_path / "index"
     folder.mkdir()
     return folder, ("--no-index", "--find-links", str(folder))
@@ -58,7 +58,7 @@ def prepare_metadata_for_build_wheel(folder, config_settings=None):
 
 
 def sdist(folder, members):
-    """A source archive that builds itself, so that pip fetches no build tools."""
+    """A source archive with its own build backend, so that pip fetches no build tools."""
     root = "some-flink-9.8.7"
     files = {
         "pyproject.toml": PROJECT,
@@ -115,7 +115,7 @@ def test_another_jar_than_the_released_one_is_refused(index):
     with pytest.raises(ChecksumError, match=rf"expected sha256 {RIGHT}, got .*remove it and fetch again"):
         fetch(a_release(), options)
     assert cached(a_release()) is None
-    with pytest.raises(ChecksumError):  # what stands in the cache is looked at again, not taken for good
+    with pytest.raises(ChecksumError):  # a cached jar is checked again
         fetch(a_release(), options)
 
 

@@ -1,4 +1,4 @@
-"""The newest listed Flink itself: its gate through our adapter, and beside the model."""
+"""The gate of the newest listed Flink: its answers through our adapter, and lock-step with the model."""
 
 import pytest
 
@@ -17,7 +17,7 @@ EXACT = {"mode": "exactly-once", "profile": newest().profile}
 
 @pytest.fixture(scope="module")
 def flink():
-    """Its adapter; the jar comes from the cache or is fetched."""
+    """The adapter of the newest Flink. The jar comes from the cache or is fetched."""
     try:
         adapter = ProcessAdapter(command(newest()), SECONDS)
     except FlinkError as cannot:

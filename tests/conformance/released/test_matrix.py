@@ -1,4 +1,4 @@
-"""The matrix of releases: what a run keeps, how it goes on, and the page. No JVM."""
+"""The matrix of releases: a run records its cells, continues, and writes the page. No JVM."""
 
 import pytest
 from click.testing import CliRunner
@@ -33,7 +33,7 @@ OTHERS = [name for name in SEARCHES if name != "gate"]
 
 
 def every_cell(version):
-    """A cell for each target of a release."""
+    """One cell for each target of a release."""
     targets = targets_of(releases()[version], MODES, LEVELS, OTHERS)
     return [
         CELL._replace(version=one.version, mode=one.mode, level=one.level, profile=one.profile)
@@ -181,7 +181,7 @@ def test_the_published_page_is_that_of_the_published_cells():
 
 
 def test_each_rule_is_decided_by_a_release_or_says_why_by_none():
-    """A rule that a release decided is not taken from sources; each other one is, with a reason."""
+    """A rule has a reason why no release decides it, if and only if no release does."""
     decided = {rule for cell in read(PUBLISHED)[1].values() for rule in cell.rules}
     for rule in STEP_RULES:
         assert bool(rule.undecided) is (rule.id not in decided), rule.id

@@ -1,4 +1,4 @@
-"""How releases are conformed: what is found, what is known, what is gone, what cannot be said. No JVM."""
+"""Comparing a release: new, known and vanished divergences, and undetermined verdicts. No JVM."""
 
 import sys
 from dataclasses import replace
@@ -44,7 +44,7 @@ DIRECTED = Directed((Script("gate", {}, (), OVERTAKEN),), paths=5, hit=1, exclud
 
 @pytest.fixture
 def entries(monkeypatch):
-    """Sets the known divergences."""
+    """A function that sets the known divergences; at first none."""
 
     def put(*known):
         monkeypatch.setattr(sequences, "known_divergences", lambda: list(known))
@@ -55,7 +55,7 @@ def entries(monkeypatch):
 
 @pytest.fixture
 def no_injections(monkeypatch):
-    """The little broken gates know nothing of triggers on the task itself."""
+    """Removes the event `inject`, which the small broken gates do not implement."""
     every = gate.alphabet
     monkeypatch.setattr(gate, "INJECTED", 0)
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""How released channels are conformed: with our own in place of a release, and the newest release itself."""
+"""Comparing released channels: with our implementation in place of a release, and the newest release."""
 
 import sys
 
@@ -40,7 +40,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, profile):
 
 
 class Older(ProcessAdapter):
-    """Something of another generation than the one it is asked for."""
+    """Behaves like Flink 1.12, whatever profile is configured."""
 
     def new(self, component, config):
         return super().new(component, {**config, "profile": "flink-1.12"})
@@ -116,11 +116,11 @@ def test_the_newest_release_conforms(flink):
 @pytest.mark.parametrize(
     "events",
     [
-        "e1 w1 x x p1",  # its announcement is unread
-        "e1 w1 x x t s1 p1",  # its snapshot has ended
-        "e1 w1 x x t b2 p1",  # a newer one has begun
-        "e1 w1 x x t u2 x p1",  # a newer one has come
-        "r",  # nothing is held up
+        "e1 w1 x x p1",  # the announcement of checkpoint 1 is unread
+        "e1 w1 x x t s1 p1",  # the snapshot of 1 has ended
+        "e1 w1 x x t b2 p1",  # a newer checkpoint has begun
+        "e1 w1 x x t u2 x p1",  # a newer barrier has arrived
+        "r",  # the channel is not blocked
     ],
 )
 @pytest.mark.rule("UNAL-35")

@@ -1,4 +1,4 @@
-"""Coordinators of released Flinks after a start from a savepoint, by claim mode. Needs their jars."""
+"""Coordinators of released Flinks that start from a savepoint, in each claim mode. Needs their jars."""
 
 import shutil
 
@@ -25,7 +25,7 @@ def flink(request):
 
 
 def started(flink, mode, retain=1):
-    """A running coordinator of one task, started from the savepoint. `mode`: None for the default."""
+    """A running coordinator of one task, started from SAVEPOINT. `mode`: claim mode; None: the default."""
     one, adapter = flink
     config = {
         "profile": one.coordinator,
@@ -43,26 +43,26 @@ def started(flink, mode, retain=1):
 
 
 def apply(adapter, *events):
-    """The effects of the events, and the state after them."""
+    """Apply the events. Returns their effects, and the state after them."""
     done = adapter.apply(events)
     assert isinstance(done, Applied), done
     return [effect for effects in done.effects for effect in effects], done.state
 
 
 def trigger(adapter, kind="checkpoint"):
-    """The state after a trigger."""
+    """Trigger a checkpoint. Returns the state after it."""
     return apply(adapter, {"kind": "trigger", "type": kind})[1]
 
 
 def is_full(adapter):
-    """Trigger a checkpoint; whether its task has to make a full one."""
+    """Trigger a checkpoint. Returns whether its task must make a full checkpoint."""
     effects, _ = apply(adapter, {"kind": "trigger", "type": "checkpoint"})
     (triggered,) = (effect for effect in effects if effect["kind"] == "trigger_task")
     return triggered["type"] == "full_checkpoint"
 
 
 def complete(adapter, checkpoint):
-    """The ids deleted, and the ids reported as subsumed, when `checkpoint` completes; and the state."""
+    """Complete `checkpoint`. Returns the deleted ids, the ids reported as subsumed, and the state."""
     effects, state = apply(adapter, {"kind": "acknowledge", "task": "src-0", "checkpoint": checkpoint})
     assert {"kind": "complete", "checkpoint": checkpoint} in effects
     deleted = [effect["checkpoint"] for effect in effects if effect["kind"] == "discard"]
@@ -71,7 +71,7 @@ def complete(adapter, checkpoint):
 
 
 def decline(adapter, checkpoint):
-    """Abort `checkpoint`."""
+    """Decline `checkpoint`, which aborts it."""
     reason = "CHECKPOINT_DECLINED"
     apply(adapter, {"kind": "decline", "task": "src-0", "checkpoint": checkpoint, "reason": reason})
 

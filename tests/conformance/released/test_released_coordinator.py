@@ -1,4 +1,4 @@
-"""How released coordinators and stores are conformed, with our own in place of a release. No JVM."""
+"""Comparing released coordinators and stores, with our implementation in place of a release. No JVM."""
 
 import sys
 from random import Random
@@ -47,7 +47,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, component):
 
 
 class Older(ProcessAdapter):
-    """Something of another generation than the one it is asked for."""
+    """Behaves like Flink 1.11, whatever profile is configured."""
 
     def new(self, component, config):
         return super().new(component, {**config, "profile": "1.11"})
@@ -114,7 +114,7 @@ def test_a_history_has_no_decline_with_a_reason_that_the_release_does_not_have(i
 
 
 class Declining(ProcessAdapter):
-    """A store that cannot receive a savepoint; where it gives the newest id, it is played step by step."""
+    """A store that supports no savepoints. Its answers have no word `latest`."""
 
     def receive(self):
         return super().receive().replace(b"latest", b"odd")
@@ -137,7 +137,7 @@ def test_an_event_that_a_release_cannot_receive_ends_the_search_and_is_reported(
 
 
 def test_random_histories_ask_every_kind_of_event_in_every_configuration():
-    """Nothing is left out in silence."""
+    """The search leaves out no kind of event and no configuration silently."""
     for profile in ("1.9", "1.13", "1.15", "2.3"):
         one = target("9.9.9", profile, "coordinator")
         fields = set().union(*one.configs())
@@ -167,7 +167,10 @@ def test_random_histories_ask_every_kind_of_event_in_every_configuration():
 @pytest.mark.rule("COORD-03")
 @pytest.mark.parametrize(("profile", "told"), [("1.9", [0, 0]), ("1.11", [4, 1]), ("2.3", [4, 2])])
 def test_floods_bring_more_requests_than_may_wait(profile, told):
-    """In 1.11 the first one asked for starts before a periodic one can; before, nothing waits."""
+    """The number of rejected requests in each flood. Before 1.11 no request waits.
+
+    In 1.11 the first request of a user starts before a periodic one can.
+    """
     refused = []
     for more, flood in floods():
         oracle = Oracle("coordinator", {**small_configs(target("9.9.9", profile, "coordinator"))[0], **more})
@@ -177,7 +180,7 @@ def test_floods_bring_more_requests_than_may_wait(profile, told):
 
 
 def test_only_rules_of_compared_steps_count(impl):
-    """Of two random candidates one is sent; what fires in the other is not compared."""
+    """Of two random candidates the search sends one. The rules that fire only in the other do not count."""
     one = target("9.9.9", "1.9", "coordinator")
     search = CoordinatorSearch(impl, one, done := driver.Conformed(one))
     cases = list(search.random(5, 0))

@@ -1,4 +1,4 @@
-"""How the count of failing checkpoints is conformed alone. No JVM."""
+"""Comparing the part `failures`, which counts failed checkpoints, by itself. No JVM."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "verify" / "released-flinks.md"
 
 
 class Instance:
-    """The model's count, as an implementation; `mended` changes what it does."""
+    """The model of the part `failures` as an implementation. `mended` changes its state after each event."""
 
     def __init__(self, config, mended=lambda state: state):
         self._state, self._mended = PARTS["failures"].new(config), mended
@@ -37,7 +37,7 @@ def search_of(one, factory):
 
 
 def played(search, adapter):
-    """What differs when its tours and walks are played one by one."""
+    """The divergences of the tours and walks of `search`, played one by one."""
     found = []
     for case in (*search.tours(20), *search.random(30, 1)):
         divergence = replay(case.oracle, adapter, case.events).divergence
@@ -58,7 +58,7 @@ def test_every_reason_and_type_is_tested():
 def test_up_to_1_14_only_checkpoints_are_asked_about():
     one = target("1.13.6", "1.13")
     assert {event["type"] for event in one.failures(1)} == {"checkpoint"}
-    assert Oracle("failures", one.configs()[0]).step  # the profile is one of the model's
+    assert Oracle("failures", one.configs()[0]).step  # the model knows the profile
 
 
 def test_a_count_that_forgets_its_successes_is_seen():

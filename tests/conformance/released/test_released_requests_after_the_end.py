@@ -1,4 +1,4 @@
-"""A request after the end of the job, while masters of an aborted checkpoint have not answered (COORD-30)."""
+"""A request after the end of a job, before a master of an aborted checkpoint has answered (COORD-30)."""
 
 import shutil
 
@@ -20,7 +20,7 @@ EVENTS = (
 )
 REJECTED = [{"kind": "rejected", "type": "checkpoint", "reason": "COORDINATOR_SHUTDOWN"}]
 WAITS, AT_ONCE = ([], REJECTED), (REJECTED, [])
-"""The effects of the last two events."""
+"""The effects of the last two events: the request is rejected after the hook has answered, or at once."""
 
 
 def config(profile):

@@ -1,4 +1,4 @@
-"""How released sinks are conformed, with our own in place of a release. No JVM."""
+"""Comparing released sinks, with our implementation in place of a release. No JVM."""
 
 import sys
 
@@ -32,7 +32,7 @@ def test_an_implementation_that_does_as_the_model_conforms(monkeypatch, profile)
 
 
 class Older(ProcessAdapter):
-    """A sink that the end of its input closes, whatever it is asked for."""
+    """Behaves like Flink 1.9, where `finish` closes the sink, whatever profile is configured."""
 
     def new(self, component, config):
         return super().new(component, {"profile": "1.9"})

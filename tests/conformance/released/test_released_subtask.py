@@ -1,4 +1,4 @@
-"""How the subtask of a release is conformed. No JVM: the model stands for the release."""
+"""Comparing the subtask of a release, with the model in place of the release. No JVM."""
 
 import pytest
 
@@ -28,7 +28,7 @@ class Instance:
 
 
 def played(factory):
-    """The cases of tours and walks, and what differs when they are played."""
+    """The cases of tours and walks, and the divergences that they find."""
     one = target("9.9.9", "2.3")
     adapter = InProcess("subtask", {"subtask": factory}, ())
     search = SubtaskSearch(adapter, one, driver.Conformed(one))
@@ -63,7 +63,7 @@ def test_a_subtask_that_forgets_what_it_was_restored_from_is_seen():
 
 
 class Gated(Instance):
-    """The subtask behind a gate; `answered` changes the effects of its barriers."""
+    """The subtask behind a gate. `answered` changes the effects of each event `checkpoint_on_barrier`."""
 
     def __init__(self, config, answered=lambda effects: effects):
         super().__init__(config)

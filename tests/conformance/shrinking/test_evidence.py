@@ -1,4 +1,4 @@
-"""What is shown of a run that went wrong: the simplest case, of a hang and of a flaky answer too."""
+"""The evidence of a failed run is the simplest case, also of a hang and of a flaky answer."""
 
 import shlex
 import sys
@@ -33,7 +33,7 @@ OFFERED = {"mode": ("exactly-once",), "profile": ("flink-1.14",)}
 
 
 class Silent(ModelInstance):
-    """Forgets its effects at some events."""
+    """The model without its effects at the events for which `forgets` is true."""
 
     def __init__(self, component, config, forgets):
         super().__init__(component, config)
@@ -77,7 +77,7 @@ def test_the_simplest_case_has_the_fewest_channels_the_simplest_level_defaults_a
     smallest = found("gate", GATE, RUN, lambda config, last, event: event.get("checkpoint") == 40)
 
     assert smallest.rule == "ALIGN-03"
-    assert smallest.events == (barrier(0, 1), barrier(0, 40))  # the number 40 is what it takes
+    assert smallest.events == (barrier(0, 1), barrier(0, 40))  # the defect depends on the id 40
     assert smallest.config == {
         **GATE,
         "channels": 2,
@@ -94,7 +94,7 @@ def test_numbers_that_count_are_the_lowest_that_show_it(channel, checkpoint):
     events = [barrier(0, 3), barrier(100, 2**60)]
     smallest = found("gate", {**GATE, "channels": 129}, events, forgets)
 
-    assert smallest.events == (barrier(0, 1), barrier(channel, checkpoint))  # ALIGN-03 needs two
+    assert smallest.events == (barrier(0, 1), barrier(channel, checkpoint))  # two barriers, for ALIGN-03
     assert smallest.config["channels"] == channel + 1
 
 
@@ -126,7 +126,7 @@ def test_a_job_has_the_fewest_tasks_and_plain_options():
 
 
 class Sometimes:
-    """Forgets a resume in one of three plays."""
+    """Forgets the effects of the cancellation in every third play."""
 
     def __init__(self):
         self.plays = 0
@@ -172,7 +172,7 @@ SENT = [barrier(0, 5), cancel(1, 6), barrier(1, 7), cancel(0, 8), barrier(1, 9)]
 
 @pytest.fixture
 def command(tmp_path):
-    """Of a gate that does not answer the second cancellation."""
+    """The command of a gate that does not answer the second cancellation marker."""
     script = tmp_path / "hangs.py"
     script.write_text(HANGS.format(adapters=str(ADAPTERS)), encoding="utf-8")
     return shlex.join([sys.executable, str(script)])
@@ -202,7 +202,7 @@ def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, 
 
     assert hung.events == (cancel(0, 1), cancel(0, 1))
     assert (hung.lost, hung.config["channels"], hung.verdict) == ("hung", 1, Verdict.UNDETERMINED)
-    assert cli.run(words) == Exit.UNDETERMINED  # what is saved comes first
+    assert cli.run(words) == Exit.UNDETERMINED  # the saved case is played first
     said = capsys.readouterr().out
     assert "UNDETERMINED  hung: no answer within 1 s" in said
     assert "    the head\n    chatter\n" in said
@@ -220,7 +220,7 @@ def test_a_divergence_that_does_not_come_again_is_flaky():
 
 
 class Once:
-    """Forgets the effects of one event of all that it gets."""
+    """Forgets the effects of one event, with the given number among all events."""
 
     def __init__(self, number):
         self.left = number

@@ -1,4 +1,4 @@
-"""Machines with hidden states, made at random: a suite refuses all of them, tours and walks do not."""
+"""A complete suite refuses every random machine with hidden states. Tours and walks do not."""
 
 from random import Random
 
@@ -99,7 +99,7 @@ def test_a_measurement_is_resumed(tmp_path, monkeypatch):
     monkeypatch.setattr(detection_rate, "RESULTS", tmp_path / "results.jsonl")
     command = ["--component", "source", "--machines", "3"]
     first = CliRunner().invoke(detection_rate.main, command)
-    monkeypatch.delattr(detection_rate, "measured")  # nothing is left to be measured
+    monkeypatch.delattr(detection_rate, "measured")  # a second measurement would fail
     again = CliRunner().invoke(detection_rate.main, [*command, "--resume"])
     assert (first.exit_code, again.output) == (0, first.output)
 

@@ -1,4 +1,4 @@
-"""Finite machines: minimal form, separating words, and the model's own read off over an alphabet."""
+"""Finite machines: their minimal form, separating words, and the machine of the model over an alphabet."""
 
 from random import Random
 
@@ -17,7 +17,7 @@ TOGGLE = Machine(
     (
         (Transition("-", 1), Transition("off", 0)),
         (Transition("-", 2), Transition("on", 1)),
-        (Transition("-", 1), Transition("off", 2)),  # the same as the first
+        (Transition("-", 1), Transition("off", 2)),  # equivalent to the first state
     ),
 )
 CONFIG = {"channels": 2, "mode": "exactly-once", "level": "handler", "checkpoints_after_tasks_finish": True}

@@ -27,7 +27,8 @@ CONFIG = {
 class LosesTrigger(ModelInstance):
     """A gate that remembers a late barrier until the next event, and does not show it.
 
-    It came on channel 1 while only channel 0 was blocked; then the end of channel 1 loses its trigger.
+    If the barrier came on channel 1 while only channel 0 was blocked, and channel 1 ends next, the gate does
+    not trigger.
     """
 
     is_armed = False

@@ -1,4 +1,4 @@
-"""Suites that are sent to a process without waiting for each answer."""
+"""A suite sends its sequences to a process without waiting for each answer."""
 
 import pytest
 
@@ -11,7 +11,7 @@ PINNED = {"checkpoints_after_tasks_finish": True}
 
 @pytest.fixture
 def played(start):
-    """Play the suites against a process: guarantees, all outcomes, and how often a process was started."""
+    """A function that plays the suites. Returns guarantees, all outcomes, and the number of processes."""
 
     def run(how):
         adapter = start("fake_gates", how)
@@ -26,7 +26,7 @@ def played(start):
 
 
 def test_all_sequences_are_sent_to_one_process(played, monkeypatch):
-    monkeypatch.setattr(sequences, "drive", None)  # nothing is left to be played step by step
+    monkeypatch.setattr(sequences, "drive", None)  # playing a case step by step would fail
     (guarantee,), total, starts = played("right")
     assert (guarantee.states, guarantee.extra) == (11, 0)
     assert (guarantee.sequences, guarantee.events) == (total.cases, total.steps)

@@ -1,4 +1,4 @@
-"""Jumps of a wall clock: what they may not do to a run is noticed, and nothing else is."""
+"""The checks after a jump of the wall clock report each forbidden effect on a run, and nothing else."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A campaign without Spark: rounds are drawn from the seed, and the report says what was seen."""
+"""A campaign, tested without Spark: the seed determines its rounds, and the report has its results."""
 
 from collections import Counter
 from contextlib import nullcontext
@@ -81,7 +81,7 @@ def test_rounds_on_a_standalone_cluster_kill_a_host_an_executor_and_a_driver():
         assert [actions.count(kill) for kill in kills] == [1, 1, 1]
         assert len(actions) == FAULTS_A_ROUND["standalone"]
     checkpoints = round_named("standalone-0", 1).checkpoints()
-    assert checkpoints.data_inline_threshold_bytes == 0  # tasks write objects
+    assert checkpoints.data_inline_threshold_bytes == 0  # so every task writes an object
 
 
 def test_all_that_can_be_reached_is_what_rounds_draw():
@@ -90,14 +90,14 @@ def test_all_that_can_be_reached_is_what_rounds_draw():
     for kind, possible in all_marks().items():
         found = set().union(*(one[kind] for one in drawn))
         assert found <= possible
-        assert found == possible or (kind == "phases" and len(found) > 0.9 * len(possible))  # some are rare
+        assert found == possible or (kind == "phases" and len(found) > 0.9 * len(possible))  # rare phases
     drawn = [marks_of(one, one.faults) for one in (streaming_round(k, 1) for k in range(20))]
     for kind, possible in all_streaming_marks("idempotent").items():
         assert set().union(*(one[kind] for one in drawn)) == possible
 
 
 def play(tmp_path, monkeypatch, faults, injected=lambda one: True, only=(), programs=list, **options):
-    """A campaign whose rounds inject, without running, every fault of their plan that is `injected`."""
+    """A campaign whose rounds do not run, but report the planned faults for which `injected` is true."""
 
     def run(planned, *_, **__):
         return Outcome(planned, [one for one in planned.faults if injected(one)])
@@ -201,7 +201,7 @@ def test_a_fault_that_was_planned_and_not_injected_comes_again_before_others(tmp
         return planned[one.point, one.action] > 1
 
     guided = play(tmp_path, monkeypatch, 100, injected)
-    assert len(tally(guided.outcomes)) > 85  # 80 if planned faults counted as reached
+    assert len(tally(guided.outcomes)) > 85  # it would be 80 if planned faults counted as reached
 
 
 def test_the_report_has_what_was_reached_of_all(tmp_path, monkeypatch):

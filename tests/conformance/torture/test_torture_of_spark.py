@@ -1,4 +1,4 @@
-"""The campaign against Structured Streaming, without Spark: its rounds, its faults, its sinks."""
+"""The campaign against Structured Streaming, tested without Spark: its rounds, its faults, its sinks."""
 
 import pyarrow as pa
 import pytest
@@ -24,7 +24,7 @@ ROWS = 2 * KEYS
 
 
 class Frame:
-    """A micro-batch."""
+    """A micro-batch of Structured Streaming with the given numbers."""
 
     def __init__(self, numbers):
         self._numbers = numbers

@@ -1,4 +1,7 @@
-"""A log that is validated in parts: the result of a sequential validation, and no wrong state is trusted."""
+"""Validation in parts gives the result of a sequential validation, also after a wrongly assumed state.
+
+A cut divides each file of a log into the lines up to a checkpoint and the lines after it.
+"""
 
 import contextlib
 import os
@@ -111,7 +114,7 @@ def altered(lines: list[dict[str, Any]], place: int, random: Random) -> None:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_a_fault_near_a_cut_has_the_same_rejection(seed: int, log: Path, tmp_path: Path) -> None:
-    """Before, at and after the cut, in every file."""
+    """The fault is before, at or after the cut, in any file."""
     random = Random(seed)
     cut = random.choice(cuts_of(find(log), Settings(), 3))
     lines = read(log)
@@ -159,7 +162,7 @@ def test_a_broken_line_after_the_cut_is_the_same_error(log: Path, tmp_path: Path
 def test_a_state_that_is_assumed_wrongly_is_not_trusted(
     wrong: str, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The parts are not joined; the log is validated sequentially."""
+    """The lines of the last checkpoint correct the state, or the log is validated sequentially."""
     begin = TaskReader.begin_at
 
     def differently(reader: TaskReader, checkpoint: int, transaction: int | None) -> None:
@@ -170,7 +173,7 @@ def test_a_state_that_is_assumed_wrongly_is_not_trusted(
 
     expected, calls = sequential(log), []
     monkeypatch.setattr(TaskReader, "begin_at", differently)
-    if wrong != "aborted":  # the lines of the last checkpoint correct the others
+    if wrong != "aborted":  # the last checkpoint sets `completed` and `last` again
         assert in_parts(log) == expected
         return
     monkeypatch.setattr(joined, "validate", lambda *given: calls.append(given) or expected)
@@ -198,7 +201,7 @@ def test_a_log_without_a_quiet_checkpoint_is_validated_sequentially(tmp_path: Pa
 
 
 def test_a_log_is_not_cut_at_a_savepoint(log: Path) -> None:
-    """A later attempt restores an older checkpoint than that: its offsets are of lines before the cut."""
+    """A later attempt restores an older checkpoint, whose offsets are in lines before the cut."""
     cut = cuts_of(find(log), Settings(), 2)[0]
     parts = assumed(find(log), Settings(), cut)
     state_at(parts, cut)
@@ -218,7 +221,7 @@ def test_a_log_is_not_cut_where_a_message_is_on_its_way(log: Path) -> None:
 def test_records_in_flight_that_no_part_compares_are_rejected_as_in_the_sequential_validation(
     log: Path, tmp_path: Path
 ) -> None:
-    """The end of the log compares them, and no part of it has both the cut and the end."""
+    """They are compared at the end of a task's file. No part has both the barrier and this end."""
     lines = read(log)
     sent = [line for line in lines["1-count-0"] if "broadcast_barrier" in str(line.get("effects"))]
     sent[1]["received"] = {"src-0": 3}

@@ -1,4 +1,4 @@
-"""Parquet output and checkpoints in an object store, of jobs on real Spark, through a store that fails."""
+"""Jobs on real Spark are exact with Parquet output and checkpoints in an object store whose requests fail."""
 
 from collections import Counter
 
@@ -21,7 +21,10 @@ EXACT = sorted((number % KEYS, number, number // KEYS + 1) for number in range(R
 
 @pytest.fixture
 def reach(object_server, spark, monkeypatch, request):
-    """Lets this process and the workers of Spark find the store, or a proxy; returns a place in it."""
+    """A function that connects this process and the workers of Spark to the store, or to a proxy of it.
+
+    The function returns a URI in the store, one for each test.
+    """
 
     def reached(proxy=None):
         for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
@@ -97,7 +100,7 @@ def test_a_store_that_stops_answering_fails_the_job_which_resumes_exactly(
 ):
     monkeypatch.setattr(
         object_store, "Retries", lambda: Retries(1.0)
-    )  # of the driver, which alone reaches for checkpoints
+    )  # only the driver gives up after a second
     manifests = Counter()
 
     def dies(method, path):
