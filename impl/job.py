@@ -47,15 +47,7 @@ from impl.output_lock import locked
 from impl.running_job import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
 from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import (
-    JobPaths,
-    JobResult,
-    OnProgress,
-    Progress,
-    RunSettings,
-    Start,
-    checkpoints_of,
-)
+from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start, checkpoints_of
 from impl.spark.runtime import JobParts, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput

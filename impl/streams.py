@@ -73,10 +73,7 @@ class Stream:
         return self.process(name, Rowwise(lambda rows: [row for row in rows if function(row)]), parallelism)
 
     def map_batches(
-        self,
-        name: str,
-        function: Callable[[pa.RecordBatch], pa.RecordBatch],
-        parallelism: int | None = None,
+        self, name: str, function: Callable[[pa.RecordBatch], pa.RecordBatch], parallelism: int | None = None
     ) -> "Stream":
         """The stream of `function(batch)` for each Arrow batch, on a stream of batches."""
         require_no_hooks(name, function)

@@ -24,13 +24,7 @@ class ParquetFiles(StagedFiles):
     """The participant of one sink subtask. The receipt of a pre-commit is the manifest to publish."""
 
     def __init__(
-        self,
-        directory: Where,
-        *,
-        subtask: str,
-        attempt: int,
-        parallelism: int = 1,
-        lineage: str = "",
+        self, directory: Where, *, subtask: str, attempt: int, parallelism: int = 1, lineage: str = ""
     ) -> None:
         self._subtask = subtask
         self._attempt = attempt

@@ -50,10 +50,7 @@ class Totals:
 
 
 def numbers_job(
-    rows: int,
-    output: Path | Output,
-    rows_per_second: float | None = None,
-    topic: KafkaInput | None = None,
+    rows: int, output: Path | Output, rows_per_second: float | None = None, topic: KafkaInput | None = None
 ) -> Job:
     """The job: 2 sources, 2 counters, 2 sinks.
 

@@ -101,11 +101,7 @@ class RestAnswers:
                 "description": _name_of(stage),
                 "functions": [stage.name, *(link.name for link in stage.chained)],
                 "inputs": [
-                    {
-                        "num": edge.input,
-                        "id": edge.upstream,
-                        "ship_strategy": edge.partitioning.value.upper(),
-                    }
+                    {"num": edge.input, "id": edge.upstream, "ship_strategy": edge.partitioning.value.upper()}
                     for edge in plan.links
                     if edge.downstream == stage.name
                 ],

@@ -15,14 +15,7 @@ from impl.savepoints import Savepoint, SavepointRequests
 from impl.spark.coordination.attempt import AttemptReport
 from impl.spark.coordination.history import CheckpointReport
 from impl.state import Refused
-from impl.state.locations import (
-    CHECKPOINTS,
-    Where,
-    is_in_memory,
-    new_memory,
-    noted_place,
-    savepoints_beside,
-)
+from impl.state.locations import CHECKPOINTS, Where, is_in_memory, new_memory, noted_place, savepoints_beside
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

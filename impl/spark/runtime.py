@@ -23,12 +23,7 @@ from impl.spark.coordination.cleanup import Reclaiming
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
-from impl.spark.errors import (
-    AttemptFailedError,
-    JobCancelledError,
-    JobFailedError,
-    JobSuspendedError,
-)
+from impl.spark.errors import AttemptFailedError, JobCancelledError, JobFailedError, JobSuspendedError
 from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots

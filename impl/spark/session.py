@@ -17,22 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from impl.spark.channels.addresses import LOOPBACK, connect_remote, is_connect, own_address
-from impl.spark.errors import (
-    JavaNotFoundError,
-    SparkStartError,
-    TooFewSlotsError,
-    UnsupportedSettingError,
-)
+from impl.spark.errors import JavaNotFoundError, SparkStartError, TooFewSlotsError, UnsupportedSettingError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-_QUIET = {
-    "spark.log.level": "OFF",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
+_QUIET = {"spark.log.level": "OFF", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 _BARRIER = {
     "spark.scheduler.barrier.maxConcurrentTasksCheck.interval": "1s",
     "spark.scheduler.barrier.maxConcurrentTasksCheck.maxFailures": "3",

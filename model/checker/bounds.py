@@ -68,23 +68,13 @@ def bounded_gate(
 ) -> Bounded:
     """`closed_gate` with its bounds: the gate counts a barrier at most as often as there are channels."""
     closed = closed_gate(
-        channels,
-        ids,
-        counts_as_aligned=counts_as_aligned,
-        polled=polled,
-        profile=profile,
-        injects=injects,
+        channels, ids, counts_as_aligned=counts_as_aligned, polled=polled, profile=profile, injects=injects
     )
     id_or_none = (-1, ids)
     return Bounded(
         closed,
         Bounds(
-            {
-                "current": id_or_none,
-                "repeats": (0, channels),
-                "checkpoint": (1, ids),
-                "environment": (0, ids),
-            }
+            {"current": id_or_none, "repeats": (0, channels), "checkpoint": (1, ids), "environment": (0, ids)}
         ),
     )
 

@@ -80,8 +80,7 @@ def process(s: State, t: Term, c: Term) -> Step:
                 ),
             ),
             "a source does not read behind a savepoint that stops": either(
-                no(s.is_input(c)),
-                s.all(ID, holds=lambda n: no(both(is_stopping(s, n), s.passed(t, n)))),
+                no(s.is_input(c)), s.all(ID, holds=lambda n: no(both(is_stopping(s, n), s.passed(t, n))))
             ),
         },
         {
@@ -171,19 +170,14 @@ def snapshot(s: State, t: Term, n: Term) -> Step:
             "no newer one": s.all(ID, holds=lambda m: no(both(m > n, s.passed(t, m)))),
             "all barriers have arrived": either(
                 s.overtakes(n),
-                s.all(
-                    CHANNEL,
-                    holds=lambda c: implies(is_read_by(s, t, c), is_delivered(s, c, n)),
-                ),
+                s.all(CHANNEL, holds=lambda c: implies(is_read_by(s, t, c), is_delivered(s, c, n))),
             ),
             "of a finished task after those it reads from": implies(
                 s.finished(t),
                 s.all(
                     CHANNEL,
                     holds=lambda c: implies(
-                        is_read_by(s, t, c),
-                        s.passed(s.source_of(c), n),
-                        s.finished_at(s.source_of(c), n),
+                        is_read_by(s, t, c), s.passed(s.source_of(c), n), s.finished_at(s.source_of(c), n)
                     ),
                 ),
             ),
@@ -224,8 +218,7 @@ def store(s: State, t: Term, n: Term) -> Step:
             "of this attempt": s.current(n),
             "the task has passed": s.passed(t, n),
             "all barriers have arrived": s.all(
-                CHANNEL,
-                holds=lambda c: implies(is_read_by(s, t, c), is_delivered(s, c, n)),
+                CHANNEL, holds=lambda c: implies(is_read_by(s, t, c), is_delivered(s, c, n))
             ),
         },
         {

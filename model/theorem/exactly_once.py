@@ -104,12 +104,5 @@ THEOREM = (
     visible_once, nothing_left_out, stops_at_the_savepoint, *finished.THEOREM, run_until_now,
 )  # fmt: skip
 EXACTLY_ONCE = Theory(
-    "exactly-once",
-    CONSTANTS,
-    FIELDS,
-    AXIOMS,
-    start,
-    (*ACTIONS, *finished.ACTIONS),
-    INVARIANT,
-    THEOREM,
+    "exactly-once", CONSTANTS, FIELDS, AXIOMS, start, (*ACTIONS, *finished.ACTIONS), INVARIANT, THEOREM
 )

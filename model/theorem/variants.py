@@ -104,10 +104,7 @@ def left_full(s: State) -> Mapping[str, Function]:
         held = chosen(between_tasks(s, c), s.sent(c) - s.read(c), 0)
         return chosen(s.is_input(c), s.sent(c), s.barrier(c, n) + held)
 
-    return {
-        "sent": sent,
-        "value": lambda c, p: chosen(is_old(c, p), moved(c, p), s.value(c, p)),
-    }
+    return {"sent": sent, "value": lambda c, p: chosen(is_old(c, p), moved(c, p), s.value(c, p))}
 
 
 VARIANTS = (

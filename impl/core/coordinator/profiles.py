@@ -158,10 +158,7 @@ _1_15_0: Final = replace(
 )
 _1_15_2: Final = replace(_1_15_0, counts_failed_finalization=True)
 _1_16_0: Final = replace(
-    _1_15_2,
-    abort_ends_master_phase=True,
-    counts_failed_start=True,
-    turn_after_deletion=True,
+    _1_15_2, abort_ends_master_phase=True, counts_failed_start=True, turn_after_deletion=True
 )
 _1_16_2: Final = replace(_1_16_0, completes_before_storing=False)
 _1_18: Final = replace(

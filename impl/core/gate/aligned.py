@@ -19,13 +19,7 @@ from impl.core.effects import (
     Fail,
 )
 from impl.core.errors import ProtocolError
-from impl.core.gate.events import (
-    Abort,
-    AlignedEvent,
-    Block,
-    Resume,
-    Trigger,
-)
+from impl.core.gate.events import Abort, AlignedEvent, Block, Resume, Trigger
 from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import GateEffect, GateEffects

@@ -55,11 +55,7 @@ class Profile:
 
 
 _UP_TO_1_12: Final = Profile(
-    ends_count=False,
-    injects=False,
-    triggers_first=False,
-    repeats_fail=True,
-    tracker_counts_repeats=True,
+    ends_count=False, injects=False, triggers_first=False, repeats_fail=True, tracker_counts_repeats=True
 )
 _UP_TO_1_10: Final = replace(
     _UP_TO_1_12,

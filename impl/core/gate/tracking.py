@@ -11,13 +11,7 @@ from typing import Any, Final
 from impl.core.component import NO_CHECKPOINT, events_of, require_checkpoint_id
 from impl.core.effects import INPUT_END_OF_STREAM, ON_CANCELLATION_BARRIER
 from impl.core.errors import ConfigError
-from impl.core.gate.events import (
-    Abort,
-    Process,
-    Record,
-    TrackedEvent,
-    Trigger,
-)
+from impl.core.gate.events import Abort, Process, Record, TrackedEvent, Trigger
 from impl.core.gate.input_channels import Gate
 from impl.core.gate.profiles import NEWEST, PROFILES, Profile
 from impl.core.gate.unaligned_events import GateEffects

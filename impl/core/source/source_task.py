@@ -50,9 +50,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
     """The task of one source, before its snapshot steps."""
 
     def __init__(
-        self,
-        external: External = External.NO,
-        profile: SourceProfile = SOURCE_PROFILES[NEWEST_SOURCE],
+        self, external: External = External.NO, profile: SourceProfile = SOURCE_PROFILES[NEWEST_SOURCE]
     ) -> None:
         self._external = external
         self._needs_both = external is External.READER and profile.readers_need_both

@@ -18,12 +18,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from impl.batches import Rows
-from impl.spark.errors import (
-    ConnectionLostError,
-    FrameError,
-    HandshakeTimeoutError,
-    StaleAttemptError,
-)
+from impl.spark.errors import ConnectionLostError, FrameError, HandshakeTimeoutError, StaleAttemptError
 
 _HEADER = struct.Struct(">IBQ")
 _ID = struct.Struct(">Q")

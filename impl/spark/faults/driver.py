@@ -34,12 +34,7 @@ from impl.state.checkpoints import METADATA
 from impl.state.locations import Location, Where
 
 Line = Callable[..., None]
-_OF_DRIVER = (
-    faults.Action.FULL_DISK,
-    faults.Action.KILL_SERVER,
-    faults.Action.FREEZE,
-    *faults.DRIVER_CLOCK,
-)
+_OF_DRIVER = (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.FREEZE, *faults.DRIVER_CLOCK)
 """Actions that the driver does itself at its own points."""
 
 

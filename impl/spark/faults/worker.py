@@ -91,11 +91,7 @@ class FaultySubtask(RunningSubtask):
     """A subtask that reaches points with barriers and with mail."""
 
     def __init__(
-        self,
-        context: TaskContext,
-        operator: Operator,
-        inputs: tuple[int, ...],
-        injector: FaultInjector,
+        self, context: TaskContext, operator: Operator, inputs: tuple[int, ...], injector: FaultInjector
     ) -> None:
         super().__init__(context, operator, inputs, partial(FaultySnapshots, injector))
         self._injector = injector

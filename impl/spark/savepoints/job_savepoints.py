@@ -11,14 +11,7 @@ from collections.abc import Iterable, Mapping
 from impl.core import CheckpointType
 from impl.core.coordinator.events import RequestCheckpoint
 from impl.graph.plan import Plan
-from impl.savepoints import (
-    CANCEL,
-    SUSPEND,
-    PendingRequest,
-    Savepoint,
-    SavepointRequest,
-    SavepointRequests,
-)
+from impl.savepoints import CANCEL, SUSPEND, PendingRequest, Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import JobCancelledError, JobSuspendedError, SavepointFailedError
 from impl.spark.savepoints.barrier_options import SavepointOrder

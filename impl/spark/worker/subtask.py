@@ -14,16 +14,7 @@ from impl.core.effects import Fail
 from impl.core.events import Event
 from impl.core.gate.aligned import AlignedGate
 from impl.core.gate.alternating import AlternatingGate
-from impl.core.gate.events import (
-    Abort,
-    Barrier,
-    Block,
-    Cancel,
-    EndOfPartition,
-    Process,
-    Resume,
-    Trigger,
-)
+from impl.core.gate.events import Abort, Barrier, Block, Cancel, EndOfPartition, Process, Resume, Trigger
 from impl.core.gate.tracking import BarrierTracker
 from impl.core.gate.unaligned_events import (
     GateEffect,

@@ -81,12 +81,7 @@ UNBOUNDED: Mapping[str, Unbounded] = {
             coordinator.BEYOND,
             coordinator.VARIANTS,
         ),
-        Unbounded(
-            "store",
-            "retained checkpoints",
-            store.all_store_cases,
-            variants=store.VARIANTS,
-        ),
+        Unbounded("store", "retained checkpoints", store.all_store_cases, variants=store.VARIANTS),
     )
 }
 """By component."""

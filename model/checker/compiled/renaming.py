@@ -23,14 +23,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.checker.trees import Branch, Tree, leaves
 from model.events import Event
 
-_COMPARED = (
-    z3.Z3_OP_LT,
-    z3.Z3_OP_LE,
-    z3.Z3_OP_GT,
-    z3.Z3_OP_GE,
-    z3.Z3_OP_EQ,
-    z3.Z3_OP_DISTINCT,
-)
+_COMPARED = (z3.Z3_OP_LT, z3.Z3_OP_LE, z3.Z3_OP_GT, z3.Z3_OP_GE, z3.Z3_OP_EQ, z3.Z3_OP_DISTINCT)
 _JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
