@@ -81,7 +81,7 @@ class Fail(NamedTuple):
     `coordinator`: The event is refused with this exception, named by its simple class name; the instance
     continues.
 
-    `source`: The trigger is refused with this exception; the instance continues.
+    `source`: The task manager answers the trigger with this exception; the instance continues.
     """
 
     error: str
