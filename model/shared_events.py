@@ -76,10 +76,12 @@ class DiscardCheckpoint(NamedTuple):
 
 
 class Fail(NamedTuple):
-    """`gate`, `subtask`, `source`: The task fails with this exception; the instance is not used again.
+    """`gate`, `subtask`: The task fails with this exception; the instance is not used again.
 
-    `coordinator`: The event is refused with this exception, named by its simple class name; the instance
+    `coordinator`: The event ends with this exception, named by its simple class name; the instance
     continues.
+
+    `source`: The task manager answers the trigger with this exception; the instance continues.
     """
 
     error: str

@@ -20,7 +20,7 @@ class SendBarrier(NamedTuple):
 
 
 class TimeOut(NamedTuple):
-    """The alignment of a barrier that waits at the sender has taken too long."""
+    """The time-out of a barrier that waits at the sender has passed."""
 
     checkpoint: int
     kind: str = "time_out"
@@ -52,14 +52,16 @@ class ResumeSender(NamedTuple):
 
 
 class BeginPersisting(NamedTuple):
-    """The receiver stores what the checkpoint's barrier overtakes."""
+    """The receiver's task begins its snapshot: from now on the receiver stores what the checkpoint's barrier
+    overtakes.
+    """
 
     checkpoint: int
     kind: str = "start_persisting"
 
 
 class EndPersisting(NamedTuple):
-    """The receiver stops storing for the checkpoint."""
+    """The receiver stores no further record for the checkpoint or an older one."""
 
     checkpoint: int
     kind: str = "stop_persisting"
@@ -111,7 +113,7 @@ class StoreOutput(NamedTuple):
 
 
 class LoseOutput(NamedTuple):
-    """The sender stores nothing for the checkpoint."""
+    """The sender stores none of its records for the checkpoint, whose part it owed."""
 
     checkpoint: int
     kind: str = "lose_output"

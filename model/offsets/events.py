@@ -42,7 +42,7 @@ class CommitOffsets(NamedTuple):
 
 
 class Ignored(NamedTuple):
-    """The completed checkpoint has no remembered offsets."""
+    """The source remembers no offsets for the completed checkpoint, and commits nothing."""
 
     checkpoint: int
     kind: str = "ignored"

@@ -21,7 +21,9 @@ __all__ = [
 
 
 class TriggerArrives(NamedTuple):
-    """The coordinator's trigger reaches the task, or a place where the task is not."""
+    """The coordinator's trigger reaches the task (`to` is `here`), or a task manager that does not have the
+    task (`elsewhere`).
+    """
 
     checkpoint: int
     here: bool = True
@@ -43,7 +45,7 @@ class Ended(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The task answers whether it runs, and begins nothing."""
+    """The task answers whether it runs, and does not begin the checkpoint."""
 
     checkpoint: int
     accepts: bool
@@ -51,7 +53,7 @@ class Answer(NamedTuple):
 
 
 class StopReading(NamedTuple):
-    """The source stops reading until it may continue."""
+    """The source stops reading until the next `go_on_reading`."""
 
     kind: str = "stop_reading"
 

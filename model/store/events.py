@@ -38,7 +38,7 @@ class Shutdown(NamedTuple):
 
 
 class Subsumed(NamedTuple):
-    """The highest checkpoint that the addition has dropped."""
+    """The highest of the checkpoints that the addition has deleted."""
 
     checkpoint: int
     kind: str = "subsumed"
