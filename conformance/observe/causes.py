@@ -16,11 +16,11 @@ from conformance.observe.lines.line import Line
 Key = tuple[str | int, ...]
 _FORGOTTEN = ("", -1, None)
 _MESSAGES = frozenset({"trigger", "complete", "abort", "acknowledge", "decline"})
-"""The first words of the keys of messages. An attempt, a task and a checkpoint follow in such a key."""
+"""The first words of the keys of messages. Such a key is (word, attempt, task, checkpoint)."""
 
 
 def checkpoint_of(key: Key) -> int:
-    """The checkpoint at the end of a key."""
+    """The checkpoint in the key of a message: the last element."""
     return int(key[-1])
 
 
@@ -30,10 +30,10 @@ class Need(NamedTuple):
     key: Key
     times: int
     rules: tuple[str, ...]
-    """Charged if `key` never happens so often."""
+    """The rules to charge if `key` happens less than `times` times in the whole log."""
     sentence: str
-    """The missing cause in plain words, with places for `values`. `why` fills them in: most needs are met
-    before a message has to show them."""
+    """The missing cause in plain words: a format string. Only `why` inserts `values`, because most needs are
+    met, and then nobody reads the sentence."""
     values: tuple[object, ...] = ()
 
     @property
@@ -84,10 +84,10 @@ class FileReader(ABC):
         return None
 
     def bring_up_to_date(self) -> None:  # noqa: B027 - most readers are always up to date
-        """Bring this reader's parts up to date. Called at the end of the file, before others read them."""
+        """Bring this reader's components up to date. Called at the end of the file, before they are read."""
 
     def read(self, span: Span, *, shaped: bool = False) -> None:
-        """Continue with the lines of that part of the file."""
+        """Set the lines to replay next to those in `span`."""
         self._lines = self.file.lines(shaped=shaped, span=span)
 
     def remaining(self) -> Iterator[Line]:
@@ -126,10 +126,9 @@ class Messages:
             self.awaited.discard(checkpoint)
 
     def receive(self, checkpoint: int) -> int:
-        """Count a message that is received.
+        """Count a received message, and return 0, if the message was sent more often than it was received.
 
-        Returns 0. If the message was not sent so often, nothing is counted, and the result is the number of
-        times that it would have been received.
+        Otherwise count nothing, and return how often the message would have been received with this one.
         """
         times = self.received.get(checkpoint, 0) + 1
         if self.sent.get(checkpoint, 0) < times:
@@ -174,7 +173,7 @@ class Causes:
             self.wake(key, len(known))
 
     def wake(self, key: Key, times: int) -> bool:
-        """Wake the readers that waited until `key` happened so often. Returns whether others still wait."""
+        """Wake the readers for which `times` occurrences of `key` suffice. Returns whether others still wait."""
         still = []
         for waiting in self._waiting.pop(key, ()):
             if waiting[0] <= times:

@@ -29,13 +29,13 @@ Upstream = dict[str, frozenset[str]]
 
 
 class _Plan(NamedTuple):
-    """What a line does beyond the coordinator's state. It is the same in each state of the coordinator."""
+    """What a line does besides a step of the coordinator: independent of the coordinator's state."""
 
     situations: tuple[str, ...]
     acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]
-    """Each: a function, and its argument: an id relative to the line's base, or None and the value itself."""
+    """(function, id relative to the line's base or None, value): without an id, `value` is the argument."""
     received: Messages | None
-    """The line receives the message among these that names its base; None if `_cause_of` has to find out."""
+    """The line receives one of these messages, about its base; None: `_cause_of` has to find the message."""
 
 
 class CoordinatorReader(FileReader):
@@ -235,7 +235,7 @@ class CoordinatorReader(FileReader):
         if kind == "decline" and event.get("reason") == _PUBLICATION_FAILED:
             if checkpoint not in self._unpublished:
                 raise Rejected(("COORD-09",), f"no publication of checkpoint {checkpoint} failed")
-            kind = "acknowledge"  # the line stands for the last acknowledgement: after it publication failed
+            kind = "acknowledge"  # the log has this line instead of the last acknowledgement's
         times = self._messages_of(kind, attempt, str(task)).receive(checkpoint)
         if not times:
             return None
@@ -246,7 +246,7 @@ class CoordinatorReader(FileReader):
         return Need(key, times, rules, why, (kind, task, checkpoint, attempt, times - 1, times))
 
     def _messages_of(self, kind: str, attempt: int, task: str) -> Messages:
-        """The messages of one kind. The search is faster for the current attempt."""
+        """The messages of one kind to or from `task`. Those of the current attempt are cached."""
         if attempt != self._attempt:
             return self._run.causes.messages(kind, attempt, task)
         of_kind = self._messages.get(kind)

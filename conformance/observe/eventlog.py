@@ -106,7 +106,7 @@ class LogFile(NamedTuple):
             return False
         pattern = rb'"component":\s*"' + component.encode() + b'"'
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            # most files do not have the name at all; `find` shows that many times as fast as a pattern
+            # most files do not contain the name, and `find` shows that many times faster than a pattern
             return content.find(b'"%s"' % component.encode()) >= 0 and re.search(pattern, content) is not None
 
     def _piece(self, place: int) -> bytes:

@@ -2,7 +2,7 @@
 
 A barrier that overtakes records may arrive before records, and before markers, that were sent earlier. So the
 check of aligned barriers does not apply. UNAL-37 replaces it, for each channel: the records that the receiver
-had read, those that it stored, and those that the sender stored are together all records that were sent.
+had read, those that the receiver stored, and those that the sender stored are all records that were sent.
 """
 
 from collections import Counter, defaultdict
@@ -42,7 +42,7 @@ class InFlight:
             self._run.witnessed.see("in-flight records restored")
 
     def marker(self, channel: int, key: Key, kind: str, checkpoint: object) -> Need | None:
-        """Return None if the marker was broadcast and is new on this channel, else the missing cause."""
+        """Return None, and count the marker as read, if it was broadcast and not read; else the missing cause."""
         taken = self._taken[channel]
         count = self._run.causes.count(key)
         for place in range(self._all_taken[channel], count):

@@ -24,7 +24,7 @@ class Seen(NamedTuple):
     rules: tuple[str, ...]
     component: str
     state: Any
-    """The model's own state afterwards."""
+    """The state of the model after the event."""
 
     @property
     def task(self) -> str:
@@ -38,7 +38,7 @@ class Seen(NamedTuple):
         return f"{file}.jsonl:{self.line.number}"
 
     def observe(self) -> dict[str, Any]:
-        """The observable state afterwards, in wire form."""
+        """The observable state after the event, in wire form."""
         return COMPONENTS[self.component].observe(self.state)
 
 

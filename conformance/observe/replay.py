@@ -112,7 +112,7 @@ class Replayed(Instance):
         return effects, rules
 
     def bookmark(self) -> object:
-        """A value from which `state_at` restores the current state."""
+        """A value for the current state, which `state_at` turns into this state at any later time."""
         return self.state
 
     def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
@@ -141,7 +141,7 @@ class Replayed(Instance):
         )
         first = [str(effect["kind"]) for effect in (came_effect, expected_effect) if effect is not None]
         if len(expected) > len(came):
-            first.reverse()  # an effect is missing: charge its own rule
+            first.reverse()  # an effect is missing: charge the rule of that effect
         of_effect = CHARGED["effects"][self.component]
         charged = [of_effect[kind] for kind in first if kind in of_effect]
         why = (

@@ -24,7 +24,7 @@ EndRejection = tuple[tuple[str, ...], str]
 
 
 class NotQuietError(Exception):
-    """A log cannot be cut at a place, because a checkpoint, a message or an attempt is under way there."""
+    """A log cannot be cut at a line: there a checkpoint is pending, or a message or an attempt under way."""
 
 
 class Settings(NamedTuple):
@@ -89,9 +89,9 @@ class Run:
     sent: dict[tuple[int, str, int], dict[str, int]] = field(default_factory=dict)
     """By (attempt, sender, checkpoint): the number of records sent to each receiver before the barrier."""
     overtaken: dict[tuple[int, str, int], dict[str, int]] = field(default_factory=dict)
-    """By the same key: the number of records that the barrier overtook and the sender stored."""
+    """By the key of `sent`, then by receiver: the records that the barrier overtook and the sender stored."""
     recovered: dict[tuple[int, str, str], int] = field(default_factory=dict)
-    """By (attempt, sender, receiver): the number of restored records in flight, at both ends together."""
+    """By (attempt, sender, receiver): the restored records in flight, of sender and receiver together."""
     record: Record | None = None
     """Receives every replayed event; None if the caller does not show them."""
     remember: bool = True

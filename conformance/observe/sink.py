@@ -1,4 +1,4 @@
-"""Replays a task's sink over all its attempts. Each attempt continues with the sink's durable part.
+"""Replays a task's sink over all its attempts. A new attempt continues with what is durable in the sink.
 
 The model refuses events that are not allowed in the sink's state. This module checks the rest: the sink takes
 a snapshot, commits and aborts exactly when its subtask requires it (SINK-02, SINK-03, SINK-05). It restores
@@ -29,7 +29,7 @@ RelativeSnapshot = tuple[int, int | None, tuple[tuple[int, int], ...]]
 
 
 class SinkReplay:
-    """Replays the sink's events of one file, which is of one attempt."""
+    """Replays the sink's events in the file of one task and one attempt."""
 
     def __init__(self, run: Run, file: LogFile, *, is_certain: bool = True) -> None:
         self._run = run
@@ -121,7 +121,7 @@ class SinkReplay:
         return self._model
 
     def _restore(self, line: Line, attempt: Attempt) -> Need | None:
-        """Restore the sink from the durable part of the previous attempt, which has crashed."""
+        """Restore the sink from what was durable when the previous attempt failed."""
         task, checkpoint = self._file.task, line.event.get("checkpoint")
         if checkpoint != attempt.restored:
             why = f"attempt {attempt.number} restores {attempt.restored}, the sink restores {checkpoint}"

@@ -109,7 +109,7 @@ class TaskReader(TaskState):
         return None
 
     def _decline_start(self, fields: dict[str, Any]) -> None:
-        """Replace the due checkpoint by a due abort: restored records are still unread (UNAL-36)."""
+        """Expect an abort instead of the checkpoint: the task has not read all restored records (UNAL-36)."""
         checkpoint = fields["checkpoint"]
         if not self._due or self._due[0] != ("checkpoint", checkpoint):
             why = f"a start of {checkpoint} was declined, its gate had not triggered it"
@@ -258,7 +258,7 @@ class TaskReader(TaskState):
         return None
 
     def torn_cut(self) -> EndRejection | None:
-        """The rejection if a checkpoint that has been completed since the last call has a torn cut."""
+        """The rejection if a checkpoint completed since the last call, and its cut is not consistent."""
         rejection = None if self._gate is None else self._in_flight.end_rejection(self._channels)
         self._in_flight.forget(self._run.completed)
         return rejection
@@ -281,8 +281,8 @@ class TaskReader(TaskState):
     def at_cut(self, checkpoint: int) -> object:
         """Return all data that influences the replay after a cut at `checkpoint`, the last completed one.
 
-        After equal data the replay of the later lines is equal. Raises NotQuietError if something is under
-        way in the task, or the data cannot be compared.
+        Two replays with equal data have equal results for all later lines. Raises NotQuietError if something
+        is under way in the task, or the data cannot be compared.
         """
         waits = [len(sent) - place for sent, place in zip(self._markers_of, self._markers, strict=True)]
         has_records = self._mode in OVERTAKING or not self._in_flight.is_empty
@@ -304,7 +304,7 @@ class TaskReader(TaskState):
         )
 
     def end_rejection(self) -> EndRejection | None:
-        """The rejection if a cut is torn, or a channel ended before a marker that was broadcast into it."""
+        """The rejection if a cut is not consistent, or a channel ended before a marker broadcast into it."""
         rejection = None if self._gate is None else self._in_flight.end_rejection(self._channels)
         if rejection is not None:
             return rejection

@@ -31,7 +31,7 @@ class Parts:
 
 
 def new_run(log: EventLog) -> Run:
-    """A run that knows which files the log has."""
+    """A new `Run` whose `logged_attempts` lists the files of the log."""
     run = Run()
     for file in log.tasks:
         run.logged_attempts.setdefault(file.task, []).append(file.attempt)

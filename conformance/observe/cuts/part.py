@@ -28,7 +28,7 @@ class PartRange(NamedTuple):
 
 @dataclass
 class Validated:
-    """The result of validating a part. If the part was not validated to its end, the result is not used."""
+    """The result of validating a part. It is used only if `is_whole`."""
 
     is_whole: bool = False
     """Whether every line was accepted, and nothing was under way at the cuts."""
@@ -52,7 +52,7 @@ class Validated:
 
 
 def state_at(parts: Parts, cut: Cut) -> object:
-    """All data that influences the replay after the cut. After equal data the replay is equal.
+    """All data that influences the replay after the cut. Equal data gives an equal replay.
 
     Raises NotQuietError if something is under way at the cut.
     """

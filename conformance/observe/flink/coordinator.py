@@ -266,7 +266,7 @@ class CoordinatorReplay:
         run = self._run
         subsumed: dict[str, int] = {}
         if len(effects) == 1 and effects[0]["kind"] == "acknowledged":
-            return  # the acknowledgement's own line is its only line
+            return  # no further line reports the effect of an acknowledgement
         for effect in effects:
             checkpoint = int(effect.get("checkpoint", -1))
             match effect["kind"]:
@@ -352,7 +352,7 @@ class CoordinatorReplay:
         return Wait(key, rules, why, reordering)
 
     def _fail(self, line: LogLine) -> Wait | None:
-        """Replay a line of the failure manager about a failed checkpoint. The cause has a line of its own."""
+        """Replay a line of the failure manager about a failed checkpoint. Another line reports the cause."""
         self._leave()
         if line.checkpoint in self._aborted:
             return None
@@ -372,7 +372,7 @@ class CoordinatorReplay:
         return wait
 
     def _leave(self) -> None:
-        """Step the model's coordinator with the job's logged new state, if it does not know it yet.
+        """Step the model's coordinator with the job's new state, if the log has it and the model has not.
 
         The job logs its state before the coordinator stops. Acknowledgements count until a line shows that
         the coordinator has stopped (COORD-12).

@@ -154,7 +154,7 @@ def _snapshot_before_start(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _notification_lost(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """Observable if the release logs each notification that a task receives, also of a known completion."""
+    """Remove a notification: observable if the release logs each one that a task receives, also repeated."""
     return (
         drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
     )

@@ -17,7 +17,7 @@ class AcceptedLog(NamedTuple):
     survey: Survey
 
     def of(self, kind: str, detail: str = "") -> Iterator[LogLine]:
-        """The lines of a kind, with that detail if one is given."""
+        """The lines of a kind; if `detail` is given, only those with this detail."""
         for line in self.lines:
             if line.kind == kind and (not detail or line.detail == detail):
                 yield line
@@ -81,7 +81,7 @@ def change(line: LogLine, text: str, what: str) -> Edit:
 
 
 def removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
-    """Edits that remove a line of the kind. If `beside`: only if a line of that kind names its checkpoint."""
+    """Edits that remove a line of the kind; with `beside`, if a line of kind `beside` has its checkpoint."""
 
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         known = {line.checkpoint for line in log.of(beside)}

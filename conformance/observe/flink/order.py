@@ -28,7 +28,7 @@ class Wait(NamedTuple):
 
     key: Key
     rules: tuple[str, ...]
-    """Charged if `key` never happens."""
+    """The rules to charge if `key` never happens."""
     why: str
     """The condition that does not hold, in plain words."""
     reordering: str
@@ -44,7 +44,7 @@ class Overdue(Rejected):
 
 
 class Stuck(NamedTuple):
-    """The line to report when lines wait forever."""
+    """The line to report if lines wait for causes that never come."""
 
     line: LogLine
     rules: tuple[str, ...]
@@ -163,7 +163,7 @@ class Order:
                 yield f"line {line}: {self._waits[thread].why}"
 
     def stuck(self, unread: Sequence[LogLine]) -> Stuck | None:
-        """The first waiting line whose cause neither a parked nor an unread line shows; None without one."""
+        """The first waiting line whose cause can no longer come from any line; None if there is none."""
         to_come = {
             thread: {key for line in lines for key in causes(line)} for thread, lines in self._parked.items()
         }

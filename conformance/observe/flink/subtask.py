@@ -56,7 +56,7 @@ class SubtaskReplay:
             grammar.WRITE_FINISHED: self._write_finished,
             grammar.WRITE_ENDED: self._ignore,
             grammar.WRITE_FAILED: self._write_failed,
-            grammar.OVERTAKEN: self._ignore,  # the line of the barrier before it says the same
+            grammar.OVERTAKEN: self._ignore,  # the barrier's line before it has the same information
         }
 
     @property
@@ -251,10 +251,10 @@ class SubtaskReplay:
         return None
 
     def _recall_abort(self, checkpoint: int) -> None:
-        """Restore an abort that the model's subtask has dropped (TASK-09), where the release acts so.
+        """Give the model's subtask again an abort that it has dropped (TASK-09), as some releases do.
 
-        A release that remembers `max_concurrent` aborts treats an id as aborted if the highest abort that
-        the task has received is greater by more than `max_concurrent`.
+        A release that remembers only `max_concurrent` aborts also treats an id as aborted if the highest
+        abort that the task has received is greater by more than `max_concurrent`.
         """
         bound = self._run.settings.max_concurrent
         if self._release.remembered_aborts or checkpoint + bound >= self._highest_abort:

@@ -21,7 +21,7 @@ from conformance.observe.flink.grammar import LogLine
 
 ByKind = Mapping[str, Sequence[LogLine]]
 _REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
-"""Words in the reasons of failures that the model itself gives."""
+"""Words that identify the reasons for which the model too ends a checkpoint."""
 
 
 class Release(NamedTuple):
@@ -83,9 +83,8 @@ class Survey(NamedTuple):
     """The checkpoints that failed for a reason that the model itself never gives."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
-        """By other vertex: its threads of this attempt that have finished without starting `checkpoint`.
-
-        The second value states whether other threads of the vertex have started it.
+        """By vertex other than that of `thread`: the threads of this attempt that finished without starting
+        `checkpoint`, and whether other threads of the vertex have started it.
         """
         vertex, attempt = vertex_of(thread), thread.rpartition("#")[2]
         lacking: dict[str, list[str]] = defaultdict(list)

@@ -39,7 +39,7 @@ _STATES = {
 
 
 class Followed(NamedTuple):
-    """The state of the run, in the form in which a monitor shows a job."""
+    """The state of the run as a monitor shows it (`JobCounts`)."""
 
     pending: tuple[int, ...]
     """Ids of its pending checkpoints."""

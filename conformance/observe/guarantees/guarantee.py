@@ -18,7 +18,7 @@ RecordId = Hashable
 
 
 class Sent(NamedTuple):
-    """A record of the input. Records of one key and one `lane` are processed in the order of `position`."""
+    """A record of the input. A run must process records of one key and `lane` in the order of `position`."""
 
     key: Key
     lane: Hashable

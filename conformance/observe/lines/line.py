@@ -9,8 +9,8 @@ import orjson
 KnownEffect = tuple[str, int | None, Any, Mapping[str, Any]]
 """An effect: its kind, its checkpoint relative to the line's base, its absolute checkpoint, and its fields.
 
-The absolute checkpoint holds if the relative one is None. In a shape, fields for ids hold marks instead of
-numbers, so a caller reads only the other fields.
+The absolute checkpoint is valid only if the relative one is None. In a shape, the fields for ids hold marks
+(`shape.MARK`) instead of numbers, so a caller reads only the other fields.
 """
 NO_CHECKPOINT = -1
 """Stands for the checkpoint of an effect without one."""
@@ -40,8 +40,8 @@ class Shape:
     has_transactions: bool
     """Whether some transaction is relative to the line's first transaction."""
     has_number: bool
-    """Whether a field has a number, list or object that is no channel and not relative, or an effect has a
-    `state`. A coordinator's field `ms` does not count."""
+    """Whether a field other than `channel` has a number that is not relative, a list or an object, or an
+    effect has a `state`. A coordinator's field `ms` does not count."""
 
 
 class Line:
@@ -99,7 +99,7 @@ class Line:
 
     @property
     def given(self) -> Mapping[str, Any]:
-        """The event; its fields that hold ids may be missing."""
+        """The event. If the line is known by its shape, the fields that hold ids are missing."""
         return self.event
 
     @property

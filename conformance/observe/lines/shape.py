@@ -1,4 +1,4 @@
-"""Finds the shape of a line: its text, with ids relative to the first one. Many lines have the same shape.
+"""Finds the shape of a line: its text, with ids relative to the first id. Many lines share a shape.
 
 Only the first line of a shape is parsed as a whole. Its shape is kept only if component, event and effects
 have the format of the log. Each byte of a later line is either part of the shape, or of an id, or of the JSON
@@ -26,7 +26,7 @@ _ID = re.compile(rb'"(?:checkpoint|completed|transaction)": ?(0|[1-9]\d{0,14})(?
 """An id. No string contains such a text, because quotes in a string are escaped."""
 _STATE = re.compile(rb'"state": ?("[^"\\]*"|\{[^{}]*\})')
 MARK = b"\0"
-"""Encloses the mark of a relative id or of a state. No valid line has this byte."""
+"""Encloses a *mark*: the text that replaces an id or a state in a shape. No valid line has this byte."""
 _STATE_MARK = b"\0s\0"
 _MARK = re.compile(rb"\0(-?\d+|s)\0")
 _PARSED_MARK = "\0"
@@ -38,7 +38,7 @@ _NOTHING: Mapping[str, Any] = {}
 class Shapes:
     """Reads those lines of one file that have a shape.
 
-    A shape is followed by few others. So the shapes that have followed the last line's shape are tried first.
+    Few shapes follow a given shape. So the shapes that have followed the last line's shape are tried first.
     """
 
     __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")
@@ -59,8 +59,8 @@ class Shapes:
     def follow(self, text: bytes, attempt: int, task: str) -> None:
         """Expect later lines to begin like this valid line of `attempt` and `task`, up to the line's number.
 
-        JSON may name a field twice, and then the last value holds. If the first value of `attempt` or `task`
-        is another one, nothing is expected, so that later lines are parsed.
+        JSON may name a field twice, and then the last value holds. If the text first gives another value of
+        `attempt` or `task`, nothing is expected, so that later lines are parsed.
         """
         found = _HEAD.match(text)
         is_right = found is not None and orjson.loads(found[0] + b"0}") == {

@@ -1,4 +1,4 @@
-"""A cache of the model's steps. A cached step also serves states whose ids or times are shifted.
+"""A cache of the model's steps. A cached step is also used in states that differ by a shift of ids or times.
 
 The components only compare ids with each other, so the value of an id has no effect. A step stays the same if
 all ids are greater by the same number. This also holds for the times of a coordinator and the transactions of
@@ -28,7 +28,7 @@ _REMEMBERED: Mapping[str, Callable[[str, Wire], Replayed]] = {
 
 
 def replayed(component: str, config: Wire) -> Replayed:
-    """The model of a component, with a cache of its steps if a module here makes its states relative."""
+    """A new model of a component; its steps are cached if this package has a module for the component."""
     if component in _REMEMBERED:
         return _REMEMBERED[component](component, config)
     plain = Replayed(component, config)

@@ -1,11 +1,11 @@
 """Caches the steps of a coordinator. The base is the next id; times are relative to the clock.
 
-A relative state lacks the names of stored states and the deadlines of checkpoints, because hardly two
-checkpoints have them in common. They are kept apart, as *registers*. A cached step states from which register
-before the step each register after it is copied. The model numbers the names in the order in which they come;
-a relative state numbers them by checkpoint and task. Only a step of the clock that reaches a deadline reads
-the deadlines, and the model takes each such step itself. A pause that has ended counts as one that ends now,
-as in `model.coordinator.environment.relative_time`.
+A relative state lacks the names of stored states and the deadlines of checkpoints, because they differ for
+almost every checkpoint. They are stored separately, as *registers*. For each register after a step, a cached
+step states from which register before the step it is copied. The model numbers the names in the order in
+which they come; a relative state numbers them by checkpoint and task. Only a step of the clock that reaches a
+deadline reads the deadlines, and such a step is not cached. A pause that has ended is treated as one that
+ends now, as in `model.coordinator.environment.relative_time`.
 """
 
 import re
@@ -42,12 +42,12 @@ _NEW = -1
 
 
 class _Fact(NamedTuple):
-    """Where the registers of a relative state belong. Its checkpoints are the pending and outlived ones."""
+    """The checkpoint or task of each register of a relative state."""
 
     timeout: int
     """The time in ms after which a new checkpoint expires."""
     checkpoints: tuple[int, ...]
-    """Relative to the base: the checkpoints with a deadline."""
+    """Relative to the base: the checkpoints with a deadline, first the pending ones, then the outlived."""
     states: tuple[tuple[int, int], ...]
     """The relative checkpoint and the position of the task of each stored state."""
 
@@ -56,9 +56,9 @@ class _Registers(NamedTuple):
     """The data of a state that neither its relative state nor its bases have."""
 
     deadlines: tuple[int, ...]
-    """By position in the fact's `checkpoints`: the time at which the checkpoint expires, in ms."""
+    """In the order of `_Fact.checkpoints`: the time at which the checkpoint expires, in ms."""
     names: tuple[str, ...]
-    """By position in the fact's `states`: the name of the state. Equal names mean the same file."""
+    """In the order of `_Fact.states`: the name of the stored state. Equal names mean the same file."""
 
 
 class _Moves(NamedTuple):
@@ -68,7 +68,7 @@ class _Moves(NamedTuple):
     """The time in ms from the time before the step to the start of a new checkpoint."""
     deadlines: tuple[int, ...]
     names: tuple[int, ...]
-    """A new name is the name in the event."""
+    """_NEW stands for the name in the event."""
 
 
 class ShiftedCoordinator(Shifted, ReplayedCoordinator):
@@ -204,7 +204,7 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
 def _moved_registers(
     registers: _Registers, moves: _Moves, now: int, fact: _Fact, handle: object
 ) -> _Registers:
-    """The registers after a step. `now`: the time before it. `fact`: of the state after it."""
+    """The registers after a step. `now`: the time before the step. `fact`: of the state after the step."""
     deadlines, names = registers
     new = now + moves.delay + fact.timeout
     return _Registers(
@@ -238,7 +238,7 @@ def _has_more_ids(coordinator: Coordinator) -> bool:
 def _with_registers(
     coordinator: Coordinator, numbers: Mapping[int, int] | None, deadlines: Sequence[int]
 ) -> Coordinator:
-    """The coordinator with these deadlines. `numbers`: for each own number of a state the new one."""
+    """The coordinator with these deadlines. `numbers`: the new number of each stored state, by the old one."""
 
     def changed(one: Pending, deadline: int) -> Pending:
         states = one.states if numbers is None else tuple([numbers.get(state, 0) for state in one.states])
@@ -252,7 +252,7 @@ def _with_registers(
 
 
 def without_time(session: CoordinatorSession) -> CoordinatorSession:
-    """The state with times relative to its own time. A pause that has ended counts as one that ends now."""
+    """The state with times relative to its clock. A pause that has ended becomes one that ends now."""
     moved = _moved(session.coordinator, 0, -session.coordinator.now)
     return session._replace(coordinator=moved._replace(now=0, pause_ends=max(0, moved.pause_ends)))
 

@@ -2,8 +2,8 @@
 
 The cache stores a state relative to one of its ids, the *base*. The key of a step has this state, the event's
 id relative to the base, and the text of event and effects without this id. If the text has another number,
-the key has the base too. A cached step agrees with the log: it did so when the model took it first, and lines
-with equal keys have the same events and effects, apart from the shift.
+the key has the base too. A cached step needs no comparison with the log: the model took the step for an
+earlier line with the same key, and that line had the same event and effects, apart from the shift.
 """
 
 import re
@@ -26,7 +26,7 @@ NO_NODE = -1
 Key = tuple[Any, ...]
 Place = tuple[int, int, int]
 _OTHER_NUMBER = re.compile(rb'"(?!channel":)[^"]*":[-\d\[{]')
-"""Matches a number, a list or an object in a field other than `channel`, but not an id that was left out."""
+"""Matches a number, a list or an object in a field other than `channel`. A removed id does not match."""
 _IDS = frozenset({"checkpoint", "channel"})
 
 
@@ -38,7 +38,7 @@ class Edge(NamedTuple):
     shift: int
     """The number that the step adds to the base."""
     further: int
-    """The number that the step adds to the second base."""
+    """The number that the step adds to the second base (`Shifted._other`)."""
     rules: tuple[str, ...]
     moves: Any
     """The change of the registers (`Shifted._registers`); None if they stay as they are."""
@@ -51,7 +51,7 @@ class _Answer(NamedTuple):
 
 
 class Bookmark(NamedTuple):
-    """The number, bases and registers of a state. The absolute state can be made from them."""
+    """A state as the number of its relative state, its bases and its registers."""
 
     node: int
     base: int
@@ -76,7 +76,7 @@ class Table:
         self.answers: dict[Key, _Answer] = {}
 
     def number(self, state: object, fact: object) -> int:
-        """The number of a relative state. A new state gets the next number, and `fact` is stored with it."""
+        """The number of a relative state. A new state gets the next number; `fact` is stored by number."""
         number = self.nodes.get(state)
         if number is None:
             number = self.nodes[state] = len(self.states)
@@ -95,7 +95,7 @@ class Shifted(Replayed):
     numbers: AbstractSet[str] = _IDS
     """The fields of an event that may have a number if its answer is cached."""
     has_own_key = False
-    """Whether the subclass makes the key of a line with a shape."""
+    """Whether the subclass overrides `_shaped_key`."""
 
     _base: int
     _other: int
@@ -282,7 +282,7 @@ class Shifted(Replayed):
 
 
 def _names_ids_only(message: Wire, numbers: AbstractSet[str] = _IDS) -> bool:
-    """Whether an event or effect has ints from 0 in the fields `numbers`, and strings in all others."""
+    """Whether an event or effect has only ints >= 0 in the fields `numbers`, and strings in all others."""
     for field, value in message.items():
         kind = type(value)
         if (kind is not int or value < 0) if field in numbers else kind is not str:

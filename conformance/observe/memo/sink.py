@@ -1,7 +1,7 @@
 """Caches the steps of a sink. The bases are the newest snapshot's id and the next transaction.
 
 The cached steps write durable snapshots and committed transactions, and read none of them. So a relative
-state has only the newest snapshot, and no committed transaction. `conformance.observe.sink` itself keeps the
+state has only the newest snapshot, and no committed transaction. `conformance.observe.sink` keeps the
 snapshots that a restore needs.
 """
 

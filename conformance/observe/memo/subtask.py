@@ -23,7 +23,7 @@ class _Relative(NamedTuple):
 
 
 class ShiftedSubtask(Shifted):
-    """A subtask. The restored checkpoint is no part of its relative state: no step reads it."""
+    """A subtask. A relative state lacks the restored checkpoint, because no step reads it."""
 
     __slots__ = ("_restored",)
 

@@ -1,9 +1,9 @@
-"""The state of a task's reader, and the part of its lines that goes beyond this state.
+"""The state of a task's reader, and the functions of its lines that depend on other files.
 
-A line does the same whenever it comes in the same state (`transitions`). So the reader records in `Notes`
-what a line does when it comes for the first time. The part that depends on other files consists of functions
-of the reader, the line and one value: a *check* returns the missing cause of the line; an *act* changes data
-that other files read.
+Equal lines in equal states have equal results (`transitions`). So the reader records in `Notes` what a line
+does in a state for the first time. Two kinds of functions depend on other files; their arguments are the
+reader, the line and one value. A *check* returns the missing cause of the line. An *act* changes data that
+the readers of other files use.
 """
 
 from collections import deque
@@ -30,7 +30,7 @@ MESSAGES = {
     "complete_notification": ("complete", "COORD-08"),
     "abort_notification": ("abort", "COORD-09"),
 }
-"""By event of a subtask: the message of the coordinator that it receives, and the message's rule."""
+"""By event of a subtask: the coordinator's message that the event receives, and the rule of this message."""
 MARKERS = {"barrier": "broadcast_barrier", "cancel": "broadcast_cancel"}
 
 
@@ -73,12 +73,12 @@ class TaskState(RememberingReader):
     # ------------------------------------------------------------ what a line does
 
     def _see(self, situation: str) -> None:
-        """Count a situation, and record that it occurs whenever the line comes in this state."""
+        """Count a situation, and record it for the cached transition of this line and state."""
         self._notes.situations.append(situation)
         self._run.witnessed.see(situation)
 
     def _fire(self, rules: tuple[str, ...]) -> None:
-        """Add rules that fire, and record that they fire whenever the line comes in this state."""
+        """Add rules that fire, and record them for the cached transition of this line and state."""
         self._notes.rules = rules
         self._run.rules.update(rules)
 
@@ -88,7 +88,7 @@ class TaskState(RememberingReader):
         return check(self, line, argument)
 
     def _act(self, act: Act, line: Line, relative: int | None, value: object = None) -> None:
-        """Perform and record an act, on the checkpoint `relative` to the line's base, else on `value`."""
+        """Perform and record an act. Its argument is the base plus `relative`; if that is None, `value`."""
         self._notes.acts.append((act, relative, value))
         act(self, line, value if relative is None else line.base + relative)
 

@@ -1,10 +1,10 @@
 """Caches whole transitions of a task's reader, with checkpoint ids relative to a base.
 
-What a line does has two parts. The first part depends only on the line and on the reader's own state: the
-steps of gate, subtask and sink, the due events, the rules and the situations. It is the same whenever line
-and state are the same, apart from a shift of ids, so it is cached. The second part depends on other files:
-whether a message was sent, whether numbers of records agree. It is done anew for every line: a transition
-names the functions that do it, a check and the acts.
+What a line does has two parts. The first part depends only on the line and on the reader's state: the steps
+of gate, subtask and sink, the due events, the rules and the situations. It is cached, because it is equal for
+equal lines and states, apart from a shift of ids. The second part depends on other files: whether a message
+was sent, whether numbers of records agree. It is repeated for every line: a transition names its functions, a
+check and the acts.
 """
 
 from abc import abstractmethod
@@ -38,7 +38,7 @@ class Notes:
         self.rules: tuple[str, ...] = ()
         self.situations: list[str] = []
         self.is_repeatable = False
-        """Whether the line does the same whenever the reader is in the same state, so it can be cached."""
+        """Whether the line has the same result whenever it comes in this state, so that it can be cached."""
 
 
 class ReaderState:
@@ -53,7 +53,7 @@ class ReaderState:
 
 
 class Outcome:
-    """What a line does beyond the reader's own state. Many transitions share an outcome."""
+    """What a line does besides changing the reader's state. Many transitions share an outcome."""
 
     __slots__ = ("acts", "argument", "check", "rules", "situations")
 
@@ -137,8 +137,8 @@ memory = Memory()
 class RememberingReader(FileReader):
     """A reader that caches its transitions.
 
-    While `_state` is set, it holds the reader's state, and the parts (gate, subtask, sink) have an older one.
-    So a cached transition replaces `_state` and leaves the parts alone.
+    While `_state` is set, it is the reader's state, and the *parts* (gate, subtask, sink) have an older one.
+    So a cached transition only replaces `_state`.
     """
 
     def __init__(self, file: LogFile, causes: Causes, taken: Taken, *, shaped: bool) -> None:
@@ -207,7 +207,7 @@ class RememberingReader(FileReader):
         notes = self._notes = Notes()
         need = self.take(line)
         if need is not None:
-            self._state = before  # nothing has happened
+            self._state = before  # the line has to wait, so the state is as before
             return need
         located = self.located() if self.remembers else None
         if located is None:

@@ -31,7 +31,7 @@ class Pending:
     skipped: int = -1
     """The next id at the time of the trigger, if the trigger skipped ids; else -1."""
     is_assumed: bool = False
-    """Whether the id is a guess: a trigger with a used id raised an alarm, and perhaps meant this id."""
+    """Whether the id is a guess: a trigger with a used id raised an alarm, and probably meant this id."""
     status: str = ""
     """The state to which the job has changed from RUNNING since the trigger; empty if it has not."""
 
@@ -129,7 +129,7 @@ class CheckpointWatch:
         self._check_running(checkpoint, place)
 
     def _triggered_again(self, checkpoint: int, kind: str, place: Place) -> None:
-        """Judge a trigger whose id is not above the highest one. This line or the highest one's is wrong."""
+        """Judge a trigger whose id is not above the highest id: this line or that of the highest is wrong."""
         self.judged.add("COORD-02")
         high = self.pending.get(self.highest)
         if high is not None and high.skipped >= 0 and checkpoint > high.skipped and not high.is_assumed:
@@ -329,7 +329,7 @@ class CheckpointWatch:
         elif was is not None:
             pass  # an expiry or a decline is followed by the line of the failure
         elif state == "failed" and self.highest >= 0 and checkpoint == self.highest + 1:
-            self.highest = checkpoint  # a start that fails before its trigger is logged uses an id
+            self.highest = checkpoint  # a start that failed before the line of its trigger has used the id
             self._end(checkpoint, state, place)
         elif self._from_start or checkpoint > self.highest >= 0:
             self._alarm(

@@ -91,7 +91,7 @@ class Executions:
             self._forget()
 
     def _on_worker(self, execution: str, task: str, change: tuple[str, str], place: Place) -> None:
-        """Check a change in the log of a task manager, whose two threads may swap two changes."""
+        """Check a change in a task manager's log, where two threads may log two changes in reverse order."""
         is_new = self._complete and execution in self._names  # if not, a former job manager may have begun it
         begins = "CREATED" if is_new else None
         known, early = self._on_workers.get(execution, begins), self._early[execution]

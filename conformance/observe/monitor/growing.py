@@ -1,4 +1,4 @@
-"""Reads each complete line of a growing file once, even if the file is rotated or truncated, or comes later.
+"""Reads each complete line of a growing file once. The file may be rotated, truncated, or not yet exist.
 
 A file is read in pieces, so that a pass over a large backlog holds one piece in memory. The beginning of a
 line is kept until its end arrives. A file that was renamed is read to its end before the new file is opened.
@@ -108,7 +108,7 @@ class GrowingFile:
         return True
 
     def _was_renamed(self) -> bool:
-        """Whether the path names another file now. False if it names none: the old one may still grow."""
+        """Whether the path names another file now. False if no file has it: the old file may still grow."""
         try:
             status = Path(self.path).stat()
         except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Polls Flink's REST interface, and judges its answers about checkpoints.
 
-An answer shows one moment, and its history holds only the last checkpoints. So the rules that are judged hold
-within each answer, or between an answer and earlier ones.
+An answer describes one moment, and lists only the last checkpoints. So this module judges only rules that
+one answer can show, or a comparison with earlier answers.
 """
 
 import json

@@ -67,7 +67,7 @@ class Clock:
 def _minute(*date: str) -> float | None:
     """The beginning of a minute, in seconds since the epoch; None if the calendar does not have it.
 
-    It is cached, because many lines are of one minute, and this takes a tenth of the time of a line.
+    The result is cached: many lines have the same minute, and the conversion takes a tenth of a line's time.
     """
     try:
         return datetime(*map(int, date), tzinfo=UTC).timestamp()  # type: ignore[misc,arg-type]

@@ -1,4 +1,4 @@
-"""Replays the offsets of a source that commits them. Each attempt, and so each file, is a new component.
+"""Replays the offsets of a source that commits them. Each attempt has a file, and begins a new component.
 
 This module checks what the model cannot: the source does only what its subtask requires (OFFSET-01,
 OFFSET-03, OFFSET-05), and it continues from the offset that its task restores (OFFSET-06).
