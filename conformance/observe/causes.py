@@ -173,7 +173,7 @@ class Causes:
             self.wake(key, len(known))
 
     def wake(self, key: Key, times: int) -> bool:
-        """Wake the readers for which `times` occurrences of `key` suffice. Returns whether others still wait."""
+        """Wake the readers for which `times` occurrences of `key` suffice. Returns whether others wait."""
         still = []
         for waiting in self._waiting.pop(key, ()):
             if waiting[0] <= times:

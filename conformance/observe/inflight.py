@@ -42,7 +42,7 @@ class InFlight:
             self._run.witnessed.see("in-flight records restored")
 
     def marker(self, channel: int, key: Key, kind: str, checkpoint: object) -> Need | None:
-        """Return None, and count the marker as read, if it was broadcast and not read; else the missing cause."""
+        """Count a marker as read if it was broadcast and not yet read. Returns the missing cause, or None."""
         taken = self._taken[channel]
         count = self._run.causes.count(key)
         for place in range(self._all_taken[channel], count):

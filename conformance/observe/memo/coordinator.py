@@ -238,7 +238,7 @@ def _has_more_ids(coordinator: Coordinator) -> bool:
 def _with_registers(
     coordinator: Coordinator, numbers: Mapping[int, int] | None, deadlines: Sequence[int]
 ) -> Coordinator:
-    """The coordinator with these deadlines. `numbers`: the new number of each stored state, by the old one."""
+    """The coordinator with these deadlines. `numbers`: the new number of a stored state, by the old one."""
 
     def changed(one: Pending, deadline: int) -> Pending:
         states = one.states if numbers is None else tuple([numbers.get(state, 0) for state in one.states])
