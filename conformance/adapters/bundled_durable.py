@@ -34,7 +34,7 @@ class DurableSink:
     """One subtask of the Parquet sink. On a folder that is not new it waits for a `restore`."""
 
     def __init__(self, config: Wire, folder: Path) -> None:
-        sink_from_config(config)  # raises what a sink without a folder raises
+        sink_from_config(config)  # raises for an invalid configuration
         if config:
             raise UnsupportedError("options of a sink in a folder; leave them out")
         self._folder = folder

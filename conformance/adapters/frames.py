@@ -25,7 +25,7 @@ from conformance.adapters.protocol import (
 )
 
 FRAME_LIMIT = 4 * 1024 * 1024
-"""The greatest frame in bytes, its newline left out."""
+"""The maximum size of a frame in bytes, without its newline."""
 
 DEEPEST = 32
 """How deep lists and objects of a frame may be nested; the protocol's own are 6 deep."""

@@ -20,7 +20,7 @@ class Instance(Protocol):
     """A component with state, driven by wire objects."""
 
     def apply(self, event: protocol.Wire) -> protocol.Effects:
-        """Take one event and answer its effects."""
+        """Take one event and return its effects."""
 
     def observe(self) -> protocol.Wire:
         """The whole observable state."""

@@ -276,7 +276,7 @@ class ProcessAdapter:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        except (OSError, ValueError) as error:  # a name that is none, as one with a zero byte
+        except (OSError, ValueError) as error:  # ValueError: the name has a zero byte
             return protocol.Crashed(f"cannot start {escape.shell(self.command)}: {error}", "")
         self._guard = subprocess.Popen(
             [*_GUARD, str(self._process.pid)],

@@ -58,7 +58,7 @@ class Offer(NamedTuple):
     profiles: tuple[str, ...]
     capabilities: tuple[str, ...]
     limits: Mapping[str, int] = MappingProxyType({})
-    """The greatest values that it takes, by kind (LIMITS); nothing greater is sent."""
+    """The greatest values that the implementation takes, by kind (LIMITS); nothing greater is sent."""
 
 
 class Hello(NamedTuple):
@@ -96,7 +96,7 @@ class Unsupported(NamedTuple):
     why: str
 
     def describe(self) -> str:
-        """One line."""
+        """The answer in one line."""
         return escape.short(f"unsupported: {self.why}", DESCRIBED)
 
 
@@ -107,7 +107,7 @@ class Errored(NamedTuple):
     at: int | None = None
 
     def describe(self) -> str:
-        """One line."""
+        """The answer in one line."""
         return escape.short(f"error: {self.what}", DESCRIBED)
 
 
@@ -129,7 +129,7 @@ class Hung(NamedTuple):
     stderr: str
 
     def describe(self) -> str:
-        """One line."""
+        """The answer in one line."""
         return f"hung: no answer within {self.seconds:g} s"
 
 
@@ -140,7 +140,7 @@ class Malformed(NamedTuple):
     stderr: str
 
     def describe(self) -> str:
-        """One line."""
+        """The answer in one line."""
         return escape.short(f"malformed: {self.what}", DESCRIBED)
 
 

@@ -1,4 +1,4 @@
-"""Answer frames over stdin and stdout, so that the model or our implementation can stand in for another.
+"""Answers frames over stdin and stdout, so that the model or our implementation serves as an adapter.
 
 The loop ends with `bye` or the end of the input and with nothing else: a bad frame, an unknown component
 and an oversized frame are answered with `error`.

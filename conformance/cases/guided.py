@@ -1,4 +1,4 @@
-"""Records what random cases have reached, and chooses the candidate that reaches most that is new.
+"""Records the marks that random cases reach, and chooses the candidate with the most new ones.
 
 `Reached` guides the walks of `conform` and of `flink conform`, and the rounds of `torture`. It counts marks,
 each of one kind. The marks of a walk are the states, transitions, pairs of successive transitions and paths
@@ -36,7 +36,7 @@ class Reached:
         self._times: dict[str, Counter[Hashable]] = {kind: Counter() for kind in weights}
 
     def choose(self, candidates: Sequence[tuple[Candidate, Marks]]) -> tuple[Candidate, Marks]:
-        """The candidate that reaches most that is new, by the weights; of equal ones the first."""
+        """The candidate whose new marks have the greatest weight, and its marks; of equal ones the first."""
         return max(candidates, key=lambda one: self._new(one[1]))
 
     def add(self, marks: Marks) -> None:

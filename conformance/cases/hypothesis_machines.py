@@ -55,7 +55,7 @@ class Source(NamedTuple):
     seed: int
     examples: int
     limits: Limits = Limits()
-    """Their budget is checked before each example. Each event is a request of its own."""
+    """The budget is checked before each example. Each event is a request of its own."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: frozenset[str] = frozenset()
@@ -101,7 +101,7 @@ class LockStepMachine(RuleBasedStateMachine):
         self.walk: Chooser
         """The component's source of events, whose random numbers are drawn."""
         self.is_over = False
-        """The budget has ended, or the example has come to a known divergence."""
+        """Whether no further event is sent: after the budget, a hang or a known divergence."""
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
@@ -170,7 +170,7 @@ class LockStepMachine(RuleBasedStateMachine):
         """Count the played example."""
         if self.instance is not None:
             played, self.instance = self.instance.end(), None
-            played.divergence = None  # raised where it came up, as any other failure but a hang
+            played.divergence = None  # `_judge` has raised it, and each failure but a hang
             played.stopped = played.stopped if played.hung is not None else None
             played.origins["hypothesis"] = played.cases
             self.setting.total.add(played)

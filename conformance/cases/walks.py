@@ -43,7 +43,7 @@ def walks(
     """Yield random cases without end; None in place of a case that is left out.
 
     `maps`: every second case has its values mapped by one of these. `reached`: for each case, several are
-    drawn, and the one that reaches most that is new is yielded; ignored with selected rules. When the caller
+    drawn, and the one with the most new marks is yielded; ignored with selected rules. When the caller
     requests the next case, `reached` gets the events of the previous case that were played; a known
     divergence or crash may end a case early.
     """

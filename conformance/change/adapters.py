@@ -1,4 +1,4 @@
-"""Two versions of one implementation side by side: the answers are compared, and the model judges neither.
+"""Two versions of one implementation side by side: their answers are compared with each other.
 
 The model makes the runs, which the protocol allows, in configurations that both versions offer. Each
 difference is reported with the answer of the model and the rules that fire there. State fields that one
@@ -188,7 +188,7 @@ class _Runs:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """`Apart` for two implementations.
+    """The `Apart` function for two implementations.
 
     Raises UncomparedError for a hang, and for a difference that does not occur again.
     """

@@ -19,11 +19,11 @@ class Kind(Enum):
     """The kind of a change of behaviour."""
 
     GAINED = "gained"
-    """The new side takes what the old one refuses."""
+    """The new side takes an event that the old side refuses."""
     LOST = "lost"
-    """The new side refuses what the old one takes."""
+    """The new side refuses an event that the old side takes."""
     CHANGED = "changed"
-    """Both take it, and answer differently."""
+    """Both sides take the event, and answer differently."""
 
 
 class Meaning(Enum):
@@ -35,7 +35,7 @@ class Meaning(Enum):
     STRENGTHENING = "strengthening"
     """Less is allowed than before."""
     INCOMPATIBLE = "incompatible"
-    """Something is answered otherwise."""
+    """Some answers differ, or more is allowed in some cases and less in others."""
 
 
 class Change(NamedTuple):
@@ -130,7 +130,7 @@ class _Side:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """`Apart` for two models: every field of the state and the text of a failure count."""
+    """The `Apart` function for two models: every field of the state and the text of a failure count."""
     side = _Side(new, component, config)
     exists = side.made.refused is None
     played = play(given(side, events if exists else (), is_exact=True), old)

@@ -1,4 +1,4 @@
-"""The components of the vocabulary as the suite has them, one entry each, found by their names."""
+"""The suite's entry for each component of the vocabulary, by name."""
 
 from collections.abc import Mapping
 from importlib import import_module

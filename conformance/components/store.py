@@ -65,7 +65,7 @@ def project_store(given: Given) -> Projection:
 
 
 def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
-    """The binding of the store; `latest` reads its last entry. Raises NotInTlaError for a `shutdown`."""
+    """The binding of the store; `latest` reads the last entry. Raises NotInTlaError for a `shutdown`."""
     if any(event["kind"] == "shutdown" for event in divergence.events):
         raise NotInTlaError("Store.tla has no event shutdown: how a job ends stands in JobLifecycle.tla")
     types = {event["checkpoint"]: event["type"] for event in divergence.events if event["kind"] == "add"}

@@ -78,7 +78,7 @@ class Reported(NamedTuple):
 
     @property
     def implementation(self) -> str:
-        """Its name and version."""
+        """The implementation's name and version."""
         return saved.name_of(self.hello) if self.hello is not None else "the implementation"
 
 

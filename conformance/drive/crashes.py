@@ -24,7 +24,7 @@ class Crashes:
 
     def __init__(self) -> None:
         self.last: Divergence | None = None
-        """The newest one."""
+        """The crash that was met last."""
         self._met: Counter[Signature] = Counter()
         self._sent: Counter[Signature] = Counter()
 

@@ -29,7 +29,7 @@ class Implementation(NamedTuple):
     adapter: str = ""
     """A command, or `model` or `impl`; empty for a released Flink."""
     release: str = ""
-    """The version of a released Flink, which is driven in a way of its own."""
+    """The version of a released Flink, which `conformance.parts.implementations` examines."""
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Examined:
 
     implementation: Implementation
     name: str
-    """Its name and version, or why it did not answer."""
+    """Name and version of the implementation, or the reason why it was not examined."""
     components: dict[str, Examination] = field(default_factory=dict)
 
     @property

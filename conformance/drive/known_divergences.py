@@ -137,7 +137,7 @@ def read(file: Path) -> list[Listed]:
         return [_listed(row) for row in whole["divergences"]]
     except ListError:
         raise
-    except (AttributeError, KeyError, TypeError, ValueError) as wrong:  # also what is no JSON
+    except (AttributeError, KeyError, TypeError, ValueError) as wrong:  # ValueError: the file is not JSON
         raise ListError(f"{file}: expected a list as `conform --fix` writes it, got {wrong!r}") from wrong
 
 

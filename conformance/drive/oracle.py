@@ -32,7 +32,7 @@ class Node:
         self.observed = observed
         self.edges: dict[bytes, Edge] = {}
         self.mark: int | None = None
-        """For `conformance.cases.guided`, which sets it."""
+        """The hash of the state, which `conformance.cases.guided` sets."""
         self._spelled: bytes | None = None
 
     @property
@@ -58,7 +58,7 @@ class Edge:
         self.sent = sent
         """The event, as it is sent."""
         self.marks: tuple[int, int] | None = None
-        """For `conformance.cases.guided`, which sets them."""
+        """The hashes of the transition and of its path, which `conformance.cases.guided` sets."""
         self.effects = effects
         self.spelled = canonical(effects)
         self.rules = rules
@@ -161,4 +161,4 @@ class Oracles:
 
 
 Models = dict[str, Component]
-"""Components of the model by name, for an oracle of some or of other components."""
+"""The components that an `Oracle` may use in place of those of the model, by name."""

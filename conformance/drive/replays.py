@@ -49,7 +49,7 @@ def write(
 
 
 def _refuse_large_ids(divergence: Divergence) -> None:
-    """Raise NotInTlaError for an id that the modules, which have every id up to the highest, cannot hold."""
+    """Raise NotInTlaError if the first id is not 1, or if the highest id is above HIGHEST_ID."""
     if divergence.config.get(FIRST_ID, 1) != 1:
         raise NotInTlaError(f"the modules draw ids from 1 on, not from {divergence.config[FIRST_ID]:,}")
     highest = highest_id(divergence.component, divergence.events)

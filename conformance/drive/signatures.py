@@ -23,7 +23,7 @@ class Signatures:
         self._adapter = adapter
 
     def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
-        """The name of the known divergence with this signature, or None; its shortest run if it is new."""
+        """The name of the known divergence that this one is like, or None; the shortest run of a new one."""
         looks = signature(divergence)
         if looks in self.names or looks in self._others:
             return self.names.get(looks), None

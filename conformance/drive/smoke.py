@@ -53,7 +53,7 @@ class Check(NamedTuple):
     wrong: str | None = None
     """The wrong answer, and what to do; None if the check passes."""
     note: str = ""
-    """Further facts."""
+    """The numbers of steps and rules, the state fields left out, and why cases were skipped."""
 
 
 def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:

@@ -129,7 +129,7 @@ def _chunks(cases: Iterable[Case]) -> Iterator[list[Case]]:
 
 
 def _numbered(chunk: list[Case], number: int) -> tuple[bytes, bytes]:
-    """The frames of a chunk from a number on, and the answers that must come."""
+    """The frames of a chunk, numbered from `number` on, and the expected answers."""
     requests: list[bytes] = []
     answers: list[bytes] = []
     for case in chunk:

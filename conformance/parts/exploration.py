@@ -4,8 +4,8 @@ The explorer visits the small ones. Kernels, which step many states at once, vis
 (`conformance.explore.large_gates`).
 The numbers of states and transitions are pinned, as those of TLC are.
 
-Here the rules of the sink and of the composed dataflow are checked on the Python side: they concern
-runs from the start, and so are explored and not proved by induction.
+The rules of the sink and of the composed dataflow concern runs from the start. So this part checks them, and
+no induction proves them.
 """
 
 import gc

@@ -1,7 +1,7 @@
 """The pipeline: the flights job on Spark, three times, and its committed output compared with the source.
 
-Once undisturbed; once with a worker killed while an alignment is in progress; once with every sink killed
-after a checkpoint was completed and before its notification. Faults are injected at a named protocol point.
+The first run has no fault. In the second run a worker is killed while an alignment is in progress; in the
+third run every sink is killed after a checkpoint was completed and before its notification.
 Each run leaves its event log under the build folder, for the trace part.
 """
 

@@ -158,7 +158,7 @@ def _cases(channels: int, thorough: bool) -> Sequence[Case]:
 
 _assumed = Assumed()
 _mattered: set[Key] = set()
-"""The data that all shares of one process use."""
+"""All shares that a process checks use `_assumed` and `_mattered`."""
 
 
 @cache

@@ -1,7 +1,7 @@
 """The specification: TLC on every model that must hold, and on broken models with a `lesson` in the manifest.
 
-A model that must hold is refuted, a broken one is not refuted on the invariant it names, or a count
-differs from the pinned one: each is a finding. TLC runs with one worker, so that counterexamples and depths
+It is a finding if a model that must hold is refuted, if a broken one is not refuted on the invariant that it
+names, or if a count differs from the pinned one. TLC runs with one worker, so that counterexamples and depths
 are always the same, and on as many models at once as there are cores, the largest first. The state graphs
 of the models that the triangle compares are left for it in the build folder.
 """

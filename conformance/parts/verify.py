@@ -235,7 +235,7 @@ def _again(name: str, context: Context) -> str:
 
 
 def _held_to_account(result: PartResult) -> PartResult:
-    """A part cannot pass against its own findings, nor without a bound that says how far it reaches."""
+    """The result, but not CONFORMS if the part has findings or states no bound: that is a finding, too."""
     if result.verdict is not Verdict.CONFORMS:
         return result
     if not result.bound.strip():

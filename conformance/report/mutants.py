@@ -15,10 +15,10 @@ def heading() -> str:
 
 
 def row(fate: "Fate") -> str:
-    """One mutant: the rule it breaks, how it ended, the length of the shortest killing sequence, the
-    fewest channels or tasks that it needs, where.
+    """One mutant: the rule that it breaks, the outcome, the length of the shortest killing sequence, the
+    fewest channels or tasks of such a sequence, and the model or the source of the case that killed it.
 
-    Below it, if it was not killed by its own rule, what it breaks and what was charged instead.
+    For a mutant that its own rule did not kill, a second line describes it and names the charged rules.
     """
     events = f"{fate.length:>6}" if fate.rules else f"{'-':>6}"
     shown = f"{events}  {fate.size or '-':<11} {fate.where}"

@@ -30,7 +30,7 @@ class InWords(Protocol):
 
     @property
     def text(self) -> str:
-        """One line."""
+        """The step or the clause in one line."""
 
 
 class Run(Protocol):
@@ -38,7 +38,7 @@ class Run(Protocol):
 
     @property
     def steps(self) -> Sequence[InWords]:
-        """What happens."""
+        """The steps, in order."""
 
     @property
     def failure(self) -> InWords:
@@ -58,7 +58,7 @@ class Part(Protocol):
 
     @property
     def is_condition(self) -> bool:
-        """Whether it is a condition."""
+        """Whether the part is a condition; else it is an effect."""
 
 
 class Relaxed(Protocol):

@@ -30,7 +30,7 @@ from spec.vocabulary import vocabulary
 LARGEST = 200_000
 """Suites with more sequences than this are not measured."""
 CODE = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")) if path != Path(__file__)]
-"""The source of the other modules here: a stored row is reused only if they are the same."""
+"""The source of the other modules here: a stored row is reused only if it is unchanged."""
 RESULTS = Path("build/hidden-states.jsonl")
 HEADING = (
     "| alphabet | n | letters | k | suite | tours | walks | anywhere: suite | tours | walks "

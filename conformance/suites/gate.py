@@ -11,7 +11,7 @@ from model.gate.profiles import NEWEST
 OLDER, NEWEST_ID, NEWER = Newest(-1), Newest(0), Newest(1)
 NEAR = (OLDER, NEWEST_ID, NEWER)
 LONG_PAST = Newest(-9)
-"""Obsolete in every state but the first."""
+"""An id that is obsolete in every state but the first."""
 TRACKED = 2
 """Checkpoints under way at a gate of mode at-least-once."""
 OF_TYPES = "flink-1.11"

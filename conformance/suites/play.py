@@ -42,7 +42,7 @@ class Guarantee(NamedTuple):
     """The subject of the letters, if a configuration has several alphabets, and the bounds of the letters."""
     letters: int
     states: int = 0
-    """n, the states of the model's machine; 0: it has too many."""
+    """n, the number of states of the model's machine; 0: too many to explore."""
     extra: int | None = None
     """k, or None if the suite was not played to its end."""
     sequences: int = 0

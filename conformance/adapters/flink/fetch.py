@@ -23,7 +23,7 @@ SECONDS = 900.0
 KEPT = re.compile(r"(flink-dist|flink-connector-files|flink-shaded-zookeeper|flink-scala|log4j)[^/]*\.jar")
 """The jars that are kept; for gates `flink-dist` is enough, a whole job needs the others too."""
 _WHOLE = "jars-of-jobs"
-"""The file that marks a folder with all jars that are kept now."""
+"""The file in a cache folder that has all jars of KEPT. Folders of earlier versions may have fewer."""
 _FILES = {
     "wheel": ("--only-binary", ":all:"),
     "sdist": ("--no-binary", ":all:"),

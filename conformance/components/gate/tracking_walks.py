@@ -1,4 +1,4 @@
-"""Events for walks at a gate of mode at-least-once: many checkpoints under way, some more than tracked."""
+"""Events for walks at a gate of mode at-least-once: many checkpoints at once, some beyond its limit."""
 
 from random import Random
 

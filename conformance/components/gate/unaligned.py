@@ -187,7 +187,7 @@ def _read(gate: str) -> str:
 
 
 def first_decides_steps(gate: str) -> Steps:
-    """For each event, the step of a gate whose first barrier decides; `gate` is the expression of it."""
+    """For each event, the step of a gate whose first barrier decides; `gate`: the TLA+ expression."""
     silent = f"[gate |-> {gate}, out |-> <<>>]"
     return steps(
         "gate",

@@ -30,7 +30,7 @@ def unaligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
 
 
 class _Source:
-    """Half of the cases aim at completions, with few barriers that cannot overtake."""
+    """Draws the events of a case. Half of the cases aim at completions: few barriers cannot overtake."""
 
     def __init__(self, config: Wire, rng: Random, *, injects: bool) -> None:
         self._channels: int = config["channels"]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Bound(NamedTuple):
-    """The bound of a verdict, for a reader and as data."""
+    """The bound of a verdict, as lines of text and as JSON values."""
 
     lines: tuple[str, ...]
     """Lines of text about options, channels, ids, lives, capabilities, untested features, and suites."""

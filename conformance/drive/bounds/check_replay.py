@@ -7,7 +7,7 @@ from conformance.drive.oracle import Oracle
 
 
 def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
-    """The evidence of what is wrong now, or None if nothing is wrong any more.
+    """The evidence if the check fails again, or None if it does not fail any more.
 
     Raises WireError or KeyError if the configuration is outside the protocol.
     """

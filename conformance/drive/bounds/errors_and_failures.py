@@ -23,7 +23,7 @@ CUTS = (0, 1, 3, 7, 12)
 
 
 def broken(component: str, adapter: Adapter, plan: Plan) -> tuple[FailedCheck, ...]:
-    """The evidence of each failed check that is not known, from the first configuration that has one."""
+    """The failed checks that are not known, of the first configuration in which such a check fails."""
     oracles = Oracles(component)
     found: list[FailedCheck] = []
     for config in one_of_each(component, plan):
@@ -62,7 +62,7 @@ def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> Fa
     """
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
-        return None  # other checks examine what the implementation offers
+        return None  # no answer: the cases of other sources report this
     wrong = (_cut_short(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
     what = next((one for one in wrong if one is not None), None)
     return None if what is None else _evidence(BATCH, oracle, run, what)
@@ -91,7 +91,7 @@ def _cut_short(
 
 
 def _spelled(answer: Applied) -> bytes:
-    """The effects and the state, in one spelling."""
+    """The effects and the state as canonical JSON, so that answers can be compared as bytes."""
     return canonical([answer.effects, answer.state])
 
 
@@ -105,7 +105,7 @@ def behind_a_failure(
     if not failing or replay(oracle, adapter, run).divergence is not None:
         return None
     if replay(oracle, adapter, failing).divergence is not None:
-        return None  # it diverges there, which other cases show
+        return None  # the cases of other sources report this divergence
     again = replay(oracle, adapter, run).divergence
     if again is None:
         return None
@@ -117,7 +117,7 @@ def behind_a_failure(
 
 
 def _failing(oracle: Oracle, plan: Plan) -> Sequence[Wire] | None:
-    """A run that ends with a `fail`."""
+    """The first rule case at whose last event the task fails; None if the component has none."""
     for case in rule_cases():
         if case.component != oracle.component:
             continue

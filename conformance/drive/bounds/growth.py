@@ -15,11 +15,11 @@ LARGER = 1.1
 LARGER_BYTES = 2**20
 """See LARGER."""
 STEADY = 0.25
-"""The least share of the growth that lies in the second half; with steady growth the share is 4 / 9."""
+"""Growth counts only with at least this share in the second half; steady growth has 4 / 9 there."""
 
 
 def slower(seconds: Sequence[float]) -> str | None:
-    """A sentence if the time per event grows, else None. `seconds`: the time that each event took."""
+    """A sentence if the time per event grows, else None. `seconds`: the mean of each request."""
     first, last = _grown(seconds, SLOWER, 0.0)
     if not last:
         return None
@@ -41,7 +41,7 @@ def larger(sizes: Sequence[float]) -> str | None:
 
 
 def _grown(measured: Sequence[float], times: float, least: float) -> tuple[float, float]:
-    """The first and the last median if the measure grows, else zeros."""
+    """The medians of the first and the last tenth if they differ by `times` and by `least`, else zeros."""
     size = len(measured) // TENTHS
     if not size:
         return 0.0, 0.0

@@ -27,7 +27,7 @@ COUNTED = frozenset({"coordinator"})
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
 """Messages of tasks and masters, with an id that the coordinator has drawn."""
 ROOM = 256
-"""The assumed distance of the highest id from the lowest one in a run whose end is not known."""
+"""The assumed highest id of a case where an id must be mapped before all events are known."""
 
 
 class IdMap(NamedTuple):
@@ -39,29 +39,29 @@ class IdMap(NamedTuple):
     of: Callable[[int, int], int]
     """The mapped id, given the id and the highest one of the case; grows with the id."""
     can_be_drawn: bool = False
-    """Whether distances stay, so that a coordinator with another first id draws the mapped ids."""
+    """Whether the map keeps distances, so that a coordinator with a mapped first id draws the mapped ids."""
 
     @property
     def declined(self) -> str:
-        """The name of the bound that an implementation does not support if it answers `unsupported`."""
+        """The name of the bound, for the report of an implementation that answers `unsupported`."""
         bound = BOUNDS.get(self.bound)
         return self.name if bound is None else f"ids around {bound} and beyond"
 
 
 def _shifted(bound: int, below: int) -> IdMap:
-    """Shifts all ids by the same distance; this number of ids from 1 on stays below the bound."""
+    """The map that adds one number to all ids; the ids 1 to `below` are mapped below the bound."""
     name = f"ids from {BOUNDS[bound]} - {below + 1} on"
     return IdMap(bound, name, lambda checkpoint, highest: checkpoint + bound - 1 - below, True)
 
 
 def _parted(bound: int) -> IdMap:
-    """Ids up to 1 stay, all others are beyond the bound."""
+    """The map that keeps ids up to 1, and adds the bound to all others."""
     name = f"ids around 1 and beyond {BOUNDS[bound]}"
     return IdMap(bound, name, lambda checkpoint, highest: checkpoint + (checkpoint > 1) * bound)
 
 
 def _up_to(bound: int, written: str) -> IdMap:
-    """Every distance stays, and the highest id is the bound."""
+    """The map that keeps every distance, and maps the highest id to the bound."""
     return IdMap(
         bound, f"ids up to {written}", lambda checkpoint, highest: bound - highest + checkpoint, True
     )
@@ -88,7 +88,7 @@ MAPS: tuple[IdMap, ...] = (
 def maps_within(greatest: int | None, *, first_id: bool = False) -> tuple[IdMap, ...]:
     """The maps for an implementation that declares `greatest` as its greatest id.
 
-    `first_id`: a coordinator takes its first id.
+    `first_id`: whether a coordinator takes its first id from the configuration.
     """
     maps = MAPS
     if greatest is not None and greatest < INT64:
@@ -150,8 +150,7 @@ def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[
 def fields_of(component: str, limit: str = "ids") -> tuple[str, ...]:
     """The fields of the component's events whose values a limit of `hello` bounds: `ids` or `milliseconds`.
 
-    Offsets may be as large as ids, and count as ids. A part of the model that is not a
-    component of the protocol has no such fields.
+    Offsets may be as large as ids, and count as ids. Empty for a name that is no component of the protocol.
     """
     events = vocabulary()[component].events if component in vocabulary() else ()
     named = (field.name for event in events for field in event.fields if limited().get(field.type) == limit)

@@ -43,7 +43,7 @@ WATCHED = 20_000
 GROWING_STATE = frozenset({"sink"})
 """Components whose observable state grows with each checkpoint: their lives are SHORT and not measured."""
 SHORT = 2_000
-"""The maximum number of checkpoints in such lives."""
+"""The maximum number of checkpoints in a life of a component in GROWING_STATE."""
 BATCH = 100
 """Events of one request, at least."""
 SAMPLED = 10
@@ -124,7 +124,7 @@ def _read(component: str, text: str) -> Round:
 def _chosen(component: str, plan: Plan) -> Iterator[tuple[Wire, Round]]:
     """For each mode, the configuration whose rounds have the most kinds of effects; the last one of several.
 
-    A configuration that refuses an event of its rounds has no life: a gate of one channel.
+    A configuration that refuses an event of its rounds has no life, for example a gate of one channel.
     """
     best: dict[object, tuple[int, Wire, Round]] = {}
     for config in generate.fitting(component, plan.pinned):
@@ -138,7 +138,7 @@ def _chosen(component: str, plan: Plan) -> Iterator[tuple[Wire, Round]]:
 def _for(config: Wire, round_: Round) -> Round:
     """The round, widened for a gate of more than two channels.
 
-    It is not widened for gates larger than SIZES: no checkpoint completes at them.
+    It is not widened for gates larger than SIZES, so no checkpoint completes at these.
     """
     channels = config.get("channels", 2)
     if channels <= 2 or channels > SIZES[-1]:
@@ -251,7 +251,7 @@ class _Watch:
         self.seconds: list[float] = []
         """For each request, its seconds divided by its number of events."""
         self.sizes: list[float] = []
-        """Bytes, once in SAMPLED requests."""
+        """The bytes of memory that the processes used, measured once in SAMPLED requests."""
 
     def apply(self, batch: Sequence[Wire]) -> Applied | Failure:
         """The answer to a request."""
@@ -265,7 +265,7 @@ class _Watch:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The names of the measures."""
+        """The names of what was measured; memory only if the adapter can read it."""
         return ("answer time", "memory") if self.sizes else ("answer time",)
 
 

@@ -2,7 +2,7 @@
 
 Time is virtual, and only differences of times matter. So a case means the same after any time has passed, and
 also if every duration and every timestamp is longer by one factor. An implementation that holds milliseconds
-in 32 bits, or adds them in a floating-point number, answers wrongly. The model is the judge of every case.
+in 32 bits, or adds them in a floating-point number, answers wrongly. The model gives every expected answer.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class TimeMap(NamedTuple):
 
     @property
     def declined(self) -> str:
-        """The name of the bound that an implementation does not support if it answers `unsupported`."""
+        """The name of the bound, for the report of an implementation that answers `unsupported`."""
         return f"{self.name} and beyond"
 
     @property
@@ -59,7 +59,7 @@ def _advance(component: str) -> Any:  # noqa: ANN401 - a kind of the vocabulary,
 
 
 def has_time(component: str, config: Wire) -> bool:
-    """Time passes for an instance of this configuration."""
+    """Whether time passes for an instance of this configuration."""
     kind = _advance(component)
     return kind is not None and exists(component, kind.where, config)
 
@@ -71,7 +71,7 @@ def durations(component: str, config: Wire) -> dict[str, int]:
 
 
 def fits(component: str, config: Wire, times: TimeMap) -> bool:
-    """Time passes, and no mapped time of the configuration is beyond 2^63 - 1."""
+    """Whether time passes, and no mapped time of the configuration is beyond 2^63 - 1."""
     longest = max(durations(component, config).values(), default=0)
     return has_time(component, config) and longest * times.scale + times.begin + _ROOM <= INT64
 

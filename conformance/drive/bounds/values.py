@@ -19,7 +19,7 @@ class ValueMap(NamedTuple):
 
     @property
     def declined(self) -> str:
-        """The name of the bound that an implementation does not support if it answers `unsupported`."""
+        """The name of the bound, for the report of an implementation that answers `unsupported`."""
         return "; ".join(one.declined for one in self if one is not None)
 
     def config(self, component: str, config: Wire) -> Wire:

@@ -27,7 +27,7 @@ from conformance.drive.plan import Plan
 from conformance.generators import generate
 
 LONGEST = 600
-"""If a widened rule case has more events, the channel at its other end is widened instead."""
+"""If a rule case is longer with its first channel widened, its last one is widened, and vice versa."""
 KINDS = 8
 """If there are k times this number of configurations, each has its long cases at about one size in k."""
 MANY = 20

@@ -99,7 +99,7 @@ def fewer_channels(divergence: Divergence, play: Play) -> Divergence | None:
 
 
 def lowest(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The lowest number from `low` on that `holds`, found by bisection; `high` must hold."""
+    """The lowest number from `low` on that `holds`, by bisection: all numbers from it to `high` must hold."""
     if low < high and holds(low):
         return low
     while low < high:

@@ -30,7 +30,7 @@ def wrapped(line: str, indent: int) -> str:
 
 
 def head_and_tail(stderr: str) -> list[str]:
-    """The first and the last lines of a stderr: one side often has the message, the other the trace."""
+    """The first and the last lines of a stderr: one end often has the message, the other one the trace."""
     lines = stderr.strip().splitlines()
     return lines if len(lines) <= 2 * SIDE + 1 else [*lines[:SIDE], "...", *lines[-SIDE:]]
 

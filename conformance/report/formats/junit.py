@@ -23,7 +23,7 @@ _TAGS = {Verdict.DIVERGES: "failure", Verdict.UNDETERMINED: "error"}
 class _Case(NamedTuple):
     name: str
     tag: str = ""
-    """The element inside; empty for a rule that holds."""
+    """The name of the XML element in the test case; empty for a rule that holds."""
     kind: str = ""
     message: str = ""
     text: str = ""

@@ -53,7 +53,7 @@ def came(binding: Binding, divergence: Divergence, edge: Edge) -> Came:
 
 
 def due(binding: Binding, edge: Edge) -> str:
-    """The expected effects."""
+    """The expected effects, as a TLA+ expression."""
     return value([binding.effect_word(effect) for effect in edge.effects])
 
 

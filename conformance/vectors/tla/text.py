@@ -62,7 +62,7 @@ def plain(component: str, one: Wire, of_record: Callable[[Any], object] = record
 
 
 def filled(component: str, event: Wire, *unless: str) -> Wire:
-    """The event with the vocabulary's default for each field that it leaves out, except those in `unless`."""
+    """The event with the vocabulary's default for each field that it lacks, except those in `unless`."""
     spoken = next(one for one in vocabulary()[component].events if one.kind == event["kind"])
     defaults = {one.name: one.defaults[0] for one in spoken.fields if one.defaults and one.name not in unless}
     return {**defaults, **event}
