@@ -95,7 +95,7 @@ class CheckpointFailureManager:
 
 
 def counted_reasons(profile: CoordinatorProfile) -> frozenset[str]:
-    """The reasons that count in a generation."""
+    """The reasons for which a failed checkpoint counts in a generation."""
     reasons = {CHECKPOINT_DECLINED}
     if profile.counts_timeouts:
         reasons |= {ASYNC_EXCEPTION, CHECKPOINT_EXPIRED}
