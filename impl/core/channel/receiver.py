@@ -146,7 +146,7 @@ class ChannelReceiver:
     def stop(self, checkpoint: int) -> None:
         """End the storing for `checkpoint` and older ones, because its snapshot is complete or aborted.
 
-        While restored records are unread, it also takes effect if the storing was ended for a newer one before.
+        While restored records are unread, it also takes effect after a call for a newer checkpoint.
         """
         if self._recovering or checkpoint >= self._snapshot:
             self._storing = Storing.NONE

@@ -158,7 +158,7 @@ class Coordinator(InspectedCoordinator):
     # ------------------------------------------------------------ time
 
     def advance(self, ms: int) -> events.CoordinatorEffects:
-        """`ms` milliseconds pass. Expiries and requests happen when they are due, expiries first (COORD-10)."""
+        """`ms` milliseconds pass. Expiries and requests happen when due, expiries first (COORD-10)."""
         if ms < 0:
             raise ProtocolError(f"time does not go back, got {ms} ms; advance by 0 or more")
         return tuple(timers.advance_to(self._state, self._state.now + ms))
@@ -180,7 +180,7 @@ class Coordinator(InspectedCoordinator):
     def deleted(self) -> events.CoordinatorEffects:
         """The oldest deletion ends, and the queue gets its turn (COORD-33).
 
-        Raises ProtocolError unless cleaning is slow, or if no deletion is under way.
+        Without a deletion there is no effect. Raises ProtocolError unless the option `cleaning` is `slow`.
         """
         state = self._state
         if not state.options.slow_cleaning:

@@ -2,9 +2,9 @@
 
 The slots follow each other at a fixed interval, whether their checkpoints complete or not. A slot within the
 minimum pause is moved to the end of the pause, and all later slots with it (COORD-26). From 2.3 on the job
-status listener starts and stops the scheduler. The listener awaits every execution that was reported, until the
-execution runs or has finished. An execution that is replaced while it is awaited sends no further report, so
-the listener awaits it for ever. New executions are reported once the job runs.
+status listener starts and stops the scheduler. The listener awaits every reported execution until it runs or
+has finished. An execution that is replaced while it is awaited sends no further report, so the listener
+awaits it for ever. New executions are reported once the job runs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -49,7 +49,7 @@ class Scheduler:
         return self._next
 
     def start(self, now: int) -> None:
-        """Start: the next slot comes after the initial delay (see `CoordinatorProfile.restarts_after_pause`)."""
+        """Start: the next slot comes after the delay that `restarts_after_pause` of the profile decides."""
         delay = self._later_delay if self._started else self._first_delay
         self._runs = self._started = True
         self._next = None if delay is None else now + delay

@@ -107,7 +107,7 @@ def _follow_listener(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def start_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """Start the scheduler; this suspends first, unless the generation starts without a suspension."""
+    """Start the scheduler. It is stopped first if it runs already, or if `start_suspends` of the profile."""
     if state.shut_down:
         return [BAD_ARGUMENT]
     suspends = state.scheduler.runs or state.profile.start_suspends

@@ -29,7 +29,7 @@ class TaskProfile:
     stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
-    """The task passes on a completion only if its id is above every earlier and the restored one; else always."""
+    """The task passes on only completions with an id above all earlier and the restored one; else all."""
     notified_of_subsumed: bool = False
     """The coordinator notifies tasks of a dropped checkpoint."""
     remembers: int | None = 128
