@@ -32,7 +32,7 @@ CHANNEL_PROFILES: Final[Mapping[str, ChannelProfile]] = {
     "flink-1.16": ChannelProfile(counts_aligned=True, converts_timed_out=True, urgent_pass_block=False),
     "flink-2.3": ChannelProfile(counts_aligned=True, converts_timed_out=True, urgent_pass_block=True),
 }
-"""By the name on the wire, oldest first."""
+"""The switches of each generation, by its name on the wire, oldest first."""
 _NEWEST: Final = "flink-2.3"
 
 

@@ -53,7 +53,7 @@ class ResumeSender(Event):
 
 @word("transfer")
 class Transfer(Event):
-    """The first item of the sender's queue moves to the receiver."""
+    """The next item of the sender's queue moves to the receiver."""
 
 
 @word("take")

@@ -146,7 +146,7 @@ class ChannelReceiver:
     def stop(self, checkpoint: int) -> None:
         """End the storing for `checkpoint` and older ones, because its snapshot is complete or aborted.
 
-        While restored records are unread, a call also has effect for a checkpoint older than the last one.
+        While restored records are unread, it also takes effect after a call for a newer checkpoint.
         """
         if self._recovering or checkpoint >= self._snapshot:
             self._storing = Storing.NONE
@@ -157,8 +157,8 @@ class ChannelReceiver:
     def is_known(self, checkpoint: int) -> bool:
         """Whether the barrier of `checkpoint` may be prioritised.
 
-        True if it is the newest barrier that has arrived, the gate has read its announcement, and its
-        snapshot has not ended and no newer one has begun. In flink-1.12 always False.
+        True if it is the newest barrier that has arrived, the gate has read its announcement, its snapshot
+        has not ended, and no newer snapshot has begun. In flink-1.12 always False.
         """
         is_newest = self._storing is Storing.AFTER_BARRIER and self._newest == checkpoint
         return self._counts_aligned and is_newest and Announced(checkpoint) not in self._urgent

@@ -102,7 +102,7 @@ class ChannelSender:
 
     @property
     def first(self) -> Payload | Barrier | None:
-        """The next item to transfer, as with `urgent_pass_block`; None if no item may be transferred."""
+        """The next item to transfer if `urgent_pass_block` is set; None if no item may be transferred."""
         if self._urgent:
             return self._urgent[0]
         return self._regular[0] if self._regular and not self._blocked else None

@@ -48,7 +48,7 @@ def complete(state: CoordinatorState, pending: PendingCheckpoint) -> list[events
         dropped = state.retained.add(done)
         effects += state.retained.deletions(dropped)
         if state.profile.turn_after_deletion:
-            # The savepoint from which the job started counts, too, even if its files stay.
+            # The savepoint from which the job started counts as a deletion, even if its files stay.
             state.delete(len(dropped))
     if not early:
         effects.append(events.Complete(checkpoint))
@@ -101,9 +101,9 @@ def abort(
 
 
 def _turns_after_abort(state: CoordinatorState, pending: PendingCheckpoint) -> None:
-    """Give the queue its turns: from 1.11 on one after the abort, from 1.12 on also one after a deletion.
+    """Give the queue its turns: from 1.11 on one turn after the abort, from 1.12 on a second turn.
 
-    The deletion removes the collected state. If nothing is deleted, both turns follow the abort.
+    The second turn follows the deletion of the collected state; if nothing is deleted, it follows the abort.
     """
     after_end = state.profile.turns_after_end
     if pending.has_collected or state.profile.counts_empty_deletions:
@@ -116,7 +116,7 @@ def _turns_after_abort(state: CoordinatorState, pending: PendingCheckpoint) -> N
 def abort_start(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str
 ) -> list[events.CoordinatorEffect]:
-    """An operator coordinator or hook has failed: end the master phase, then abort its checkpoint."""
+    """A master or the storage location has failed: end the checkpoint's master phase, then abort it."""
     pending.skip_master_phase()
     state.turns += 1
     return abort(state, pending, reason)
@@ -175,7 +175,7 @@ def abort_all(state: CoordinatorState, reason: str) -> list[events.CoordinatorEf
 
 
 def rejected(request: Request, reason: str) -> list[events.CoordinatorEffect]:
-    """The effect `Rejected` of a request that starts nothing; none for the coordinator's own requests."""
+    """The effect `Rejected` of a request that starts nothing; no effect if the coordinator has made it."""
     return [] if request.own else [events.Rejected(request.type, reason)]
 
 
@@ -188,7 +188,7 @@ def discard(state: CoordinatorState, handle: object, shared: Sequence[str]) -> l
 def count_failure(
     state: CoordinatorState, pending: PendingCheckpoint, reason: str, declined: bool = False
 ) -> list[events.CoordinatorEffect]:
-    """Count a failure; the effect is `FailJob` if it is one more than tolerated."""
+    """Count a failure. The effect is `FailJob` if more checkpoints have failed than are tolerated."""
     fails = state.failures.failed(pending.checkpoint, reason, requested=pending.type, declined=declined)
     return [events.FailJob(reason)] if fails else []
 

@@ -47,7 +47,7 @@ class Coordinator(InspectedCoordinator):
     # ------------------------------------------------------------ the job
 
     def job_status(self, status: str) -> events.CoordinatorEffects:
-        """The job changes its status; leaving RUNNING suspends (COORD-12)."""
+        """The job changes its status. When it leaves RUNNING, requests and checkpoints end (COORD-12)."""
         self._state.job.status = status
         return tuple(timers.follow_job(self._state))
 
@@ -158,7 +158,7 @@ class Coordinator(InspectedCoordinator):
     # ------------------------------------------------------------ time
 
     def advance(self, ms: int) -> events.CoordinatorEffects:
-        """`ms` milliseconds pass; what is due happens at its own time, expiries first (COORD-10)."""
+        """`ms` milliseconds pass. Expiries and requests happen when due, expiries first (COORD-10)."""
         if ms < 0:
             raise ProtocolError(f"time does not go back, got {ms} ms; advance by 0 or more")
         return tuple(timers.advance_to(self._state, self._state.now + ms))
@@ -171,7 +171,7 @@ class Coordinator(InspectedCoordinator):
         return ()
 
     def io_fails(self, what: events.IoStep) -> events.CoordinatorEffects:
-        """The next input or output of this kind will fail. Raises ProtocolError if none may fail."""
+        """The next operation `what` will fail. Raises ProtocolError unless `io_failures` is `injected`."""
         if not self._state.options.injects_io_failures:
             raise ProtocolError("nothing fails; send `io_fails` only where io_failures are injected")
         self._state.failing_io.add(what)
@@ -180,7 +180,7 @@ class Coordinator(InspectedCoordinator):
     def deleted(self) -> events.CoordinatorEffects:
         """The oldest deletion ends, and the queue gets its turn (COORD-33).
 
-        Raises ProtocolError if every deletion ends at once.
+        Without a deletion there is no effect. Raises ProtocolError unless the option `cleaning` is `slow`.
         """
         state = self._state
         if not state.options.slow_cleaning:
@@ -226,9 +226,9 @@ class Coordinator(InspectedCoordinator):
     def shutdown(self, status: str = FINISHED) -> events.CoordinatorEffects:
         """The job has ended in `status` (COORD-25).
 
-        The checkpoints of a finished job are deleted; those of a cancelled or failed job are, unless
-        `keep_when_cancelled`. A suspended job keeps them for its next coordinator. Raises ProtocolError for
-        any other status.
+        The checkpoints of a finished job are deleted, those of a cancelled or failed job too unless
+        `keep_when_cancelled` is set. A suspended job keeps them for its next coordinator. Raises
+        ProtocolError for any other status.
         """
         state = self._state
         if status not in _ENDS:

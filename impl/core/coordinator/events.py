@@ -66,10 +66,10 @@ class TaskStatus(Event):
 
 @word("trigger")
 class RequestCheckpoint(Event):
-    """A checkpoint, a savepoint or a stop with savepoint is requested.
+    """A checkpoint, a savepoint or a stop-with-savepoint is requested.
 
-    `forced`: without regard to the limits. `periodic`: as the scheduler requests. `drain`: only with a stop;
-    the sources end for good.
+    `forced`: the limits do not apply. `periodic`: the request counts as one of the scheduler. `drain`: the
+    sources end for good; only with a stop-with-savepoint.
     """
 
     type: CheckpointType
@@ -135,7 +135,7 @@ class StoreFails(Event):
 
 @word("io_fails")
 class IoFails(Event):
-    """The next input or output of this kind fails. Only if the option `io_failures` is `injected`."""
+    """The next operation `what` fails. Only if the option `io_failures` is `injected`."""
 
     what: IoStep
 
@@ -262,7 +262,7 @@ class TriggerHook(Effect):
 
 @word("rejected")
 class Rejected(Effect):
-    """A request has started nothing."""
+    """A request has started no checkpoint."""
 
     type: CheckpointType
     reason: str

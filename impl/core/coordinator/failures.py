@@ -2,8 +2,9 @@
 
 As in Flink's CheckpointFailureManager, only some reasons count, a checkpoint counts once until the count is
 cleared, and a success clears the count. From 1.12 on only the highest success does, and failures of
-checkpoints up to that one are ignored (FLINK-18336). A stop-with-savepoint that fails, fails the job at once,
-because it cannot be repeated without its user. Rules: COORD-15 to COORD-17, COORD-28.
+checkpoints up to that one are ignored (FLINK-18336). A stop-with-savepoint that a task declines fails the job
+at once; up to 1.14.2 so does one that fails for any reason after its start. Rules: COORD-15 to COORD-17,
+COORD-28.
 """
 
 from typing import Final
@@ -95,7 +96,7 @@ class CheckpointFailureManager:
 
 
 def counted_reasons(profile: CoordinatorProfile) -> frozenset[str]:
-    """The reasons that count in a generation."""
+    """The reasons for which a failed checkpoint counts in a generation."""
     reasons = {CHECKPOINT_DECLINED}
     if profile.counts_timeouts:
         reasons |= {ASYNC_EXCEPTION, CHECKPOINT_EXPIRED}

@@ -21,7 +21,7 @@ class InspectedCoordinator(Component[CoordinatorEvent, CoordinatorEffect]):
 
     @property
     def next_deadline(self) -> int | None:
-        """The virtual time at which the next pending checkpoint expires; None without one."""
+        """The virtual time at which the next pending checkpoint expires; None if none is pending."""
         return min((one.deadline for one in self._state.pending.values()), default=None)
 
     @property

@@ -28,7 +28,7 @@ class Task(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The tasks that are triggered, and the tasks that must acknowledge and are notified of the end."""
+    """The tasks of one checkpoint: those to trigger, and those that must acknowledge and are notified."""
 
     triggered: tuple[str, ...]
     tasks: tuple[str, ...]
@@ -37,7 +37,7 @@ class Plan(NamedTuple):
 class Job:
     """Statuses and attempts of `tasks`. `finished_tasks`: checkpoints continue after tasks have finished.
 
-    Raises ConfigError if there is no task, or two have one id.
+    Raises ConfigError if there is no task, or two tasks have the same id.
     """
 
     def __init__(self, tasks: Sequence[Task], profile: CoordinatorProfile, finished_tasks: bool) -> None:
@@ -87,9 +87,9 @@ class Job:
         self.begin_attempts(self.tasks)
 
     def plan(self) -> Plan | None:
-        """The tasks of a checkpoint that starts now; None if a task that must run does not.
+        """The tasks of a checkpoint that starts now; None if the job or a task that must run is not RUNNING.
 
-        A plan without tasks means that all have finished.
+        None too if the generation lets a finished task prevent the start. No tasks: all have finished.
         """
         if self.status != RUNNING:
             return None

@@ -116,7 +116,7 @@ class PendingCheckpoint:
 
     @property
     def has_collected(self) -> bool:
-        """Whether a task has acknowledged state, own or shared, or all operator coordinators are done."""
+        """Whether a task has acknowledged state or shared files, or all operator coordinators are done."""
         of_coordinators = self._has_coordinators and not self._coordinators
         return bool(self._states or self._shared) or of_coordinators
 

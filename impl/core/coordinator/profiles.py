@@ -60,7 +60,7 @@ class CoordinatorProfile:
     """A request that fails by input or output is rejected with IO_EXCEPTION; else without such a reason."""
 
     protects_newest_checkpoint: bool = False
-    """The store keeps its newest checkpoint from savepoints; else it drops the oldest (FLINK-21351)."""
+    """The addition of a savepoint does not drop the newest checkpoint; else it may (FLINK-21351)."""
     keeps_possibly_stored: bool = False
     """A checkpoint that may be stored is kept, although its addition failed."""
 
@@ -76,7 +76,10 @@ class CoordinatorProfile:
     """A trigger that could not be delivered aborts its checkpoint (FLINK-21246)."""
 
     stores_savepoints: bool = True
-    """Savepoints are stored, replace older checkpoints and are notified; else they are not (FLINK-25191)."""
+    """Completed savepoints are stored, drop older checkpoints and are notified; else nothing of this.
+
+    Changed by FLINK-25191.
+    """
     subsumed_notifications: bool = False
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
     registers_at_acknowledgement: bool = False
@@ -110,7 +113,7 @@ class CoordinatorProfile:
     The execution graph also starts a stopped scheduler when a task begins to run.
     """
     start_suspends: bool = True
-    """Every start of the scheduler suspends first; else only the start of a running scheduler does."""
+    """Each start of the scheduler suspends first (`completion.suspend`); else only if it already runs."""
     restarts_after_pause: bool = False
     """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
 

@@ -64,7 +64,7 @@ class RequestQueue:
         return self._waiting.pop() if len(self._waiting) > self._limit else None
 
     def choose(self, *, has_capacity: bool, pausing: bool) -> Choice:
-        """Remove the head if it may leave.
+        """Remove and return the head of the queue, if it may start or must be dropped.
 
         `has_capacity`: one more checkpoint may be pending; else only a forced request is served (COORD-03).
         `pausing`: the minimum pause lasts; a periodic head is then removed and not served (COORD-14).
@@ -107,6 +107,6 @@ class PostponedRequest:
         return MINIMUM_TIME_BETWEEN_CHECKPOINTS if pausing else None
 
     def take(self) -> bool:
-        """Whether a request was postponed; this forgets it."""
+        """Whether a request was postponed. Afterwards none is."""
         postponed, self._postponed = self._postponed, False
         return postponed

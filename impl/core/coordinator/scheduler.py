@@ -2,9 +2,9 @@
 
 The slots follow each other at a fixed interval, whether their checkpoints complete or not. A slot within the
 minimum pause is moved to the end of the pause, and all later slots with it (COORD-26). From 2.3 on the job
-status listener starts and stops the scheduler. The listener awaits every execution that was reported, until
-that runs or has finished. An execution that is replaced while it is awaited sends no further report, so the
-listener awaits it for ever. New executions are reported once the job runs.
+status listener starts and stops the scheduler. The listener awaits every reported execution until it runs or
+has finished. An execution that is replaced while it is awaited sends no further report, so the listener
+awaits it for ever. New executions are reported once the job runs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,10 @@ from impl.core.coordinator.profiles import CoordinatorProfile
 
 
 class Scheduler:
-    """The slots of periodic requests. `interval_ms`: between two slots; None: there are none.
+    """The slots of periodic requests. `interval_ms`: the time between two slots; None: there are no slots.
 
-    `initial_delay_ms`: before the first slot; None: the interval.
+    The minimum pause raises a shorter interval. `initial_delay_ms`: time before the first slot; None: the
+    interval.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Scheduler:
         return self._next
 
     def start(self, now: int) -> None:
-        """Start: the first slot comes after the delay of this start."""
+        """Start: the next slot comes after the delay that `restarts_after_pause` of the profile decides."""
         delay = self._later_delay if self._started else self._first_delay
         self._runs = self._started = True
         self._next = None if delay is None else now + delay
@@ -64,7 +65,7 @@ class Scheduler:
             self._next += self._interval
 
     def move(self, to: int) -> None:
-        """Move the next slot to `to`. A stopped scheduler has the slot too; its request is rejected."""
+        """Move the next slot to `to`. A stopped scheduler then has this slot, whose request is rejected."""
         if self._interval is not None:
             self._next = to
 

@@ -26,7 +26,7 @@ class CoordinatorState:
         savepoint = options.restored_savepoint
         if savepoint is None:
             self.retained = RetainedCheckpoints(options.retain, options.profile, kept)
-        else:  # COORD-37; a claimed one is the job's own checkpoint (SUB-13)
+        else:  # COORD-37; a claimed savepoint counts as a checkpoint of the job (SUB-13)
             owned = CheckpointType.CHECKPOINT if options.claims else CheckpointType.SAVEPOINT
             start, first_id = Completed(savepoint, owned), savepoint + 1
             self.retained = RetainedCheckpoints(
@@ -84,7 +84,7 @@ class CoordinatorState:
 
     @property
     def requires_full(self) -> bool:
-        """Whether checkpoints are full: none has completed after the unclaimed savepoint (COORD-38)."""
+        """Whether the next checkpoint must be full: none is complete since an unclaimed start (COORD-38)."""
         return self.options.is_unclaimed and self.retained.newest == self.options.restored_savepoint
 
     @property
@@ -106,7 +106,7 @@ class CoordinatorState:
     def request(
         self, requested: CheckpointType, *, periodic: bool, forced: bool = False, own: bool = False
     ) -> Request:
-        """A new request; a savepoint is forced if its generation forces it."""
+        """A new request; a savepoint is forced if the generation forces savepoints."""
         if requested is not CheckpointType.CHECKPOINT:
             may_wait = self.profile.savepoints_may_wait and self.options.unaligned
             forced = forced or not may_wait

@@ -1,6 +1,6 @@
 """The steps of a coordinator when time passes: checkpoints expire, and the scheduler makes requests.
 
-Also the events that start and stop the scheduler. Rules: COORD-10, COORD-12, COORD-26. Time is virtual.
+The module also starts and stops the scheduler. Rules: COORD-10, COORD-12, COORD-26. Time is virtual.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ BAD_ARGUMENT: Final = Fail("IllegalArgumentException")
 
 
 def advance_to(state: CoordinatorState, until: int) -> list[CoordinatorEffect]:
-    """Time passes until `until`: what is due happens at its own time, expiries before a slot."""
+    """Let time pass until `until`. Expiries and slots happen when they are due, expiries first."""
     effects: list[CoordinatorEffect] = []
     while True:
         slot = state.scheduler.next_slot
@@ -62,7 +62,7 @@ def follow_job(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def follow_tasks(state: CoordinatorState, tasks: Sequence[str]) -> list[CoordinatorEffect]:
-    """These tasks have new statuses, one after the other."""
+    """Report the new statuses of `tasks` to the listener, one after the other; up to 2.2 no effect."""
     effects: list[CoordinatorEffect] = []
     if not _follows_tasks(state):
         return effects
@@ -107,7 +107,7 @@ def _follow_listener(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def start_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """Start the scheduler; this suspends first, unless the generation starts without a suspension."""
+    """Start the scheduler. It is stopped first if it runs already, or if `start_suspends` of the profile."""
     if state.shut_down:
         return [BAD_ARGUMENT]
     suspends = state.scheduler.runs or state.profile.start_suspends

@@ -68,7 +68,7 @@ def continue_master_phase(
         if state.requires_full and pending.type is CheckpointType.CHECKPOINT:
             kind = events.TriggeredType.FULL_CHECKPOINT
         effects += [events.TriggerTask(task, pending.checkpoint, kind) for task in pending.plan.triggered]
-    if pending.fully_acknowledged:  # all tasks were faster, so no acknowledgement gets `Fail`
+    if pending.fully_acknowledged:  # the last event is not an acknowledgement, so none is answered by `Fail`
         unwritten = events.IoStep.METADATA in state.failing_io
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
@@ -128,7 +128,7 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
 
 
 def _refuse_for_io(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
-    """Reject a request whose I/O has failed. The failure may count, each time, because it has no id."""
+    """Reject a request whose I/O has failed. Each such failure may count, because it has no checkpoint id."""
     if not state.profile.queues_requests:
         return rejected(request, events.EXCEPTION)
     if not state.profile.names_io_failures:

@@ -1,7 +1,7 @@
 """The decisions of fencing, from the recorded attempts. Rules FENCE-02 and FENCE-05.
 
-Three users call these functions. The component `fencing` has the records in memory, `impl.state.checkpoints`
-reads them from its storage, and a claim of an output has a copy of them.
+The callers pass the records of all attempts: the component `fencing` holds them in memory,
+`impl.state.checkpoints` reads them from its storage, and a claim of an output stores a copy of them.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,7 +19,7 @@ def overtaken_by(starts: Mapping[int, int | None], checkpoint: int, publisher: i
     """The first attempt that makes a published checkpoint dead, or None if it is not dead (FENCE-05).
 
     Such an attempt is newer than `publisher`, and has started from a checkpoint before `checkpoint` or from
-    the beginning. `starts`: from each started attempt to its checkpoint; None: the beginning.
+    the beginning. `starts` maps each started attempt to the checkpoint that it restored; None: the beginning.
     """
     for attempt, start in sorted(starts.items()):
         if attempt > publisher and (start is None or start < checkpoint):

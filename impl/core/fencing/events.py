@@ -16,7 +16,7 @@ class DrawAttempt(Event):
 
 @word("close")
 class CloseAttempt(Event):
-    """The driver closes the oldest open attempt that is older than its own."""
+    """The driver closes the oldest open attempt that is older than the driver's attempt."""
 
     driver: int
 

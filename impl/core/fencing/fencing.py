@@ -61,7 +61,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return (events.Drawn(own.attempt),)
 
     def close(self, driver: int) -> events.FencingEffects:
-        """Close the oldest older attempt without a record (FENCE-02)."""
+        """Close the oldest open attempt that is older than the driver's attempt (FENCE-02)."""
         own = self._at(driver, Phase.DRAWN)
         older = self._open_before(own.attempt)
         if not older:
@@ -70,7 +70,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return (events.Closed(older[0]),)
 
     def find(self, driver: int) -> events.FencingEffects:
-        """Find the newest checkpoint that is not dead (FENCE-05), once all older attempts are closed."""
+        """Find the newest checkpoint that is not dead (FENCE-05), when no older attempt is open."""
         own = self._at(driver, Phase.DRAWN)
         older = self._open_before(own.attempt)
         if older:
@@ -85,7 +85,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return (events.Found(own.checkpoint),)
 
     def start(self, driver: int) -> events.FencingEffects:
-        """Record the start, unless the attempt was closed (FENCE-02)."""
+        """Record from which checkpoint the attempt starts, unless the attempt was closed (FENCE-02)."""
         own = self._at(driver, Phase.FOUND)
         if own.attempt in self._closed:
             return self._superseded(driver)

@@ -111,7 +111,7 @@ class AlignedGate(Gate[AlignedEvent]):
         Raises ProtocolError if the generation has no injections.
         """
         require_checkpoint_id(checkpoint)
-        if not self._profile.injects:  # a generation with injections has no barrier that fails this gate
+        if not self._profile.injects:  # in a generation with injections no barrier fails this gate
             raise ProtocolError("this generation triggers only sources; send barriers on the channels")
         effects: list[GateEffect] = []
         for channel in range(self._channels):

@@ -13,7 +13,7 @@ from impl.core.gate.unaligned_events import StartPersisting, StopPersisting, Tri
 
 
 class FirstDecidesGate(UnalignedGate):
-    """The gate of 1.12. `alternating`: whether it may align (the mode); other arguments as in `Gate`."""
+    """The gate of 1.12. `alternating`: its mode, in which it may align; other arguments as in `Gate`."""
 
     def __init__(
         self, channels: int, profile: Profile, after_finish: bool | None = None, *, alternating: bool

@@ -29,7 +29,10 @@ class Profile:
     repeats_count: bool = False
     """A repeated barrier of the pending checkpoint counts for one more channel (ALIGN-21)."""
     cancels_twice: bool = False
-    """A newer cancellation marker in an alignment aborts its own id twice, first with reason SUBSUMED."""
+    """A marker that cancels a newer checkpoint than the pending one aborts the newer one twice.
+
+    The first abort has the reason SUBSUMED.
+    """
     has_unaligned: bool = True
     """The modes unaligned and alternating exist."""
     first_decides: bool = False
@@ -89,4 +92,4 @@ PROFILES: Final[Mapping[str, Profile]] = {
     "flink-1.14.0": Profile(savepoints_overtake=True),
     NEWEST: Profile(),
 }
-"""By the name on the wire, oldest first."""
+"""The switches of each generation, by its name on the wire, oldest first."""

@@ -22,7 +22,7 @@ TRACKED_AT_MOST: Final = 50
 
 @dataclass(slots=True)
 class _Tracked:
-    """A checkpoint for which some channels, but not all, have counted."""
+    """A checkpoint whose barrier has been counted on some channels, but not on all."""
 
     counted: list[int]
     """The channels that have counted, sorted. A channel may occur twice (TRACK-16)."""
@@ -32,7 +32,7 @@ class _Tracked:
 
 
 class BarrierTracker(Gate[TrackedEvent]):
-    """The tracking over the channels 0 to `channels` - 1, without records; arguments as in `Gate`.
+    """Tracks the barriers of the channels 0 to `channels` - 1; takes no records. Arguments as in `Gate`.
 
     With `after_finish` an ended channel counts (TRACK-14); else it aborts every tracked checkpoint
     (TRACK-13).

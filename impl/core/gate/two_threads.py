@@ -2,8 +2,8 @@
 
 The network thread reports a barrier when it receives it; the task may read it much later. A barrier above all
 earlier ids starts the persisting at once. The snapshot, and the abort of an older checkpoint, are left to the
-task thread: they go into its mailbox. A snapshot that waits there while a newer checkpoint starts, or is
-cancelled, is dropped.
+task thread: they go into its mailbox. A snapshot in the mailbox is dropped if a newer checkpoint starts or is
+cancelled before the task thread runs it.
 """
 
 from impl.core.component import NO_CHECKPOINT, events_of

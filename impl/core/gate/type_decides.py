@@ -2,7 +2,7 @@
 
 Savepoints align and every other checkpoint overtakes (UNAL-28), as if each kind had a gate of its own. The
 overtaking gate does not notice that its last barrier has arrived: nothing stops the persisting, and the
-checkpoint stays pending until a newer checkpoint, a savepoint, a cancellation or a channel's end (UNAL-29).
+checkpoint stays pending until a newer checkpoint, a cancellation or a channel's end ends it (UNAL-29).
 Rules: UNAL-27 to UNAL-29, and the others as far as they hold for 1.11.
 """
 

@@ -5,7 +5,7 @@ barriers. From the first barrier on, the task persists the in-flight input of ea
 of that channel arrives. Rules: UNAL-01 to UNAL-10, UNAL-13, UNAL-14, UNAL-21, UNAL-22. This is the handler
 level; records and the items of blocked channels belong to `polled_unaligned_gate`.
 
-`AlternatingGate` (module `alternating`) aligns first. It overrides the methods in the section of that name.
+`AlternatingGate` (module `alternating`) aligns first. A comment below marks the methods that it overrides.
 """
 
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ class Options(NamedTuple):
 
     @property
     def overtakes(self) -> bool:
-        """Whether the barrier was sent unaligned; its sender did not stop after it."""
+        """Whether the barrier was sent unaligned, so that the sender has not stopped after it."""
         return self.alignment is Alignment.UNALIGNED
 
 
@@ -218,7 +218,7 @@ class UnalignedGate(Gate[UnalignedEvent]):
         self._count(channel, options, sender_stops=sender_stops)
 
     def _begin(self, checkpoint: int, options: Options) -> None:
-        """Begin the checkpoint at its first barrier or announcement; this subsumes a pending one: UNAL-04."""
+        """Begin the checkpoint at its first barrier or announcement; it subsumes a pending one (UNAL-04)."""
         if checkpoint == self._current:
             return
         if self._pending:
@@ -275,7 +275,7 @@ class UnalignedGate(Gate[UnalignedEvent]):
         self._effects.append(Fail(str(failed)))
 
     def _take_effects(self) -> GateEffects:
-        """The effects of the event; each is returned once."""
+        """Remove and return the collected effects."""
         effects, self._effects = tuple(self._effects), []
         return effects
 

@@ -81,7 +81,7 @@ class MailRun(Event):
 
 @word("trigger")
 class TriggerWithOptions(Effect):
-    """The subtask takes its snapshot now. `unaligned`: as for an unaligned checkpoint."""
+    """The subtask takes its snapshot now. `unaligned`: whether in-flight records belong to the snapshot."""
 
     checkpoint: int
     unaligned: bool = False

@@ -96,7 +96,7 @@ class CommitFailed(Effect):
 
 @word("abort_transaction")
 class AbortTransaction(Effect):
-    """The transaction is rolled back; one that does not exist is no error."""
+    """The transaction is rolled back. It is no error if the transaction does not exist."""
 
     transaction: int
 

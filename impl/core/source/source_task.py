@@ -1,10 +1,10 @@
 """The steps of a source's task when the coordinator triggers it. Rules TASK-21 to TASK-24.
 
 A plain source begins the checkpoint. An externally induced source reads from a system that decides between
-which records the checkpoint lies: its task answers the trigger and begins nothing, and the source's own hook
-begins the checkpoint. From 1.15 on a reader, unlike a source function, needs the hook and the trigger. It
-stops reading while its hook has announced a checkpoint that is not triggered. The snapshot steps that follow
-belong to `impl.core.subtask`.
+which records the checkpoint lies: its task only answers the trigger, and a call from the source itself, its
+*hook*, begins the checkpoint. From 1.15 on a source of the interface of readers begins it after both, the
+hook and the trigger. It stops reading while its hook has announced a checkpoint that is not triggered. The
+snapshot steps that follow belong to `impl.core.subtask`.
 """
 
 from collections.abc import Mapping
@@ -123,7 +123,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         return (Trigger(checkpoint), *self._leave({one for one in self._ahead if one <= checkpoint}))
 
     def _leave(self, checkpoints: set[int]) -> events.SourceEffects:
-        """Forget announced checkpoints; without any the source reads again."""
+        """Forget these announced checkpoints; if none is left, the source reads again."""
         waited = bool(self._ahead)
         self._ahead -= checkpoints
         return (events.GoOnReading(),) if waited and not self._ahead else ()

@@ -16,9 +16,9 @@ from impl.core.store.store import Completed, CompletedCheckpointStore
 class RetainedCheckpoints:
     """The completed checkpoints of a job. `kept`: those of an earlier coordinator, oldest first.
 
-    `savepoint`: the one from which the job starts; it has no shared state. `keeps_older`: shared files first
-    used by a checkpoint with an id up to that of this savepoint are never deleted.
-    Methods that return effects name the files to delete; they delete nothing.
+    `savepoint`: the savepoint from which the job starts; it has no shared state. `keeps_older`: a shared file
+    is never deleted if the first checkpoint that used it has an id up to the savepoint's.
+    A method that returns effects deletes nothing; the effects name the files to delete.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RetainedCheckpoints:
         return failure
 
     def add(self, completed: Completed) -> tuple[Completed, ...]:
-        """Retain `completed`; returns the dropped checkpoints, in the order of the list."""
+        """Retain `completed`; returns the dropped checkpoints, in the order of their addition."""
         self._durable[completed.checkpoint] = completed
         dropped = self._store.put(completed)
         for one in dropped:

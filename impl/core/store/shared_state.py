@@ -77,8 +77,8 @@ class CountedUses(SharedStates):
 class NewestUse(SharedStates):
     """From 1.15 on: a handle is deleted when its newest user is below every retained checkpoint.
 
-    Handles that came with the `recovered` checkpoints are never deleted, because another job may have started
-    from these.
+    A handle whose first user has an id up to the highest of `recovered` is never deleted, because another job
+    may have started from these checkpoints.
     """
 
     def __init__(self, recovered: Iterable[int] = ()) -> None:

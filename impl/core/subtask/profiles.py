@@ -23,19 +23,19 @@ class TaskProfile:
     broken_snapshot_fails: bool = False
     """A synchronous part that throws fails the task; else the task declines the checkpoint."""
     declines_with_cause: bool = False
-    """A decline names the reason of the failed asynchronous part; else the same reason always."""
+    """A decline names the reason of the failed asynchronous part; else the reason is always the same."""
     names_async_failure: bool = False
     """A decline after a failed asynchronous part has a reason; else the coordinator records JOB_FAILURE."""
     stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
-    """The task passes on only completions newer than the restored and the last one; else all of them."""
+    """The task passes on only completions with an id above all earlier and the restored one; else all."""
     notified_of_subsumed: bool = False
     """The coordinator notifies tasks of a dropped checkpoint."""
     remembers: int | None = 128
     """Number of aborts that the task remembers; None: as many as checkpoints may be pending at once."""
     infers_aborts: bool = False
-    """An id more than `remembers` below the highest aborted one counts as aborted; else as new."""
+    """An id more than `remembers` below the highest aborted id counts as aborted; else it counts as new."""
 
 
 _1_9: Final = TaskProfile()
@@ -67,4 +67,4 @@ TASK_PROFILES: Final[Mapping[str, TaskProfile]] = {
     "1.20": _1_17,
     NEWEST_TASK: _1_17,
 }
-"""By the name on the wire, oldest first."""
+"""The switches of each generation, by its name on the wire, oldest first."""

@@ -40,7 +40,7 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
         self._last = component.NO_CHECKPOINT
         self._aborted: list[int] = []  # oldest first
         self._highest_aborted = component.NO_CHECKPOINT
-        self._running: set[int] = set()  # their asynchronous part runs
+        self._running: set[int] = set()  # checkpoints whose asynchronous part runs
         self._completed = restored if profile.completes_in_order else component.NO_CHECKPOINT
 
     @property
