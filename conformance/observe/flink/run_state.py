@@ -14,7 +14,7 @@ from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import Wire, WireError
 
 FIRST, LAST = 40, 16
-"""Numbers of kept steps of each part: the first ones after a checkpoint is named, and the last ones."""
+"""Numbers of kept steps of each part: the first ones, from one that names a checkpoint, and the last ones."""
 
 
 class Taken(NamedTuple):

@@ -21,7 +21,7 @@ from conformance.observe.flink.grammar import LogLine
 
 ByKind = Mapping[str, Sequence[LogLine]]
 _REASONS_OF_THE_MODEL = ("suspend", "expired", "subsumed", "declined")
-"""Words that identify the reasons for which the model too ends a checkpoint."""
+"""Words in the reasons of failures that the model itself gives."""
 
 
 class Release(NamedTuple):

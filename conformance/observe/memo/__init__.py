@@ -28,7 +28,7 @@ _REMEMBERED: Mapping[str, Callable[[str, Wire], Replayed]] = {
 
 
 def replayed(component: str, config: Wire) -> Replayed:
-    """A new model of a component; its steps are cached if this package has a module for the component."""
+    """A new model of a component. Steps are cached if they do not depend on the values of ids."""
     if component in _REMEMBERED:
         return _REMEMBERED[component](component, config)
     plain = Replayed(component, config)

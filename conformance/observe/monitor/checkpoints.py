@@ -31,7 +31,7 @@ class Pending:
     skipped: int = -1
     """The next id at the time of the trigger, if the trigger skipped ids; else -1."""
     is_assumed: bool = False
-    """Whether the id is a guess: a trigger with a used id raised an alarm, and probably meant this id."""
+    """Whether the id is a guess: a trigger with a used id raised an alarm, and perhaps meant this id."""
     status: str = ""
     """The state to which the job has changed from RUNNING since the trigger; empty if it has not."""
 
