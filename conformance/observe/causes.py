@@ -32,8 +32,8 @@ class Need(NamedTuple):
     rules: tuple[str, ...]
     """The rules to charge if `key` happens less than `times` times in the whole log."""
     sentence: str
-    """The missing cause in plain words: a format string. Only `why` inserts `values`, because most needs are
-    met, and then nobody reads the sentence."""
+    """A format string that describes the missing cause. `why` inserts `values` only when a message needs the
+    description: most needs are met."""
     values: tuple[object, ...] = ()
 
     @property

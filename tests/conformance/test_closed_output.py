@@ -1,4 +1,4 @@
-"""A command whose output nobody reads continues silently, and its exit code does not change."""
+"""If a command's stdout is closed, it continues silently, and its exit code does not change."""
 
 import errno
 import os

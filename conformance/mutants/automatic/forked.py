@@ -30,8 +30,8 @@ def answers(
 ) -> Iterator[Any]:
     """The values that a function sends from a forked process until it ends.
 
-    It is killed, with the processes that it has forked, if nothing comes for `patience` seconds, at the
-    monotonic time `until`, or if the caller takes no more answers.
+    It is killed if nothing comes for `patience` seconds, at the monotonic time `until`, or if the caller
+    takes no more answers. On Linux this also kills the processes that it has forked.
     """
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)

@@ -94,7 +94,7 @@ def _is_quiet(log: EventLog, settings: Settings, cut: Cut) -> bool:
 
 
 def _joined(parts: Sequence[Validated], required: Collection[str]) -> TraceResult | None:
-    """The result of the whole log; None if it has to be validated sequentially."""
+    """The result for the log; None if the log has to be validated sequentially."""
     if not all(part.is_whole for part in parts):
         return None
     if any(one.end != other.begin for one, other in pairwise(parts)):

@@ -66,7 +66,7 @@ def has_to_wait(coordinator: Coordinator) -> bool:
 
 
 def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
-    """Whether the next request is due as it has to be after a start whose first request is due at `due`.
+    """Whether the next request of the scheduler has the right time, if its first one is due at `due`.
 
     If `due` is now, the start makes the first request. The next one is then due one interval later, or at the
     end of the minimum pause if the first one was too early.

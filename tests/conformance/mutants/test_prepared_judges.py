@@ -1,6 +1,7 @@
 """Prepared judges compare the data made with a mutant and without it, and judge in groups of units."""
 
 import os
+import signal
 import time
 from functools import partial
 from pathlib import Path
@@ -159,25 +160,24 @@ def test_every_component_of_the_model_is_loaded_before_units_are_made():
     assert not any(name.startswith("model.theorem") for name in names)
 
 
-def test_an_edit_that_takes_too_long_is_given_up_with_the_processes_that_judge_it(tmp_path):
-    """The edit has no outcome, so the report counts it as one for which the time was too short."""
-    child = tmp_path / "child"
-    begun = time.monotonic()
-
-    assert [*answers(_never_ends, (child,), until=begun + 2)] == []
-
-    until(
-        lambda: not Path(f"/proc/{child.read_text()}").exists(),
-        possible=lambda: time.monotonic() < begun + 30,
-    )
+def test_a_judge_is_killed_with_the_processes_that_it_has_forked():
+    judging = answers(_waits_for_another, ())
+    other, begun = next(judging), time.monotonic()
+    judging.close()
+    until(lambda: not Path(f"/proc/{other}").exists(), possible=lambda: time.monotonic() < begun + 30)
 
 
-def _never_ends(child, found):
-    """A judge that waits for another judge, which never ends."""
-    for _ in answers(_sleeps, (child,)):
-        pass
+def test_an_edit_that_has_no_outcome_in_time_is_given_up():
+    """The report counts it among the edits for which the time was too short."""
+    assert next(answers(_waits_for_another, (), until=time.monotonic()), None) is None
 
 
-def _sleeps(child, found):
-    child.write_text(str(os.getpid()))
-    time.sleep(600)
+def _waits_for_another(found):
+    """A judge that waits for another judge, which never ends, and sends its process number."""
+    for process in answers(_never_ends, ()):
+        found.send(process)
+
+
+def _never_ends(found):
+    found.send(os.getpid())
+    signal.pause()
