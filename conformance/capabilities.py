@@ -12,7 +12,7 @@ from conformance.adapters.protocol import (
     Offer,
 )
 from conformance.concurrent.examine import examine_concurrent
-from conformance.drive.examine import Examination
+from conformance.drive.bounds.examination import Examination
 from conformance.drive.plan import Plan
 from conformance.durable.examine import examine_durable
 from conformance.verdict import Verdict

@@ -15,9 +15,10 @@ from conformance.adapters.protocol import Adapter, Hello, Wire
 from conformance.capabilities import with_capabilities
 from conformance.drive import replays, saved
 from conformance.drive.bounds.check_replay import again as again_from
+from conformance.drive.bounds.examination import Examination
 from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.crashes import Crashes
-from conformance.drive.examine import Examination, examine, not_offered, seen_again
+from conformance.drive.examine import examine, not_offered, seen_again
 from conformance.drive.known_divergences import Known
 from conformance.drive.lockstep import Played
 from conformance.drive.plan import Plan, for_offer, with_options

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from conformance.adapters.protocol import Wire
 from conformance.divergence import Divergence
-from conformance.drive.lockstep import Expects
-from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.oracle import Edge, Expects, Node, Oracle
 from conformance.drive.signatures import Signature, expected_of
 
 TRIED = 2

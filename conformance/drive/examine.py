@@ -8,7 +8,7 @@ and the verdict is UNDETERMINED.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from conformance.adapters.protocol import (
     CLEANING,
@@ -17,20 +17,19 @@ from conformance.adapters.protocol import (
     RESTORED,
     RESTORED_SAVEPOINT,
     Adapter,
-    Failure,
 )
 from conformance.cases.guided import WALKS, Reached
 from conformance.cases.rule_cases import chosen_cases
 from conformance.cases.seedless_runs import short_runs_in
 from conformance.cases.walks import WalkOptions, walks
 from conformance.divergence import Divergence
-from conformance.drive.bounds.bound import Bound, bound_of
 from conformance.drive.bounds.errors_and_failures import broken, one_of_each
+from conformance.drive.bounds.examination import Examination
 from conformance.drive.bounds.failed_check import FailedCheck
 from conformance.drive.bounds.ids import COUNTED
 from conformance.drive.bounds.lives import play_lives
 from conformance.drive.bounds.mapped_cases import play_mapped_rules, run_machines
-from conformance.drive.bounds.tested_scope import TestedScope, beyond, not_tested
+from conformance.drive.bounds.tested_scope import beyond, not_tested
 from conformance.drive.bounds.values import ValueMap
 from conformance.drive.bounds.wide_gates import play_wide_gates
 from conformance.drive.lockstep import Case, Played, given
@@ -42,54 +41,6 @@ from conformance.generators import generate
 from conformance.rules.coverage import Coverage, coverage, impossible, needs_injections
 from conformance.suites.play import Guarantee, play_suites
 from conformance.verdict import Verdict
-
-
-@dataclass(frozen=True)
-class Examination:
-    """The result for one component."""
-
-    component: str
-    verdict: Verdict
-    coverage: Coverage
-    steps: int = 0
-    cases: int = 0
-    divergence: Divergence | None = None
-    """The simplest case that differs, hangs or is flaky; its verdict is that of the component."""
-    undetermined: tuple[str, ...] = ()
-    """The reasons for UNDETERMINED."""
-    stopped: Failure | None = None
-    """The first failure to answer that ended a case without a divergence."""
-    unseen: tuple[str, ...] = ()
-    """State fields that the implementation left out and that were not compared."""
-    known: tuple[str, ...] = ()
-    """Names of the known divergences that occurred; they are not reported."""
-    broken: tuple[str, ...] = ()
-    """Failed checks of batches that end with an error, and of new instances after a failed one."""
-    evidence: tuple[FailedCheck, ...] = ()
-    """The failed checks to save: those of `broken`, or the one that `stopped` a case without events."""
-    tried: TestedScope = field(default_factory=TestedScope)
-    """The options, ids, times and lengths that the cases reached."""
-    not_tested: tuple[str, ...] = ()
-    """What the implementation offers and the run did not test, each with the reason."""
-    capabilities: tuple[str, ...] = ()
-    """The tests of optional capabilities (durable data, events at once), as lines of the bound."""
-    guarantees: tuple[Guarantee, ...] = ()
-    """The guarantee of each complete suite."""
-    seconds: float = 0.0
-    """Wall-clock time."""
-    sources: tuple[str, ...] = ()
-    """The sources of the cases, in order; a divergence comes from the last one."""
-
-    @property
-    def bound(self) -> str:
-        """The bound of the verdict in one line: steps, cases, coverage, and the lines of `reach`."""
-        reached = f"{self.steps:,} steps in {self.cases:,} cases, {self.coverage.describe()}"
-        return "; ".join((reached, *self.reach.lines))
-
-    @property
-    def reach(self) -> Bound:
-        """The bound without steps and coverage."""
-        return bound_of(self)
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:

@@ -11,7 +11,8 @@ from conformance.adapters.choose import open_adapter
 from conformance.adapters.flink.adapter import UNGUARDED, is_release
 from conformance.adapters.hello_names import unknown_names
 from conformance.adapters.protocol import FAILURES, Hello
-from conformance.drive.examine import Examination, examine
+from conformance.drive.bounds.examination import Examination
+from conformance.drive.examine import examine
 from conformance.drive.plan import Plan, for_offer
 from conformance.errors import InputError
 from conformance.generators import generate

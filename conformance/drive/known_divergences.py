@@ -17,7 +17,7 @@ from conformance.drive.bounds.check_replay import again
 from conformance.drive.bounds.failed_check import FailedCheck, failed_check_of
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
-from conformance.drive.signatures import Signatures
+from conformance.drive.shrinking.known_signatures import Signatures
 from conformance.errors import InputError
 from model.components import WireError
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import NamedTuple, cast
 
 from conformance.adapters.protocol import (
     FAILURES,
@@ -29,12 +29,10 @@ from conformance.adapters.protocol import (
 from conformance.divergence import Answer, Divergence
 from conformance.drive.bounds.failed_check import NEW, FailedCheck
 from conformance.drive.bounds.tested_scope import TestedScope
-from conformance.drive.oracle import Edge, Node, Oracle
+from conformance.drive.crashes import Crashes
+from conformance.drive.oracle import Edge, Expects, Oracle
 from conformance.generators.chooser import Chooser
 from conformance.verdict import Verdict
-
-if TYPE_CHECKING:
-    from conformance.drive.crashes import Crashes
 
 
 @dataclass
@@ -92,17 +90,6 @@ class Played:
         self.ended_early |= other.ended_early
 
 
-class Expects(Protocol):
-    """The source of the permitted answers: the model, or its recorded answers."""
-
-    component: str
-    config: Wire
-    start: Node
-
-    def step(self, node: Node, event: Wire) -> Edge:
-        """The permitted answer to `event` in the state `node`."""
-
-
 class Case(NamedTuple):
     """One instance, from `new` to its last event."""
 
@@ -130,7 +117,7 @@ def given(
     return Case(oracle, lambda _: next(position, None), len(known), origin, is_exact, bound)
 
 
-def play(case: Case, adapter: Adapter, batch: int = 1, crashes: "Crashes | None" = None) -> Played:
+def play(case: Case, adapter: Adapter, batch: int = 1, crashes: Crashes | None = None) -> Played:
     """Play one case in batches of at most `batch` events; a difference in a batch is replayed one by one.
 
     The case ends before an event at which `crashes` expects a known crash. It also ends at the first event
@@ -224,7 +211,7 @@ class Instance:
         """The divergence, or why the instance does not answer; None: all answers were as expected."""
         return self._played.divergence or self._played.stopped
 
-    def is_cut_before(self, event: Wire, crashes: "Crashes") -> bool:
+    def is_cut_before(self, event: Wire, crashes: Crashes) -> bool:
         """Whether the event is not to be sent, because a known crash would end the case; this is counted."""
         edge = self._oracle.step(self.node, event)
         is_cut = crashes.are_expected(self._oracle.config, event, self.node, edge)

@@ -6,7 +6,7 @@ situations so often that this is several times faster.
 """
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -66,6 +66,17 @@ class Edge:
         self.refused = refused
         self.fails = any(effect["kind"] == "fail" for effect in effects)
         """The task fails: the instance is not used again, and its state is not observed."""
+
+
+class Expects(Protocol):
+    """The source of the permitted answers: the model, or its recorded answers."""
+
+    component: str
+    config: Wire
+    start: Node
+
+    def step(self, node: Node, event: Wire) -> Edge:
+        """The permitted answer to `event` in the state `node`."""
 
 
 class Oracle:

@@ -1,46 +1,11 @@
-"""Signatures of divergences. Divergences with the same signature differ only in ids, channels and history.
+"""Signatures of divergences. Divergences with the same signature differ only in ids, channels and history."""
 
-A list of known divergences has one run of each. A new divergence is known if its signature is that of a
-listed one. If it is not, its shortest run may have such a signature, so the search shrinks it first.
-"""
-
-from conformance.adapters.protocol import Adapter, Effects, Wire, canonical
+from conformance.adapters.protocol import Effects, Wire, canonical
 from conformance.divergence import Answer, Divergence
 from conformance.drive.oracle import Edge
-from conformance.drive.shrinking.shrink import shrink
 
 Signature = tuple[object, ...]
 """The form of a divergence, without its ids, channels and history."""
-
-
-class Signatures:
-    """The signatures of the known divergences of one adapter, and of all other divergences found so far."""
-
-    def __init__(self, adapter: Adapter) -> None:
-        self.names: dict[Signature, str] = {}
-        """The name of the known divergence of each signature."""
-        self._others: set[Signature] = set()
-        self._adapter = adapter
-
-    def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
-        """The name of the known divergence that this one is like, or None; the shortest run of a new one."""
-        looks = signature(divergence)
-        if looks in self.names or looks in self._others:
-            return self.names.get(looks), None
-        smallest = shrink(divergence, self._adapter)
-        shortest = signature(smallest)
-        name = self.names.get(shortest)
-        if name is not None:
-            self.names[looks] = name
-            return name, None
-        is_first = shortest not in self._others
-        self._others |= {looks, shortest}
-        return None, smallest if is_first else None
-
-    def add(self, name: str, *divergences: Divergence) -> None:
-        """Register the divergences as known under this name."""
-        for divergence in divergences:
-            self.names[signature(divergence)] = name
 
 
 def signature(divergence: Divergence) -> Signature:

@@ -25,8 +25,8 @@ import orjson
 from conformance.adapters.choose import open_adapter
 from conformance.command_line.options import FILE
 from conformance.commands.implementations.conform import BATCH, EXTRA_STATES, LONG_LIFE
+from conformance.drive.bounds.examination import Examination
 from conformance.drive.conform import Order, conform
-from conformance.drive.examine import Examination
 from conformance.drive.plan import Plan
 from conformance.errors import InputError
 from conformance.mutants.catalogue import Mutant, load_catalogue

@@ -7,8 +7,8 @@ from conformance import escape
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.diagram.component import of_component
 from conformance.divergence import Divergence
+from conformance.drive.bounds.examination import Examination
 from conformance.drive.conform import Replayed, Reported
-from conformance.drive.examine import Examination
 from conformance.drive.plan import Plan
 from conformance.generators import generate
 from conformance.page.case import Case, Step, sample, steps_of, witness

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.adapters.flink.adapter import NAME
 from conformance.adapters.flink.releases import FlinkError
-from conformance.drive.examine import Examination
+from conformance.drive.bounds.examination import Examination
 from conformance.drive.implementations import Examined, Implementation, examine_adapter
 from conformance.drive.plan import WALKS_PER_EXAMPLE, Plan
 from conformance.parts.released import LEVELS, MODES, SEARCHES, Order, conform_releases

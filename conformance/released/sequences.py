@@ -22,7 +22,7 @@ from conformance.divergence import Divergence
 from conformance.drive import lockstep as driver
 from conformance.drive.loop import Limits, drive
 from conformance.drive.oracle import Edge, Node, Oracle
-from conformance.drive.signatures import Signatures
+from conformance.drive.shrinking.known_signatures import Signatures
 from conformance.drive.stream import Case, Prepare, differing, has_failed
 from conformance.generators import generate
 from conformance.generators.chooser import Chooser

@@ -13,8 +13,8 @@ from conformance.verdict import Verdict, together
 from spec.vocabulary import vocabulary
 
 if TYPE_CHECKING:
+    from conformance.drive.bounds.examination import Examination
     from conformance.drive.bounds.failed_check import FailedCheck
-    from conformance.drive.examine import Examination
     from conformance.drive.known_divergences import Known, Listed
     from conformance.drive.plan import Plan
 

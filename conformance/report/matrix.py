@@ -12,7 +12,7 @@ from conformance.report.divergence import phrases
 from conformance.report.formats.columns import wrapped
 
 if TYPE_CHECKING:
-    from conformance.drive.examine import Examination
+    from conformance.drive.bounds.examination import Examination
     from conformance.drive.implementations import Examined
     from conformance.torture.pipelines import Tortured
 

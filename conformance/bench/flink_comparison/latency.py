@@ -8,7 +8,7 @@ at the time at which the update's file, or our manifest of the file, got its las
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +27,11 @@ from conformance.bench.flink_comparison.contestants import (
     STREAM,
     Contestant,
 )
+from conformance.bench.flink_comparison.runs import Runs
 from conformance.bench.flink_comparison.turns import Turns
 from conformance.bench.runtime.word_counts import ARROW, KEYS, ROW
 from impl.connectors import read_committed
 from impl.connectors.manifests import list_committed
-
-if TYPE_CHECKING:
-    from conformance.bench.flink_comparison.comparison import Runs
 
 RATE: Final = 50_000.0
 SECONDS: Final = 15.0
@@ -61,7 +59,7 @@ class Update:
         self.counts = dict(zip(table["word"].to_pylist(), table["count"].to_pylist(), strict=True))
 
 
-def latencies(runs: "Runs", turns: Turns, *, smaller: int = 1) -> Iterator[Figure]:
+def latencies(runs: Runs, turns: Turns, *, smaller: int = 1) -> Iterator[Figure]:
     """Yield the median and the 99th percentile of each contestant in one run. Raises MeasurementError."""
     seconds = SECONDS if smaller == 1 else WARM_SECONDS + 3
     for one in MEASURED:

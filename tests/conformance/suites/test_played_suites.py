@@ -2,7 +2,8 @@
 
 from conformance.adapters.in_process import InProcess, ModelInstance, model_adapter
 from conformance.adapters.protocol import Offer
-from conformance.drive.examine import Examination, examine
+from conformance.drive.bounds.examination import Examination
+from conformance.drive.examine import examine
 from conformance.drive.lockstep import Played, given
 from conformance.drive.loop import drive
 from conformance.drive.oracle import Oracle

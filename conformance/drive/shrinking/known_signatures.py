@@ -1,0 +1,40 @@
+"""Finds whether a divergence is like a known one, by the signature of the divergence or of its shortest run.
+
+A list of known divergences has one run of each. A new divergence is known if its signature is that of a
+listed one. If it is not, its shortest run may have such a signature, so the search shrinks it first.
+"""
+
+from conformance.adapters.protocol import Adapter
+from conformance.divergence import Divergence
+from conformance.drive.shrinking.shrink import shrink
+from conformance.drive.signatures import Signature, signature
+
+
+class Signatures:
+    """The signatures of the known divergences of one adapter, and of all other divergences found so far."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.names: dict[Signature, str] = {}
+        """The name of the known divergence of each signature."""
+        self._others: set[Signature] = set()
+        self._adapter = adapter
+
+    def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
+        """The name of the known divergence that this one is like, or None; the shortest run of a new one."""
+        looks = signature(divergence)
+        if looks in self.names or looks in self._others:
+            return self.names.get(looks), None
+        smallest = shrink(divergence, self._adapter)
+        shortest = signature(smallest)
+        name = self.names.get(shortest)
+        if name is not None:
+            self.names[looks] = name
+            return name, None
+        is_first = shortest not in self._others
+        self._others |= {looks, shortest}
+        return None, smallest if is_first else None
+
+    def add(self, name: str, *divergences: Divergence) -> None:
+        """Register the divergences as known under this name."""
+        for divergence in divergences:
+            self.names[signature(divergence)] = name
