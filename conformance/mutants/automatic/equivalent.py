@@ -28,8 +28,8 @@ def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "
     """Number of paths of some cases on which the mutant with this text agrees with the original.
 
     It is 0 if they differ, or if no path runs the edit. `cases`: None stands for all of the folder.
-    `assumed`: the known invariants of shapes, to which new ones are added. Raises UndecidedError if z3 gives
-    no answer, and whatever the mutant raises.
+    `assumed`: the known invariants of shapes, to which new ones are added. Raises UndecidedError, and
+    whatever the mutant raises.
     """
     from model.checker.equivalence import Pair, alike
     from model.checker.prove import assume_invariants
