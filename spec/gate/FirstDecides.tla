@@ -9,7 +9,7 @@
 (* type of the checkpoint decides.                                         *)
 (*                                                                         *)
 (* The module has functions only. FirstDecidesModel.tla puts one gate into *)
-(* an environment and states rules UNAL-27 to UNAL-29.                     *)
+(* an environment and states rules UNAL-26 to UNAL-29.                     *)
 (*                                                                         *)
 (* Source: Apache Flink 1.12 (AlternatingController) and 1.11              *)
 (* (AlternatingCheckpointBarrierHandler, CheckpointBarrierUnaligner), read *)
