@@ -1,8 +1,7 @@
-/* Every event that the environment may let come, of each channel and id, is one option of one loop, and one
-   `d_step`: so SPIN stores a state only between events, and its states are those of `AlignedModel.tla`: the
-   gate, what each channel has delivered, and the event with its effects in their order (`kind` and `about`,
-   zero behind the last). The gate is the newest one, with ended channels counting as aligned; every event is
-   possible at each step. */
+/* Each event that the environment allows, of each channel and id, is one option of one loop and one `d_step`.
+   So SPIN stores a state only between events, and its states are those of `AlignedModel.tla`: the gate, the
+   ids that each channel has delivered, and the event with its effects in order (`kind` and `about`, zero
+   after the last). The newest gate: an ended channel counts as aligned, every event is possible at each step. */
 /* One input gate of $channels channels, checkpoint ids 1 to $ids; the closed model of AlignedModel.tla. */
 #define N $channels
 #define WORDS $words
@@ -11,7 +10,7 @@ byte current;                  /* highest id begun or cancelled; 0 before the fi
 bool pending;
 bool blocked[N];
 bool closed[N];
-byte last[N];                  /* by channel: the highest id that it delivered */
+byte last[N];                  /* by channel: the highest id that it has delivered */
 byte kind[WORDS];               /* the event, then its effects */
 byte about[WORDS];                /* their channel or id */
 byte which;                    /* the id of the event, if it has one */
@@ -41,7 +40,7 @@ inline resume_all() {
     for (i : 0 .. N - 1) { if :: blocked[i] -> effect(RESUME, i); blocked[i] = false :: else fi }
 }
 
-inline settle() {             /* every open channel is aligned: snapshot first, then let go */
+inline settle() {             /* once every open channel is aligned: first trigger, then resume */
     waits = 0;
     for (i : 0 .. N - 1) { if :: !blocked[i] && !closed[i] -> waits = 1 :: else fi }
     if

@@ -29,7 +29,7 @@ class Following(NamedTuple):
 
     @property
     def is_given(self) -> bool:
-        """Whether the options ask for a watch.
+        """Whether the options request a watch.
 
         Raises UsageError if another option of a watch is given without --follow and --rest.
         """

@@ -1,4 +1,4 @@
-"""Writes the files that users request from commands, and creates missing folders."""
+"""Writes the files that the options of commands name, and creates missing folders."""
 
 from pathlib import Path
 

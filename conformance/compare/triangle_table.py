@@ -10,7 +10,7 @@ _TABLE = re.compile(r"(<!-- triangles -->\n\n)(?:\|.*\n)*")
 
 
 def with_table(page: str) -> str:
-    """Replaces the table after the mark `<!-- triangles -->` of a page."""
+    """The text of a page with the current table after its mark `<!-- triangles -->`."""
     return _TABLE.sub(lambda found: found[1] + triangle_table(), page)
 
 

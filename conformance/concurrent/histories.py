@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
     """The result of one history."""
 
     steps: tuple[Step, ...]
-    """The groups up to the one that shows a difference."""
+    """The steps that were sent, up to the one that shows a difference."""
     groups: int
     """Number of groups of several events that were sent."""
     reordered: int = 0

@@ -23,7 +23,7 @@ class Word(NamedTuple):
 
 
 def of_component(component: str, config: Wire, steps: Sequence[Step], *, is_wrong: bool) -> Diagram:
-    """The diagram of a case; with `is_wrong` its sides part at the last step."""
+    """The diagram of a case. `is_wrong`: whether the two sides differ at the last step."""
     marks: list[Mark] = []
     arrows: list[Arrow] = []
     for number, step in enumerate(steps, start=1):
@@ -114,7 +114,7 @@ def checkpoint_of(word: Wire) -> int | None:
 
 
 def hues(words: Iterable[Wire]) -> dict[int, int]:
-    """A colour for each checkpoint, in the order in which they come."""
+    """The number of a colour for each checkpoint, in the order of their first words."""
     found: dict[int, int] = {}
     for word in words:
         checkpoint = checkpoint_of(word)
@@ -124,7 +124,7 @@ def hues(words: Iterable[Wire]) -> dict[int, int]:
 
 
 def _bands(component: str, steps: Sequence[Step]) -> Iterator[Band]:
-    """Intervals in which a condition holds; after the last step those of the two sides apart."""
+    """Yield the intervals in which a condition holds. After the last step, each side has its own."""
     begun: dict[Condition, int] = {}
     for number, step in enumerate(steps, start=1):
         held = conditions(component, step.expected.state)
@@ -155,7 +155,7 @@ def _after(component: str, got: Answer | Failure | None) -> set[Condition] | Non
 
 
 def _fronts(marks: Sequence[Mark]) -> Iterator[Front]:
-    """For each checkpoint the first barrier of each channel up to its end, and that end."""
+    """Yield a front for each checkpoint: the first barrier of each channel up to the outcome, then it."""
     outcomes = {
         mark.checkpoint: mark
         for mark in reversed(marks)

@@ -12,7 +12,7 @@ from spec.vocabulary import Interval
 
 
 class Condition(NamedTuple):
-    """A lane is in this condition."""
+    """A condition of a lane, with the look and the text of its interval."""
 
     lane: str
     look: str

@@ -61,7 +61,7 @@ def is_quiet(component: str, word: Wire) -> bool:
 
 
 def place_of(component: str, word: Wire) -> Place:
-    """The place of an event or effect; fields that are missing do not matter."""
+    """The place of an event or effect; on the component's own lane if a field of the place is missing."""
     mark = _marks(component).get(str(word.get("kind")))
     if mark is None:
         return Place(_own(component), OTHER)
@@ -72,7 +72,7 @@ def place_of(component: str, word: Wire) -> Place:
 
 
 def first_lanes(component: str, config: Wire) -> Sequence[str]:
-    """The lanes that a configuration has from the beginning; others come with the word that names them."""
+    """The lanes that a diagram of this configuration always has, in their order."""
     match component:
         case "gate":
             return [*(f"channel {channel}" for channel in range(config.get("channels", 1))), GATE]

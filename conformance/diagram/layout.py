@@ -1,6 +1,6 @@
 """A diagram in pixels: the elements that the template draws, with their places.
 
-Time runs to the right, a column a step; a column is as wide as what happens in its step needs.
+Time runs to the right, a column a step. A column is as wide as the marks of its step need.
 """
 
 from collections.abc import Iterator

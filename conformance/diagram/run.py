@@ -115,7 +115,7 @@ def in_causal_order(moments: Sequence[Moment], lanes: Sequence[str]) -> list[Mom
 
 
 def of_run(moments: Sequence[Moment], lanes: Sequence[str], *, is_wrong: bool) -> Diagram:
-    """The diagram; with `is_wrong` the last event is the one that was rejected."""
+    """The diagram. `is_wrong`: whether the last event was rejected."""
     marks: list[Mark] = []
     arrows: list[Arrow] = []
     sent_at: dict[Message, int] = {}

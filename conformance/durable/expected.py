@@ -51,7 +51,7 @@ class Expected(Protocol):
 
 
 class ExpectedSink:
-    """A sink. Every record has another value, so a value names its transaction."""
+    """A sink. No two records have the same value, so a value identifies its transaction."""
 
     def __init__(self) -> None:
         self.config: Wire = {}

@@ -134,7 +134,7 @@ def _many_additions(random: Random, number: int) -> tuple[Move, ...]:
 
 
 class Player:
-    """Plays lives; it learns how long each kind of batch takes."""
+    """Plays lives, and measures how long each kind of batch takes."""
 
     def __init__(self, component: str, adapter: Keeping) -> None:
         self._component, self._adapter = component, adapter

@@ -29,7 +29,7 @@ def without_disk(processes: Sequence[int], seconds: float) -> None:
 
 @contextmanager
 def limited(processes: Sequence[int]) -> Iterator[None]:
-    """Limit the size of files that these processes write to 0 bytes, within the block."""
+    """Set the limit for the size of a file that these processes write to 0 bytes, within the block."""
     before = {}
     try:
         for one in processes:

@@ -41,7 +41,7 @@ class Place:
 
     @property
     def chunks(self) -> Path:
-        """The folder of the input as small files, each of which appears complete (`feed`)."""
+        """The folder of the input as small files, each visible only when it is complete (`feed`)."""
         return self.folder / "chunks"
 
     @property
@@ -85,7 +85,7 @@ class Engine(ABC):
 
     @abstractmethod
     def inject(self, fault: Fault) -> None:
-        """Inject a fault, then act like a person who operates the engine, such as by restarting it."""
+        """Inject a fault, then do what a person who operates the engine does, such as restart it."""
 
     @abstractmethod
     def supervise(self) -> None:
@@ -107,11 +107,11 @@ class Engine(ABC):
         return None
 
     def close(self) -> None:  # noqa: B027 - most engines have nothing outside their `place`
-        """End processes that `place` does not have. Called after the output was read for the last time."""
+        """End processes that are not in `place`. Called after the output was read for the last time."""
 
     @property
     def end(self) -> Path:
-        """The file whose existence tells a job that the input is complete. Not every job looks for it."""
+        """The file that exists once the input is complete. Not every job looks for it."""
         return self.place.folder / "end"
 
     def over(self) -> bool:

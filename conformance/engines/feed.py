@@ -1,8 +1,8 @@
 """Writes the input of every engine: records in growing files (lanes), and the same records in small files.
 
 A lane is a file of records of a fixed width, like a partition of a log. A chunk is a file with `CHUNK`
-records of one lane, which appears complete; engines that read folders read chunks. A record is a line
-`lane,position,key,weight`. Its content depends only on its lane and its position.
+records of one lane, visible only when it is complete; engines that read folders read chunks. A record is a
+line `lane,position,key,weight`. Its content depends only on its lane and its position.
 """
 
 from collections.abc import Iterator

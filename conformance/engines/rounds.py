@@ -23,7 +23,7 @@ ALIVE = 50
 """Number of records that the engine has to process after a fault before the next fault."""
 LONGEST_SECONDS = 1_200.0
 TRICKLE_SECONDS = 15.0
-"""If an engine processes too few records for this time, it gets the next chunk of each lane."""
+"""If an engine has processed too few records for this time, the next chunk of each lane is fed."""
 A_CHUNK_EACH = LANES * CHUNK
 ALIVE_SECONDS = 400.0
 """Maximum time in seconds for an engine to start or to recover."""
@@ -111,9 +111,9 @@ class RunningRound:
             self._tick(until)
 
     def _end(self, until: float) -> Sequence[str]:
-        """Wait until every record has a row or the engine had the time for it. Returns the committed rows.
+        """Wait until every record has a row, or the engine has ended or had enough time. Returns the rows.
 
-        The engine had the time if it has processed nothing for QUIET_SECONDS and then completed some more
+        It had enough time if it has processed nothing for QUIET_SECONDS and then completed some more
         checkpoints. Raises RoundError.
         """
         self.engine.end.touch()

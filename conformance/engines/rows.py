@@ -27,7 +27,7 @@ class TableRow(NamedTuple):
     sink: str
     claim: Guarantee
     says: str
-    """The place and the words of the claim in the engine's documentation."""
+    """Where the engine's documentation states the claim, and in which words."""
     draws: Mapping[str, Sequence[Any]]
     """The settings that are drawn for each round."""
     planted: frozenset[Anomaly] = frozenset()

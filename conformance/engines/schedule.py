@@ -68,7 +68,7 @@ class Fault:
     point: int
     """The number of fed records at which the fault is due."""
     delay: int
-    """The time from then on until it occurs."""
+    """The time from that point until the fault occurs."""
     kind: Kind
     length: int
     """The duration, if faults of this kind have one."""
@@ -84,8 +84,8 @@ def faults_of(
 ) -> tuple[Fault, ...]:
     """The faults of a round, in the order of their points.
 
-    With `kinds`, each of them is equally likely, and the draw differs from that without. Raises ValueError
-    if there are too few records for so many faults.
+    With `kinds`, each of them is equally likely, and every draw differs from the draw without. Raises
+    ValueError if there are too few records for so many faults.
     """
     free = records - SPACING * (faults + 1)
     if free < 0:

@@ -50,7 +50,7 @@ PARALLELISM = {"out": scaled_out, "in": scaled_in}
 def closed_with_properties(
     channels: tuple[Channel, ...], bounds: Bounds
 ) -> tuple[ClosedModel, tuple[Property, ...]]:
-    """The closed model of a dataflow in which the last task is slow, and its properties."""
+    """The closed model of a dataflow, with its properties. The last task is slow; if unaligned, all are."""
     tasks = frozenset(task for channel in channels for task in channel)
     bounds = bounds._replace(slow=tasks if bounds.unaligned else frozenset({max(tasks)}))
     subtasks = Subtasks(channels, bounds.parallelism)

@@ -1,8 +1,8 @@
-"""Gates with far more ids than the explorer takes, searched by kernels that agree with it on few ids.
+"""Searches gates with far more ids than the explorer can search, by kernels that agree with it on few ids.
 
-With ids up to UP_TO a kernel has to count as many states and transitions as the explorer; then the same
-kernel continues with all ids. The kernels use numpy: numba searches faster, but takes seconds to compile each
-kernel that is not in its cache, and saves them only in larger models.
+With ids up to UP_TO a kernel must count as many states and transitions as the explorer. The same kernel then
+searches with all ids. The kernels use numpy: numba searches faster, but needs seconds to compile each kernel
+that is not in its cache, which pays off only for larger models.
 """
 
 from functools import partial
@@ -66,7 +66,7 @@ def _gate(
 
 
 def searched(one: LargeGate, properties: tuple[Property, ...]) -> Searched:
-    """Every state of the large model, after explorer and kernel have agreed on the small model."""
+    """Compare explorer and kernel on the small model, and search the large model with the kernel."""
     program = program_of(*one.large, properties)
     graph = explore(one.small, properties, keep_transitions=False)
     few = explore_columns(program, UP_TO)

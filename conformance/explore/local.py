@@ -92,7 +92,7 @@ def followed(chosen: Chosen, reading: Reading) -> tuple["Program", float]:
 
 
 def in_python(chosen: Chosen, limit: int) -> Explored:
-    """Searches with the Python explorer."""
+    """Search with the Python explorer. Raises TooManyStatesError above `limit` states."""
     properties = of_component(chosen.closed.component)
     begun = perf_counter()
     graph = explore(chosen.closed, properties, keep_transitions=False, limit=limit)
@@ -112,7 +112,7 @@ def in_python(chosen: Chosen, limit: int) -> Explored:
 def compiled(
     chosen: Chosen, limit: int, *, reading: Reading, cores: int, expected: int = 0, progress: Progress
 ) -> Explored:
-    """Searches with the compiled kernel of a model that has bounds."""
+    """Search with the compiled kernel of a model that has bounds. Raises as `in_python`, or OutsideError."""
     from model.checker.compiled.search import Compiled  # numba takes a second to import
 
     program, seconds = followed(chosen, reading)
@@ -136,7 +136,7 @@ def compiled(
 
 
 def memoised(chosen: Chosen, limit: int, *, cores: int, expected: int = 0, progress: Progress) -> Explored:
-    """Searches a model without a kernel, and looks its moves up in tables of its earlier answers."""
+    """Search a model without a kernel: look its moves up in tables of its earlier answers."""
     from model.checker.memoised.search import MemoisedSearch
 
     properties = of_component(chosen.closed.component)

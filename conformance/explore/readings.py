@@ -1,7 +1,7 @@
 """Interpretations of proposed protocols: which ones are exactly-once, and which property the others violate.
 
-FLIP-600 (regional checkpoints) is proposed and in no released jar; FLINK-38544 (checkpoints during recovery)
-is an option of 2.3.0 whose classes are not driven.
+FLIP-600 (regional checkpoints) is proposed and in no released jar. FLINK-38544 (checkpoints during recovery)
+is an option of 2.3.0; the suite does not drive its classes.
 
 `python -m conformance.explore.readings` explores each reading on the smallest dataflow that shows it; with
 the name of one it explores that one alone and prints its run. A reading that names a property is explored for
@@ -88,7 +88,7 @@ class SendsAgain(RegionalDataflow):
 
 
 class Recovers(RegionalDataflow):
-    """A restored job begins checkpoints while tasks still read what the channel state held."""
+    """A restored job begins checkpoints while tasks still read the records of the channel state."""
 
     def recovered(self, job: Job, channel: Place) -> tuple[History, ...]:
         """The records of the channel state that have not been read since the restore."""

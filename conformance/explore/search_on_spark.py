@@ -23,9 +23,9 @@ def on_spark(
 ) -> Explored:
     """Explore a model with bounds. An interrupted search continues from its folder.
 
-    If states are labelled, they are expanded as they are counted; otherwise the numbers are those of the
-    other engines. Raises TooManyStatesError after the level that exceeds the limit, and AnotherSearchError if
-    the folder holds another search.
+    If states are labelled, each pair of a state and the label before it is expanded, so transitions count
+    more often than in the other engines. Raises TooManyStatesError after the level that exceeds the limit,
+    and AnotherSearchError if the folder holds another search.
     """
     program, seconds = followed(chosen, reading)
     found = SparkEngine(program, spark, folder, partitions=partitions).explore(progress, limit=limit)

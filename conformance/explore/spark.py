@@ -1,6 +1,6 @@
-"""Breadth-first search as Spark jobs, one for each level: the same states, level by level, as in process.
+"""Breadth-first search as Spark jobs, one for each level: the same states, level by level, as in one process.
 
-The hash of a state says to which partition it belongs. In the first half of a job each task takes slices of
+The hash of a state determines its partition. In the first half of a job each task takes slices of
 the newest level. The kernel computes their successors, without duplicates inside a slice, as one block of
 bytes for each partition: for Spark a block is one row. In the second half each task receives the successors
 that belong to one partition, removes the states that this partition has found before, and writes the rest as

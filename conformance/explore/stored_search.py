@@ -58,7 +58,7 @@ class Search(NamedTuple):
         return sum(level.states for level in self.levels)
 
     def commit(self, folder: Path) -> None:
-        """Replaces the manifest, atomically and durably."""
+        """Replace the manifest, atomically and durably."""
         made = {
             "format": FORMAT,
             "identity": self.identity,
@@ -76,7 +76,7 @@ class Search(NamedTuple):
 
 
 def load(folder: Path, identity: str) -> Search | None:
-    """Returns the stored progress of this search; None if the folder has no manifest.
+    """The stored progress of this search; None if the folder has no manifest.
 
     Raises AnotherSearchError if the folder holds another search.
     """
@@ -98,7 +98,7 @@ def load(folder: Path, identity: str) -> Search | None:
 
 
 def sweep(folder: Path, search: Search | None) -> None:
-    """Deletes the files of states that the manifest does not list."""
+    """Delete the files of states that the manifest does not list."""
     counted = {one.file for level in search.levels for one in level.kept} if search else set()
     for file in folder.glob("*.npy"):
         if file.name not in counted:

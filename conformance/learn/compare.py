@@ -23,7 +23,7 @@ class Difference(NamedTuple):
 
 
 def compared(alphabet: Alphabet, model: Machine, learned: Machine) -> list[Difference]:
-    """The differences, shortest first; none: the machines are equal."""
+    """The differences, shortest first; empty: the machines are equal."""
     return [_difference(alphabet, word, model, learned) for word in differences(model, learned)]
 
 
@@ -38,7 +38,7 @@ def _difference(alphabet: Alphabet, word: Word, model: Machine, learned: Machine
 
 
 def described(differences_found: Sequence[Difference], at_most: int) -> list[str]:
-    """The differences as lines."""
+    """The first `at_most` differences as lines, and the number of the others."""
     lines: list[str] = []
     for found in differences_found[:at_most]:
         lines += [

@@ -1,7 +1,7 @@
-"""The machine of an implementation, by L# and, as equivalence test, the complete suite of each hypothesis.
+"""Learns the machine of an implementation with the algorithm L#.
 
-So the result holds under the same condition as a suite in `conform`: if the implementation behind the
-alphabet has at most k states more than the learned machine, it is the learned machine.
+The equivalence test plays the complete suite of each hypothesis. So the result holds under the condition of a
+suite in `conform`: the implementation has at most k states more than the learned machine.
 """
 
 from collections.abc import Callable, Hashable, Sequence

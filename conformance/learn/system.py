@@ -26,7 +26,7 @@ WORDS_AT_MOST = 300_000
 
 
 class NotLearnedError(RuntimeError):
-    """No machine describes the implementation: it does not answer, or answers the same word in two ways."""
+    """The implementation does not answer, or not as a finite machine; or the budget has ended."""
 
 
 class System(SUL):  # type: ignore[misc]  # aalpy has no types

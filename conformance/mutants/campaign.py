@@ -12,11 +12,11 @@ from spec import tlc
 from spec.manifest import Model, load_manifest
 
 SECONDS = 300
-"""The time limit for one mutant."""
+"""Time limit in seconds for the process of a mutant of the model or the implementation."""
 
 
 class MutantFailure(RuntimeError):  # noqa: N818 - a failure of the machinery, not of the mutant
-    """A mutant could not be tried, because its process or TLC failed."""
+    """A mutant could not be tried, because its process failed, or the manifest has no model for it."""
 
 
 class Verdict(NamedTuple):
@@ -46,9 +46,9 @@ class Verdict(NamedTuple):
 
 
 def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2) -> Iterator[Verdict]:
-    """The verdicts in the order of the catalogue, as they are known; `at_once` are tried at the same time.
+    """Yield the verdicts in the order of the catalogue; `at_once` mutants are tried at the same time.
 
-    Raises MutantFailure.
+    Raises as `judge`.
     """
     mutants = [mutant for mutant in load_catalogue() if chosen(mutant)]
     with ThreadPoolExecutor(at_once) as pool:
@@ -59,7 +59,7 @@ def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: 
 
 
 def judge(mutant: Mutant) -> Verdict:
-    """The verdict about one mutant. Raises MutantFailure."""
+    """The verdict about one mutant. Raises MutantFailure, TlcError or subprocess.TimeoutExpired."""
     return _judge_spec(mutant) if mutant.layer == "spec" else _judge_python(mutant)
 
 

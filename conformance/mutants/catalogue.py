@@ -38,7 +38,7 @@ class Mutant(NamedTuple):
     model: str = ""
     """Of spec: the model in spec/manifests."""
     conforms: str = ""
-    """Why `conform --thorough` accepts it as an implementation; empty: it is refused (`planted`)."""
+    """Why `conform --thorough` accepts it as an implementation; empty: it is detected (`planted`)."""
 
 
 def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:

@@ -25,10 +25,10 @@ def main(identity: str) -> dict[str, Any]:
 
 
 def drive_model(mutant: Mutant) -> dict[str, Any]:
-    """Explore the closed models of the component. Returns the shortest run that breaks the mutant's own rule.
+    """Explore the closed models of the component in turn, until one breaks the mutant's own rule.
 
-    If no run does, returns the shortest run that breaks another rule. The own rule is checked alone first,
-    because a broken rule ends the exploration.
+    Returns its shortest run that does. If no model breaks the rule, returns the same for any rule. The own
+    rule is checked alone first, because a broken rule ends the exploration.
     """
     from model.checker.explore import explore
     from model.closed_models import closed_models
@@ -61,7 +61,7 @@ def size_of(config: Mapping[str, Any]) -> str:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Plays seeded walks, then seedless runs, then tours, until a divergence charges the mutant's own rule.
+    """Play seeded walks, then seedless runs, then tours, until a divergence charges the mutant's own rule.
 
     If none does, returns the first divergence of all. It is shrunk until no event can be left out.
     """

@@ -76,7 +76,10 @@ def write(fates: Sequence[Fate], catalogued: int, file: Path) -> None:
 
 
 def judged(file: Path) -> Mapping[str, Fate]:
-    """The outcomes of an earlier campaign over the same sources, by mutant; empty if there was none."""
+    """The outcomes of an earlier campaign over the same sources, by mutant; empty if there was none.
+
+    Raises ScoreError if the file is not JSON.
+    """
     try:
         read = orjson.loads(file.read_bytes())
     except FileNotFoundError:

@@ -46,7 +46,7 @@ def _items(channel: Channel) -> str:
 
 
 def _checkpoint(state: Dataflow) -> str:
-    """The parts that have stored checkpoint 1, and whether the sink knows its end."""
+    """The parts that have stored checkpoint 1, and whether the sink was notified of its completion."""
     if state.completed > 0:
         return "1 complete, not notified" if state.messages else "1 complete"
     if not state.coordinator.pending:
@@ -96,7 +96,7 @@ def _label_dataflow(action: str, event: Any) -> str:  # noqa: ANN401 - one of th
 
 
 def _dataflow(sources: int, records: int, failures: int) -> ClosedModel:
-    """A closed model with one checkpoint. Answers arrive at once; only the sink is notified of the end."""
+    """A closed model with one checkpoint. Answers arrive at once; only the sink gets a notification."""
     tasks = sources + 2
     none = (False,) * tasks
     wires = Wires(none, (*none[1:], True), none)

@@ -25,7 +25,7 @@ class ChannelTarget(Target):
     """The channel of one release."""
 
     def configs(self) -> list[Wire]:
-        """A channel has nothing to configure."""
+        """The one configuration: a channel has only its profile."""
         return [{"profile": self.profile}]
 
 

@@ -30,9 +30,9 @@ class Target(ABC):
 
     @property
     def seed(self) -> str:
-        """The seed of random sequences: releases with the same profile receive the same sequences.
+        """The seed of random sequences. Two releases with the same profile get the same sequences.
 
-        Known divergences may change the choice, and an event that a release cannot receive is left out.
+        Exceptions: known divergences affect the choice, and a release gets no event that it cannot receive.
         """
         return f"{self.profile}/{self.mode}/{self.level}"
 

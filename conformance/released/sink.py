@@ -11,7 +11,7 @@ from conformance.released.sequences import Search
 IDS = 3
 """The highest checkpoint id of the toured model."""
 TRANSACTIONS = 4
-"""Maximum number of transactions in the toured model, because no id is used twice."""
+"""Maximum number of transactions in the toured model. Without it there is no bound: no id is used twice."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 In a checkout a page names another page by its path, as `docs/verify/vectors.md`, and a rule by its ID. On the
 site, the path becomes a link with the title of that page, and the ID a link to the page of the rule.
-Fenced blocks do not change. The comments above them are removed: they tell the tests how to run a block.
+Fenced blocks do not change. The comments above them, which state how the tests run a block, are removed.
 """
 
 import posixpath

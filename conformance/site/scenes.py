@@ -24,7 +24,7 @@ class Scene(NamedTuple):
     file: str
     """The path of the transcript, from the root of the project."""
     about: str
-    """The words of its first line."""
+    """The text of its first line, without the rules."""
     names: tuple[str, ...]
     """The rules that its first line names: those that the transcript is written to show."""
     fired: frozenset[str]

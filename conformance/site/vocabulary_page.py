@@ -14,9 +14,7 @@ _BLOCK = re.compile(r"(?<=<!-- vocabulary: )(\w+)( -->\n).*?(?=<!-- end -->)", r
 def with_tables(page: str) -> str:
     """The Markdown of a page with the tables of each component between its two marks.
 
-    The marks are `<!-- vocabulary: COMPONENT -->` and `<!-- end -->`.
-
-    Raises KeyError for an unknown component.
+    These are `<!-- vocabulary: COMPONENT -->` and `<!-- end -->`. Raises KeyError for an unknown component.
     """
     tables = _template().module.tables  # type: ignore[attr-defined]
     return _BLOCK.sub(lambda found: f"{found[1]}{found[2]}\n{tables(vocabulary()[found[1]])}", page)

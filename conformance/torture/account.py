@@ -56,7 +56,7 @@ def account_of(
     """The account of the run that has ended in `folder`.
 
     `seen`: rows that were read during the run. `committed`: the rows of its output table; None: it wrote
-    Parquet. Raises StateError if a file cannot be read.
+    Parquet. Raises StateError or ConnectorError if a file cannot be read.
     """
     checkpoints, output = places_of(folder)
     storage = CheckpointStorage(checkpoints)
@@ -115,9 +115,9 @@ class Reader:
         self._known: dict[Manifest, list[Seen]] = {}
 
     def look(self) -> None:
-        """Read the new manifests and their rows, and check whether their checkpoint is complete now.
+        """Read the new manifests and their rows, and whether their checkpoint or a newer one is complete now.
 
-        Rows of an aborted checkpoint are committed with the next one that completes (SINK-05).
+        A completion also commits the rows of aborted checkpoints before it (SINK-05).
         """
         checkpoints, output = places_of(self._folder)
         if "manifests" not in location_of(output).folders():

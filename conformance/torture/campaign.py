@@ -54,9 +54,9 @@ from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 ALTERNATIVES = 64
-"""Number of candidates for the next round. The one that reaches most new marks (`FAULTS`) is run."""
+"""Number of candidates for the next round. The one that reaches the most new marks (`FAULTS`) is run."""
 _KEPT = 5
-"""Number of passed rounds whose folders are kept, the last ones. A folder has very many files."""
+"""The folders of this number of passed rounds are kept, the last ones. Each has very many files."""
 
 
 @dataclass
@@ -68,6 +68,7 @@ class Campaign:
     faults: int
     """The number of faults to inject."""
     budget: float
+    """No round begins after this number of seconds."""
     build: Path
     outcomes: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
@@ -201,7 +202,7 @@ class _Rounds(Generic[Planned]):
             campaign.seconds = time.monotonic() - self._began
 
     def _chosen(self, name: str) -> Planned:
-        """Plan ALTERNATIVES rounds like `name` in kind, mode and sink. Returns one with most new marks."""
+        """Plan ALTERNATIVES rounds with `name`'s kind, mode and sink. Returns one with the most new marks."""
         kind, _, number = name.partition("-")
         several = [self._plan(f"{kind}-{int(number) + turn * TURN}") for turn in range(ALTERNATIVES)]
         return self._campaign.reached.choose([(one, marks_of(one, one.faults)) for one in several])[0]

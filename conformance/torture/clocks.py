@@ -1,8 +1,8 @@
 """Checks that a jump of a wall clock fails no attempt, aborts no checkpoint, and does not stop the schedule.
 
 The check of the output cannot show such defects: a restart repairs the effect of a time-out that comes too
-early, and the last checkpoint is taken at the end of the data. So these checks are made in addition. The
-time-outs of the round are far longer than a slow machine needs, and far shorter than a jump.
+early, and the last checkpoint is taken at the end of the data. The time-outs of the round are far longer than
+a slow machine needs, and far shorter than a jump.
 """
 
 from collections.abc import Iterator

@@ -234,7 +234,7 @@ def all_streaming_marks(sink: str) -> Marks:
 
 
 def pairs_in_process() -> list[tuple[str, str]]:
-    """Every pair of a point and an action after which driver, executors and server live, without jumps."""
+    """Every pair of a point and an action, without freezes, jumps, and kills of more than one task."""
     return [
         (point, action)
         for point in POINTS
@@ -304,7 +304,7 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
-    """Draw the task of a fault, and the passage of its point at which it happens."""
+    """Draw the task of a fault, and at which passage of its point it happens."""
     tasks, most = _places(point, action)
     return FaultPlan(point, draw.choice(tasks), draw.randint(1, most) if most > 1 else 1, action)
 

@@ -110,7 +110,7 @@ class Updates:
 
 
 def sink(folder: Path, kind: str, faults: list[StreamingFault]) -> Callable[["DataFrame", int], None]:
-    """Return the writer of micro-batches. It writes one file for each, which appears complete."""
+    """Return the writer of micro-batches. It writes a file for each, visible only when it is complete."""
     by_batch = {(one.point, one.number): one for one in faults}
 
     def pass_point(point: str, batch: int) -> None:

@@ -44,7 +44,9 @@ IsRecord(item) == item[1] = "record"
 IsBarrier(item) == item[1] = "barrier"
 IsUrgent(item) == item[1] = "announce" \/ (IsBarrier(item) /\ item[3] = "unaligned")
 
-(* The channel: `before` records of the input arrived before barrier `last`. *)
+(* The channel. The sender has promised to store what checkpoint `promised`  *)
+(* overtakes. `restored` restored records are unread. `phase` is that of     *)
+(* checkpoint `seen`. `before` unread records arrived before barrier `last`. *)
 NewChannel ==
     [output |-> <<>>, blocked |-> FALSE, promised |-> NoId,
      input |-> <<>>, restored |-> 0, phase |-> "idle", seen |-> NoId, last |-> NoId, before |-> 0]

@@ -98,11 +98,10 @@ IsPossiblyStored(fault) == fault = "maybe"                          \* COORD-21
 (* A deletion is under way until an event ends it; a model replaces this. *)
 SlowCleaning == FALSE
 
-(* Deletions begin; by deletion: its end gives waiting requests a turn. *)
+(* Deletions begin. If turns[i], the end of deletion i gives requests a turn. *)
 Deleting(k, turns) == IF SlowCleaning THEN [k EXCEPT !.deletions = @ \o turns] ELSE k
 
-(* The deletion of what an aborted checkpoint has collected does not end at  *)
-(* once.                                                                     *)
+(* A task has acknowledged the aborted checkpoint: its state is deleted.     *)
 HasDeletion(p) == p.missing # Tasks                                 \* COORD-33
 
 (* The turns after the deletions of checkpoints that the store has dropped. *)

@@ -8,10 +8,9 @@
 (* A new coordinator reads the durable state.                              *)
 (*                                                                         *)
 (* The module has functions only. CoordinatorEnvironment.tla puts a        *)
-(* coordinator into an environment. CoordinatorModel.tla states rules      *)
-(* COORD-01 to COORD-14, COORD-19 to COORD-22, COORD-33, SUB-02 to SUB-05  *)
-(* and SUB-11. Dataflow.tla composes the coordinator with tasks and        *)
-(* channels. OlderCoordinator.tla has the steps of older generations.      *)
+(* coordinator into an environment. CoordinatorModel.tla states the rules. *)
+(* Dataflow.tla composes the coordinator with tasks and channels.          *)
+(* OlderCoordinator.tla has the steps of older generations.                *)
 (*                                                                         *)
 (* Source: Apache Flink 1.18 and later, CheckpointCoordinator,             *)
 (* CheckpointRequestDecider.                                               *)
@@ -74,12 +73,12 @@ TurnsLater(k, after) ==
 (* request. The same holds for a start that fails because tasks do not run.  *)
 TakesAllTurns(k, r) == Refusal(k, r) = "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
-(* COORD-03, COORD-11: requests start from the head on, as far as the limit  *)
-(* allows. A request that is too early ends one turn.                        *)
 AfterNoId(k) == [k EXCEPT !.io = @ \ {"id"}]                        \* COORD-36
 
 AfterNoLocation(k) == [k EXCEPT !.io = @ \ {"location"}, !.next = IdAfter(@)]  \* COORD-35
 
+(* COORD-03, COORD-11: requests start from the head on, as far as the limit  *)
+(* allows. A request that is too early ends one turn.                        *)
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, effects) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) \/ IsCleaning(k) THEN CoordinatorStep(k, effects)

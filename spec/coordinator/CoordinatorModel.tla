@@ -2,10 +2,9 @@
 (***************************************************************************)
 (* This module states rules COORD-01 to COORD-14, COORD-19 to COORD-22,    *)
 (* COORD-29, COORD-33 to COORD-36, SUB-02 to SUB-06 and SUB-11 over one    *)
-(* step:                                                                   *)
-(* `coordinator` before and after, the event and the effects in out'. The  *)
-(* rules do not use the operators that they check: they state the          *)
-(* behaviour of each generation again. OnlyOlderAreSubsumed is the         *)
+(* step: `coordinator` before and after, the event and the effects in      *)
+(* out'. The rules do not use the operators that they check: they state    *)
+(* the behaviour of each generation again. OnlyOlderAreSubsumed is the     *)
 (* coordinator's part of SUB-01.                                           *)
 (***************************************************************************)
 EXTENDS CoordinatorEnvironment
@@ -84,7 +83,7 @@ COORD_07 == [][
     /\ EventIs("coordinator_restart") \/ \A n \in PendingIds(k) \ PendingIds(k') :
         n \in Completed \/ \E i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Effects[i][2] = n]_vars
 
-(* The kinds of effects, in the order of their ranks. *)
+(* Effects come in the order of their ranks. *)
 Rank(e) ==
     CASE e[1] = "acknowledged" -> 1
       [] e[1] = "discard" -> IF CoordinatorHas("completes_before_storing") THEN 3 ELSE 2
@@ -156,7 +155,7 @@ NewIn(effects) ==
                 [] OTHER -> <<>>) \o NewIn(Tail(effects))
 NewDeletions == IF SlowCleaning THEN NewIn(Effects) ELSE <<>>
 
-(* If no request starts, each turn after an end removes a head that is early *)
+(* If no request starts, each turn after an end rejects a head that is early. *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
         dropped == {i \in DOMAIN k.store : k.store[i] \notin Range(k'.store)}

@@ -16,7 +16,7 @@ EXTENDS Integers, Sequences
 CONSTANTS
     Interval,       \* units of time from one request to the next
     InitialDelay,   \* units of time before the first one
-    MinPause        \* units of time after a completion, less than Interval
+    MinPause        \* units of time after a completion, at most Interval
 
 ASSUME Interval > 0 /\ InitialDelay \in 1 .. Interval /\ MinPause \in 1 .. Interval
 

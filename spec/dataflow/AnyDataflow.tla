@@ -13,7 +13,7 @@
 (*                                                                         *)
 (* Each thing that may be late is a step of its own: a snapshot is taken,  *)
 (* stored, acknowledged; a checkpoint begins, completes, is aborted; a     *)
-(* task learns of that, commits; the job crashes, and is restored.         *)
+(* task is notified, commits; the job crashes, and is restored.            *)
 (*                                                                         *)
 (* Source: Carbone et al. 2015; Flink's documentation of fault tolerance.  *)
 (***************************************************************************)
@@ -70,7 +70,7 @@ NewTask ==
      prepared |-> <<>>,     \* of a sink: pre-committed transactions, <<id, records>>
      passed |-> 0,          \* the latest checkpoint of which it took a snapshot, or which it gave up
      aligning |-> 0,        \* the checkpoint whose barriers it collects; 0: none
-     arrived |-> {},        \* the channels of these
+     arrived |-> {},        \* the channels that have delivered its barrier
      ended |-> {},          \* the channels on which nothing follows
      finished |-> FALSE]    \* it has read all and has finished
 
@@ -246,7 +246,7 @@ ReadEnd(c) ==
     /\ UNCHANGED <<up, failures, coordinator, outside>>
 
 (* A task that has read all finishes. A sink waits until all that it wrote   *)
-(* is committed, so for the final checkpoint.                                *)
+(* is committed: it waits for the final checkpoint.                          *)
 IsSettled(t) == task[t].written = <<>> /\ task[t].prepared = <<>>
 
 Finish(t) ==
@@ -257,7 +257,7 @@ Finish(t) ==
     /\ channel' = Sent({t}, <<"end">>, channel)
     /\ UNCHANGED <<up, failures, coordinator, snapshots, outside>>
 
-(* A task learns that the checkpoint is aborted. *)
+(* A task is notified that the checkpoint is aborted. *)
 GiveUp(t) ==
     /\ up /\ IsFirst(t) /\ task[t].aligning \notin pending \cup {0}
     /\ task' = [u \in Tasks |->
@@ -287,8 +287,8 @@ Acknowledge(t, n) ==
     /\ acknowledged' = [acknowledged EXCEPT ![n] = @ \cup Group(t)]
     /\ UNCHANGED <<up, failures, coordinator, task, channel, captured, stored, kept, outside>>
 
-(* The coordinator counts a finished task: its part is its final state. It   *)
-(* comes after the parts of those that the task has read from.               *)
+(* The coordinator counts a finished task: the task's part is its final      *)
+(* state. The parts of the tasks that it has read from come first.           *)
 MayCount(t, n) == \A c \in Inputs(t) : From(c) \in DOMAIN captured[n] /\ captured[n][From(c)].finished
 
 Count(t, n) ==
@@ -339,8 +339,8 @@ Abort(n) ==
     /\ Keep(pending' \cup {0, latest})
     /\ UNCHANGED <<up, failures, next, latest, task, channel, outside>>
 
-(* The checkpoints in flight end with the attempt: what its tasks still      *)
-(* acknowledge counts for nothing.                                           *)
+(* The checkpoints in flight end with the attempt. Later acknowledgements of *)
+(* its tasks have no effect.                                                 *)
 Surviving == {}
 
 Crash ==
@@ -370,7 +370,7 @@ Restore ==
                                       ELSE kept[latest][c]]
     /\ UNCHANGED <<failures, coordinator, snapshots, outside>>
 
-(* All is read, every checkpoint has ended, and what may be is committed. *)
+(* All is read, every checkpoint has ended, and no commit is due. *)
 HasEnded ==
     /\ up /\ pending = {} /\ next > MaxCheckpoint
     /\ \A s \in Sources : Len(task[s].history) = MaxRecords
@@ -383,7 +383,7 @@ HasStopped ==
     /\ up /\ latest \in Stops /\ \A t \in Tasks : Suspended(t) \/ task[t].finished
     /\ \A t \in Sinks : task[t].prepared = <<>>
 
-(* The job stays as it is; any other state without a next one is a deadlock. *)
+(* Only here may the job stop: elsewhere TLC reports a deadlock.             *)
 Ended == (HasEnded \/ HasStopped) /\ UNCHANGED vars
 
 Next ==

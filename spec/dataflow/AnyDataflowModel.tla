@@ -5,8 +5,8 @@
 (*                                                                         *)
 (* A failure-free run is a history for each task in which every record     *)
 (* read is the next one that its sender sends. The dataflow has no cycle,  *)
-(* so the tasks can take these steps one after the other. Nothing else has *)
-(* to be known of the run, and TLC explores no run beside the job.         *)
+(* so the tasks can take these steps one after the other. The rules need   *)
+(* only the histories, so TLC explores no second run beside the job.       *)
 (***************************************************************************)
 EXTENDS AnyDataflow
 
@@ -22,8 +22,8 @@ Records(items) ==
     LET found == SelectSeq(items, LAMBDA item : item[1] = "record")
     IN  [i \in DOMAIN found |-> found[i][2]]
 
-(* Read before a cut, and kept in the channel, is what was sent before it:   *)
-(* in order, each once.                                                      *)
+(* Records read before a cut or kept in the channel are exactly the records  *)
+(* sent before it, in order.                                                 *)
 Follows(c, history, in_flight) ==
     ReadOf(history[To(c)], c) \o in_flight = SentBy(history[From(c)])
 
@@ -34,7 +34,7 @@ TypeOK ==
     /\ \A n \in DOMAIN captured :
         acknowledged[n] \subseteq stored[n] /\ stored[n] \subseteq DOMAIN captured[n]
 
-(* A completed checkpoint holds the state of a failure-free run, with the *)
+(* A completed checkpoint holds the state of a failure-free run, with the    *)
 (* records that it keeps in flight; if it is aligned, these are none.        *)
 ConsistentCut ==
     /\ stored[latest] = Tasks
@@ -73,8 +73,8 @@ CompleteAtTheEnd ==
         /\ \A c \in Channels : Records(channel[c]) = <<>>
         /\ \A t \in Sinks : output[t] = task[t].history
 
-(* When a savepoint with which the job stops is complete, nothing behind it  *)
-(* is read or sent, and in the end all that it holds is visible.             *)
+(* When a savepoint with which the job stops is complete, no record behind   *)
+(* it is read or sent. In the end all that it holds is visible.              *)
 StopsAtTheSavepoint ==
     /\ (\E t \in Tasks : task[t].passed \in Stops /\ task[t].passed = latest) =>
         /\ \A t \in Tasks : task[t].history = captured[latest][t].history

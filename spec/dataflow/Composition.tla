@@ -82,8 +82,8 @@ Init ==
 (* ONCE-06 *)
 IsCurrent(sent) == sent = attempt
 
-(* The effects of a gate on its subtask, and the answers of that. The        *)
-(* asynchronous part ends at once: a slow one is an answer in flight.        *)
+(* The effects of a gate on its subtask, and the subtask's answers. The      *)
+(* asynchronous part ends at once: if slow, its answer stays in flight.      *)
 RECURSIVE ApplyEffects(_, _, _)
 ApplyEffects(t, orders, effects) ==
     IF orders = <<>> THEN Answer(t, effects)

@@ -56,7 +56,7 @@ IsMoving ==
 
 HasSentAll == \A s \in Sources : offset[s] = Start[s] + MaxRecords
 
-(* Nothing stays blocked: when nothing moves any more, all has been read.    *)
+(* Nothing stays blocked: when nothing can move, all has been read.          *)
 StuckOnlyAtTheEnd ==
     /\ IsMoving \/ ~HasSentAll \/ \A c \in DOMAIN channel : channel[c] = <<>>
     /\ \A s \in Sources : offset[s] < Start[s] + MaxRecords => ENABLED Emit(s)
@@ -107,7 +107,7 @@ Refines == Cut!Spec
 Consequences == Cut!StateIsOfTheCut /\ Cut!OutputIsOfACut
 
 ------------------------------------------------------------------------------
-(* The changes by one step: a step takes one item or one message, or none.   *)
+(* What one step may change. It takes one item, one message, or neither.     *)
 
 Taken == {c \in DOMAIN channel : Len(channel'[c]) < Len(channel[c])}
 Message == CHOOSE m \in net \ net' : TRUE

@@ -50,8 +50,8 @@ ChosenNext ==
     \/ \E a \in Actions : Choose(a) \/ Perform(a) \/ Surprise(a)
     \/ SystemSurprise \/ Fault \/ (Terminated /\ UNCHANGED allVars)
 
-(* The actions that are fair: each is chosen again and again, or cannot be.  *)
-(* A model replaces it.                                                      *)
+(* The fair actions: again and again each is chosen, or cannot be chosen. A  *)
+(* model replaces the set.                                                   *)
 FairActions == Actions
 
 FairSpec ==

@@ -5,9 +5,9 @@
 (* The tasks of one level are the key groups of one operator, or the       *)
 (* splits of one source: the level is the number of channels on the        *)
 (* longest way from a source, and sinks are operators of their own. A      *)
-(* subtask holds a range of them. An attempt may have another parallelism  *)
-(* than the previous one. A restore then gives each subtask the state of   *)
-(* its key groups.                                                         *)
+(* subtask holds a range of key groups. An attempt may have another        *)
+(* parallelism than the previous one. A restore then gives each subtask    *)
+(* the state of its key groups.                                            *)
 (*                                                                         *)
 (* Source: Flink's KeyGroupRangeAssignment.                                *)
 (***************************************************************************)
@@ -32,7 +32,7 @@ LevelOf(t) == IF t \in Sources THEN 0 ELSE 1 + Greatest({LevelOf(From(c)) : c \i
 Operators ==
     [t \in Tasks |-> {u \in Tasks : LevelOf(u) = LevelOf(t) /\ (u \in Sinks <=> t \in Sinks)}]
 
-(* Number of subtasks of an operator with that many key groups, in an       *)
+(* Number of subtasks of an operator with that many key groups, in an        *)
 (* attempt; attempts count from 0. A model replaces it.                      *)
 Parallelism(attempt, groups) == groups
 

@@ -42,9 +42,9 @@ System ==
 
 LiveNext == System \/ Lose \/ (MayGoWrong /\ (Fail \/ Decline))
 
-(* The actions of the system, each with the source or the channel it is of,  *)
-(* and when a step of each is possible: ENABLED <<Do(a)>>_vars, written out, *)
-(* because TLC takes very long to compute it. FairDataflow checks that.      *)
+(* The actions of the system, each with its source or channel. Can(a) is     *)
+(* ENABLED <<Do(a)>>_vars, written out because TLC takes very long to        *)
+(* compute it. FairDataflow checks that both are equal.                      *)
 Actions ==
     ({"Emit", "SourceTriggered", "OperatorCounts", "OperatorAligns"} \X Sources)
     \cup ({"SinkWrites", "SinkSnapshots", "TaskReceives", "CoordinatorReceives", "DropStale", "Request",

@@ -1,11 +1,10 @@
 --------------------------- MODULE TrackedDataflow ---------------------------
 (***************************************************************************)
 (* The dataflow with the tracker of at-least-once mode in place of the     *)
-(* aligned gate, and no other change. It must break exactly-once, as in    *)
-(* every text on the subject: the sources are at offsets 100 and 105 when  *)
-(* their barriers leave, record 100 overtakes the barrier of the other     *)
-(* channel, is in the snapshot, and is counted a second time after the     *)
-(* restore.                                                                *)
+(* aligned gate, and no other change. It must break exactly-once: the      *)
+(* sources are at offsets 100 and 105 when their barriers leave. Record    *)
+(* 100, behind its barrier, is read before the other channel's barrier. So *)
+(* the snapshot counts it, and after the restore it is counted again.      *)
 (***************************************************************************)
 EXTENDS DataflowModel
 

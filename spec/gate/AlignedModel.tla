@@ -8,8 +8,8 @@
 (* This module states rules ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21,    *)
 (* ALIGN-24, ALIGN-25 and SUB-01. ALIGN-08 and ALIGN-19 are predicates of  *)
 (* one state. The others are about one step: `gate` before and after, and  *)
-(* the event and its effects in out'. ALIGN-17 is about records, and       *)
-(* DataflowModel.tla states it.                                            *)
+(* the event and its effects in out'. ALIGN-17 is about records:           *)
+(* DataflowModel.tla and BufferingModel.tla state it.                      *)
 (***************************************************************************)
 EXTENDS AlignedGenerations
 

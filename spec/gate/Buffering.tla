@@ -14,7 +14,7 @@
 (* Items are <<"barrier", c, n>>, <<"cancel", c, n>>,                      *)
 (* <<"end_of_partition", c>> and <<"record", c>>; further fields of a      *)
 (* record are passed on with it. The module has functions only.            *)
-(* BufferingModel.tla states rules ALIGN-22 and ALIGN-23.                  *)
+(* BufferingModel.tla states rules ALIGN-17, ALIGN-22 and ALIGN-23.        *)
 (*                                                                         *)
 (* Source: CachedBufferStorage and CheckpointedInputGate of 1.9 and 1.10,  *)
 (* BarrierBuffer of 1.7 and 1.8.                                           *)

@@ -9,7 +9,7 @@
 (* type of the checkpoint decides.                                         *)
 (*                                                                         *)
 (* The module has functions only. FirstDecidesModel.tla puts one gate into *)
-(* an environment and states rules UNAL-27 to UNAL-29.                     *)
+(* an environment and states rules UNAL-26 to UNAL-29.                     *)
 (*                                                                         *)
 (* Source: Apache Flink 1.12 (AlternatingController) and 1.11              *)
 (* (AlternatingCheckpointBarrierHandler, CheckpointBarrierUnaligner), read *)
@@ -29,7 +29,7 @@ OptionsType == [alignment : {"aligned", "unaligned"}, savepoint : BOOLEAN]
 GateType ==
     [current    : Nat \cup {-1},    \* highest id begun or cancelled here; -1 before the first
      pending    : BOOLEAN,          \* `current` has begun and has not ended
-     overtaking : BOOLEAN,          \* its barriers overtake; idle: those of the last one did
+     overtaking : BOOLEAN,          \* its barriers overtake; if idle: those of the last checkpoint did
      arrived    : SUBSET Channels,  \* have delivered its barrier
      blocked    : SUBSET Channels,  \* have delivered it and wait for the end
      closed     : SUBSET Channels,  \* have delivered their end of partition
@@ -54,7 +54,7 @@ Decided(o) == ~Alternating \/ OfItself(o)
 (* The gate counts barriers, so one channel can count for another. *)
 EveryoneArrived(g) == Cardinality(Channels \ (g.arrived \cup g.closed)) <= g.repeats
 
-(* UNAL-27: another kind than the first, or a repeated one in an alignment. *)
+(* UNAL-27: not of the first barrier's kind, or repeated in an alignment. *)
 Disagrees(g, c, o) == c \in g.blocked \/ (Alternating /\ OfItself(o) # g.overtaking)
 
 (* UNAL-23: channels whose records the running snapshot stores. *)
@@ -77,7 +77,7 @@ LetGo(g, n) ==
 (* The pending checkpoint ends unfinished. *)
 Cut(g, reason) == Append(LetGo(g, g.current), <<"abort", g.current, reason>>)
 
-(* A checkpoint begins that has these options. *)
+(* A checkpoint with these options begins. *)
 Subsumption(g, o) == IF g.pending THEN Cut(g, "SUBSUMED") ELSE <<>>
 
 Persists(n, o) == <<<<"start_persisting", n>>, <<"trigger", n, o.alignment = "unaligned">>>>

@@ -1,12 +1,11 @@
 --------------------------- MODULE GateGenerations ---------------------------
 (***************************************************************************)
-(* The differences between releases of Flink at an input gate. Each         *)
+(* The differences between releases of Flink at an input gate. Each        *)
 (* difference is a switch, and a generation is a set of switches. A model  *)
 (* selects a generation with  Switches <- Flink_1_9,  and its rules read   *)
 (* Has(switch). The steps of older generations are operators in            *)
 (* AlignedGenerations, FirstDecides and TrackingModel; each model of       *)
 (* spec/manifests/gate_generations.toml substitutes them for the newest.   *)
-(*                                                                         *)
 (*                                                                         *)
 (* resumes_late    senders stop after a barrier, so a late barrier resumes *)
 (*                 its channel; else senders do not stop (ALIGN-04)        *)

@@ -178,8 +178,8 @@ TRACK_14 == [][(EventIs("end_of_partition") /\ CountsEnds /\ AfterFinish) =>
                 /\ TrackedIds(tracker') = {m \in TrackedIds(tracker) : m > n}
     /\ \A n \in TrackedIds(tracker') : Entry(tracker', n).counted[EventChannel] > 0]_vars
 
-(* No awaited count is missing for good: a checkpoint lacks a barrier of     *)
-(* each open channel that has not counted.                                   *)
+(* A checkpoint awaits exactly the open channels that have not counted, so   *)
+(* each awaited barrier can still arrive.                                    *)
 TRACK_15 == \A i \in DOMAIN tracker.tracked :
     LET entry == tracker.tracked[i]
     IN  IF AwaitsEnded THEN entry.needed = N

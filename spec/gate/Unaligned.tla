@@ -38,7 +38,7 @@ GateType ==
     [current    : Nat \cup {-1},    \* highest id begun or cancelled here; -1 before the first
      pending    : BOOLEAN,          \* `current` has begun and has not ended
      begun      : BOOLEAN,          \* a barrier of it was read; else it is only announced
-     overtaking : BOOLEAN,          \* barriers overtake; idle: whether they always do
+     overtaking : BOOLEAN,          \* barriers overtake; if idle: whether they always do
      arrived    : SUBSET Channels,  \* have delivered its barrier, or have ended since it began
      blocked    : SUBSET Channels,  \* have delivered an aligned barrier and wait for the end
      announced  : SUBSET Channels,  \* hold its barrier, which may be prioritised

@@ -60,7 +60,7 @@ Kept == Range(store')
 Deleted == {e.id : e \in {e \in Dropped : e.type = "checkpoint"}}
 Effects == Tail(out')
 
-(* Positions of the kept elements grow: they keep their order. *)
+(* The kept elements stay in their order. *)
 IsInOrderOfAdding ==
     /\ Kept \subseteq Range(Grown)
     /\ store' = SelectSeq(Grown, LAMBDA e : e \in Kept)

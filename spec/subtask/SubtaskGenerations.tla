@@ -77,7 +77,7 @@ DeclinesBroken(t, n, throws) ==                                         \* TakeS
 
 IgnoresAborts(t, n, completed) == Answer(t, <<>>)                       \* OnAbortNotification, TASK-12
 AlwaysAsync(cause) == "ASYNC_EXCEPTION"                                  \* Cause, TASK-15
-(* Up to 1.9, TASK-15: the coordinator records what has no reason as this.    *)
+(* Up to 1.9, TASK-15: a decline has no reason; the coordinator records this. *)
 AlwaysJobFailure(cause) == "JOB_FAILURE"                                 \* Cause
 
 AlwaysHeeded(t) == TRUE                                                 \* IsHeeded, TASK-16

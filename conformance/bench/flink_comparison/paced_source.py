@@ -27,7 +27,7 @@ class PacedInput:
 
 
 class PacedSource(ParquetFolder):
-    """One partition. No row is read before it is due, so the earliest start that reads imply is right."""
+    """One partition. No row is read before it is due, so each read gives a latest possible start."""
 
     def record(self, file: Path, rate: float) -> None:
         """Record the start in this file, in ns since the epoch. `rate`: rows a second of this partition."""
@@ -36,7 +36,7 @@ class PacedSource(ParquetFolder):
         self._begun: int | None = None
 
     def read(self, max_rows: int) -> pa.RecordBatch | None:
-        """The next rows; None at the end. Records the start if the read shows an earlier one."""
+        """The next rows; None at the end. Records the start that this read gives if it is the earliest."""
         now = time.time_ns()
         rows = super().read(max_rows)
         if rows is not None:

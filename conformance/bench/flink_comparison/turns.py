@@ -75,7 +75,7 @@ class Turns:
         return sorted((one for one in self.samples if one.name == name), key=lambda one: one.turn)
 
     def whole(self, names: Sequence[str]) -> int:
-        """The number of first turns that all these contestants have taken."""
+        """The number of turns, counted from the first one, that all these contestants have taken."""
         return next(
             turn for turn in range(len(self.samples) + 1) if not all(self.has(n, turn) for n in names)
         )

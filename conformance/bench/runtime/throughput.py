@@ -15,7 +15,7 @@ TARGETS = {word_counts.ROW: 1.5, word_counts.ARROW: 4.0}
 """By API: the target, as times as fast as Structured Streaming, with state in memory."""
 INTERVAL_MS = 500
 _CALIBRATED_ON = 4
-"""The run that warms up Java and finds the size of a micro-batch has a row for each such number of rows."""
+"""The divisor of the number of rows for the run that warms up Java and finds the size of a micro-batch."""
 VARIANTS = (
     (word_counts.ROW, "memory"),
     (word_counts.ARROW, "memory"),

@@ -27,7 +27,7 @@ TOTALS = pa.schema({"word": pa.string(), "count": pa.int64(), "total": pa.int64(
 SLOTS = 5
 ROW, ARROW = "row", "arrow"
 BATCH_ROWS, FEWER_ROWS, CHANNEL_BATCHES = 65_536, 4_096, 1
-"""Rows of a batch (of a batch of the row API), and batches that a channel holds: a barrier waits behind them.
+"""Rows of a batch, rows of a batch of the row API, and batches in a channel, behind which a barrier waits.
 A call of a function for each row takes ten times as long as a kernel, so the row API has smaller batches."""
 
 Totals = dict[str, tuple[int, int]]

@@ -37,7 +37,7 @@ _STOPS_TRIED = 10
 _STOP_AGAIN_SECONDS = 1.0
 """Flink refuses to stop a job while one of its tasks starts. The request is repeated after this time."""
 REPLACED_SECONDS = 12.0
-"""Longer than `heartbeat.timeout`, so that the job manager replaces a task manager that is frozen so long."""
+"""Longer than `heartbeat.timeout`: the job manager replaces a task manager that is frozen for this time."""
 EXPIRED_SECONDS = 4.0
 """Longer than the checkpoint time-out of jobs with failing checkpoints, shorter than `heartbeat.timeout`."""
 _WAIT = 0.05

@@ -56,7 +56,7 @@ class MountedFolder:
 
     @contextmanager
     def read_only(self) -> Iterator[None]:
-        """Make the folder read-only within the block. Raises RoundError if it cannot be mounted so."""
+        """Make the folder read-only within the block. Raises RoundError if it cannot be remounted."""
         self._remount("ro")
         try:
             yield

@@ -88,7 +88,7 @@ class Spark(OneProcess):
             super().inject(fault)
 
     def lines(self) -> Sequence[str]:
-        """The lines of the files in the sink's log, as Spark reads them; else of the visible files."""
+        """The lines of the files that the log of sink `files` names; for others, of all visible files."""
         if self.settings["sink"] == "files":
             return [line for file in committed_by_spark(self.place.output) for line in rows_in(file)]
         return [

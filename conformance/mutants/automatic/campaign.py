@@ -1,4 +1,4 @@
-"""Judge automatic mutants folder by folder, in processes that begin without any loaded protocol module."""
+"""Judges automatic mutants folder by folder, in processes that begin without any loaded protocol module."""
 
 import queue
 from collections.abc import Iterable, Iterator
@@ -56,8 +56,8 @@ def judge_all(
 
     `dumps`: the folder of TLC's graphs for the triangle; missing graphs are made first. `first`: after the
     first judge that finds a broken rule, no other judges the edit. `seconds`: time after which the edits of
-    Python are given up, and no further folder of TLA+ begins; then small folders come first, so that few
-    edits are left out. Raises ScoreError if a judge has a complaint about the unedited sources.
+    Python are given up, and no further folder of TLA+ begins. With this limit small folders come first, so
+    that few edits are left out. Raises ScoreError if a judge has a complaint about the unedited sources.
     """
     end = monotonic() + seconds
     for name in _SHARED:

@@ -48,7 +48,7 @@ class Judged(NamedTuple):
 
     @property
     def is_mutant(self) -> bool:
-        """Whether the edited text has a meaning at all."""
+        """Whether the edited text is TLA+, or Python that mypy accepts."""
         return not {UNPARSED, UNTYPED}.intersection(self.complaints.values())
 
     @property

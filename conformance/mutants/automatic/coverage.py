@@ -1,4 +1,4 @@
-"""Finds the statements of protocol modules that a unit of a judge runs: only these units can detect an edit.
+"""Finds which statements of protocol modules a unit of a judge runs: only such a unit can detect an edit.
 
 `is_alike` compares the units that were made with an edit and without it, by all their data and code.
 """

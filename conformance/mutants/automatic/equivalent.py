@@ -1,9 +1,9 @@
-"""Whether a mutant of the model has the same transition relation as the unchanged model, proved by z3.
+"""Proves with z3 that a mutant of the model has the same transition relation as the unchanged model.
 
 Mutant and original run on the same symbols, in every case of the published proofs of the component. They are
-equivalent there if each event has the same effects and leads to the same state, for every id. What a step
-reports as fired rules is not part of the relation. A mutant is proved equivalent only if a step has run the
-edited line; an edit outside of functions is not judged.
+equivalent there if each event has the same effects and leads to the same state, for every id. The rules that
+a step reports are not part of the relation. A mutant is proved equivalent only if a step has run the edited
+line; an edit outside of functions is not judged.
 """
 
 import sys
@@ -28,7 +28,8 @@ def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "
     """Number of paths of some cases on which the mutant with this text agrees with the original.
 
     It is 0 if they differ, or if no path runs the edit. `cases`: None stands for all of the folder.
-    `assumed`: the known invariants of shapes, to which new ones are added. Raises whatever the mutant raises.
+    `assumed`: the known invariants of shapes, to which new ones are added. Raises UndecidedError, and
+    whatever the mutant raises.
     """
     from model.checker.equivalence import Pair, alike
     from model.checker.prove import assume_invariants
@@ -61,7 +62,7 @@ class Mutant:
         self._files = {mutated.__code__.co_filename for _, mutated in functions}
 
     def of(self, step: Any) -> Any:  # noqa: ANN401 - of any component
-        """The step of the mutant, given that of the original."""
+        """The step function of the mutant, given that of the original."""
 
         def mutated(state: object, event: object) -> object:
             with self._swapped():

@@ -1,4 +1,4 @@
-"""A function in a forked process, its limits of time and memory, and the caches that it must clear."""
+"""Runs a function in a forked process, with limits of time and memory, and clears the caches of functions."""
 
 import ctypes
 import multiprocessing
@@ -30,8 +30,8 @@ def answers(
 ) -> Iterator[Any]:
     """The values that a function sends from a forked process until it ends.
 
-    It is killed if nothing comes for `patience` seconds, at the monotonic time `until`, or if the caller
-    takes no more answers. On Linux this also kills the processes that it has forked.
+    The process is killed if it sends nothing for `patience` seconds, at the monotonic time `until`, or if the
+    caller takes no more answers. On Linux this also kills the processes that it has forked.
     """
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)

@@ -34,7 +34,7 @@ NO_ANSWER = crash("no answer")
 PATIENCE = 3600
 """Seconds without an outcome after which a folder is given up."""
 CRASHES = 25
-"""With `first`, a judge whose first units all crash tries no more of them."""
+"""With `first`, a judge ends after this number of units if all of them crash."""
 _PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
 """Modules that units of work import. They are loaded with the model, so that mutants do not change them."""
 _NOT_PRELOADED = ("checker", "theorem")
@@ -184,7 +184,7 @@ class Prepared:
         yield _for_forks(group)
 
     def _taken(self) -> Places:
-        """The places that ran since the last call; settles them if a module was loaded meanwhile."""
+        """The places that ran since the last call. `_settled` gets them if a module was loaded meanwhile."""
         found = self._marks.taken()
         if (loaded := sum(name.startswith(_OURS) for name in sys.modules)) != self._loaded:
             self._loaded = loaded
@@ -364,7 +364,7 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
 def _tallied(
     edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
 ) -> Tally:
-    """The findings of these units after `before`. `units`: each with its limit of processor seconds, or 0.
+    """The findings of these units after `before`. `units`: each with its processor seconds; 0: no limit.
 
     The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
     """

@@ -49,7 +49,7 @@ _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("drop-conjunct", r"(?m)^ +/\\ [^\n']*\n(?= *(?:/\\|\n))", ("",)),
 )
 _NO_STEP = re.compile(r"[A-Z]+_\d\d|Init|Spec|vars|\w*OK")
-"""Definitions that are a rule, or the initial states."""
+"""Definitions of a rule, a type, the initial states, the variables, or the whole specification."""
 _MAY_STAY = {f"spec.dataflow.AnyDataflow:{name}" for name in ("HasEnded", "HasStopped", "Ended")}
 """Definitions of the states in which a job may stay as it is.
 

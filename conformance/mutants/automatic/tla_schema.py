@@ -64,7 +64,7 @@ SchemaBounded == SchemaCheck("{too_long}", TLCGet("level") < {deepest})
 
 
 def judge_schema(edits: Sequence[Edit]) -> Iterator[Judged]:
-    """Yields each mutant with what TLC reports: a violated rule, an error, a time-out, or nothing."""
+    """Yield each mutant with what TLC reports: a violated rule, an error, a time-out, or nothing."""
     texts = dict(modules("spec"))
     together = [edit for edit in edits if not _is_of_constants(_module(edit))]
     schema = _Schema(dict(enumerate(together, 1)))
@@ -92,7 +92,7 @@ def _is_of_constants(module: str) -> bool:
 
 
 class _Schema:
-    """Mutants by the values of the variable `mutant`, and the complaints of them that are known."""
+    """Mutants by the values of the variable `mutant`, and the known complaints about them."""
 
     def __init__(self, chosen: Mapping[int, Edit]) -> None:
         self.chosen = chosen
@@ -101,7 +101,7 @@ class _Schema:
         """Mutants with too many or too deep states in a model; another model may kill them."""
 
     def judge(self, model: Model) -> None:
-        """Runs TLC on a model until each mutant is killed, or has been searched to its end or its bound.
+        """Run TLC on a model until each mutant is killed, or has been searched to its end or its bound.
 
         If TLC cannot parse or evaluate the expression of a mutant, it stops. The run then starts again
         without this mutant.
@@ -251,7 +251,7 @@ def _definitions(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _body(lines: Sequence[str]) -> tuple[str, list[str]]:
-    """Splits a definition after `==`. The body keeps its columns, because TLA+ reads indentation."""
+    """Split a definition after `==`. The body keeps its columns, because TLA+ reads indentation."""
     named = _DEFINED.match(lines[0])
     head = lines[0][: named.end()] if named else ""
     rest = lines[0][len(head) :]

@@ -93,7 +93,7 @@ class Broker:
         self._process.wait()
 
     def create(self, topic: str, partitions: int) -> None:
-        """Create a topic."""
+        """Create a topic with one replica. Raises KafkaException if the broker refuses it."""
         from confluent_kafka.admin import AdminClient, NewTopic
 
         admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.port}"})
@@ -101,7 +101,7 @@ class Broker:
             answer.result(_ANSWER_SECONDS)
 
     def delete(self, topic: str) -> None:
-        """Delete a topic."""
+        """Delete a topic. Raises KafkaException if the broker refuses it."""
         from confluent_kafka.admin import AdminClient
 
         admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.port}"})

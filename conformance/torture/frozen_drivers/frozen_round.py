@@ -234,10 +234,9 @@ _GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 class ProcessFamily:
-    """A root process and its descendants, frozen (SIGSTOP) and thawed (SIGCONT) together.
+    """A root process and its descendants, which a fault freezes (SIGSTOP) and this object thaws (SIGCONT).
 
-    A signal takes effect when the kernel next schedules the process that receives it. On a busy machine that
-    may be some time after it was sent.
+    A process stops when the kernel next schedules it. On a busy machine that is some time after the signal.
     """
 
     def __init__(self, root: psutil.Process) -> None:

@@ -1,8 +1,8 @@
 """Runs the subtasks of a job as processes of this host, without Spark, so that a driver starts in a second.
 
-Most rounds with a frozen driver use it, because they start many drivers. It replaces the part of a Spark
-Connect session that the runtime uses: all partitions run at once, and can be killed. Driver, workers,
-checkpoints and sinks are the real ones.
+Most rounds with a frozen driver use it, because they start many drivers. It has the methods of a Spark
+Connect session that the runtime calls: all partitions run at once, and can be killed. Driver, workers,
+checkpoints and sinks are those of every job.
 
     python -m conformance.torture.frozen_drivers.processes [--spark] FOLDER
 

@@ -24,24 +24,24 @@ import org.apache.flink.api.connector.sink2.WriterInitContext;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
 
 /**
- * Commits, for each checkpoint, the newest update of each word that has changed: two-phase, a file for each
- * checkpoint and subtask. A pre-commit writes and syncs a file with a hidden name, a commit renames it.
+ * A two-phase-commit sink. With a checkpoint, each subtask commits a file with the newest update of each word
+ * that has changed. A pre-commit writes and syncs the file under a hidden name, a commit renames it.
  */
 public final class NewestUpdates<T> implements Sink<T>, SupportsCommitter<String>, Serializable {
     private final String folder;
     private final Update<T> update;
 
-    /** Takes an update apart. */
+    /** Reads the fields of an update. */
     public interface Update<T> extends Serializable {
-        /** The word, as a key to look up; it may change after the call. */
+        /** The word, as a key for a lookup; the object may change after the call. */
         Object word(T row);
 
-        /** The same key, which stays valid. */
+        /** A key with the same word, which does not change. */
         default Object kept(Object word) {
             return word;
         }
 
-        /** Its number of rows. */
+        /** The number of rows of the word. */
         long count(T row);
 
         /** The sum of their values. */
@@ -120,7 +120,7 @@ public final class NewestUpdates<T> implements Sink<T>, SupportsCommitter<String
         public void commit(Collection<CommitRequest<String>> requests) throws IOException {
             for (CommitRequest<String> one : requests) {
                 Path hidden = Path.of(folder, "." + one.getCommittable());
-                if (Files.exists(hidden)) { // else it was committed before a restore
+                if (Files.exists(hidden)) { // otherwise it was committed before a restore
                     Files.move(hidden, Path.of(folder, one.getCommittable()), StandardCopyOption.ATOMIC_MOVE);
                 }
             }
@@ -130,7 +130,7 @@ public final class NewestUpdates<T> implements Sink<T>, SupportsCommitter<String
         public void close() {}
     }
 
-    /** The name of a file as UTF-8. */
+    /** Writes the name of a file as UTF-8. */
     private static final class NameSerializer implements SimpleVersionedSerializer<String>, Serializable {
         @Override
         public int getVersion() {

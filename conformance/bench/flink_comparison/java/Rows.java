@@ -13,10 +13,10 @@ public interface Rows<T> extends Serializable {
     /** Prepares the words; called once in each reader. */
     void open(List<String> words);
 
-    /** The row of a word, by its number, and a value. */
+    /** The row with this value, and with the word of this number. */
     T row(int word, long value);
 
-    /** For SQL. */
+    /** The rows of SQL. */
     final class OfTable implements Rows<RowData> {
         private transient BinaryStringData[] words;
 
@@ -33,7 +33,7 @@ public interface Rows<T> extends Serializable {
         }
     }
 
-    /** For DataStream, in Java and in Python. */
+    /** The rows of DataStream, in Java and in Python. */
     final class OfStream implements Rows<Tuple2<String, Long>> {
         private transient String[] words;
 

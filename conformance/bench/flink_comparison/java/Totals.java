@@ -9,7 +9,7 @@ import org.apache.flink.api.java.tuple.Tuple3;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
-/** By word, the number of rows and the sum of their values: an update for each row. */
+/** Counts the rows of each word and sums their values; emits an update for each row. */
 public final class Totals extends KeyedProcessFunction<String, Tuple2<String, Long>, Tuple3<String, Long, Long>> {
     private transient ValueState<Tuple2<Long, Long>> totals;
 
@@ -30,7 +30,7 @@ public final class Totals extends KeyedProcessFunction<String, Tuple2<String, Lo
         output.collect(Tuple3.of(row.f0, count, total));
     }
 
-    /** Takes an update apart. */
+    /** Reads the fields of an update. */
     public static final class OfTuple implements NewestUpdates.Update<Tuple3<String, Long, Long>> {
         @Override
         public Object word(Tuple3<String, Long, Long> row) {

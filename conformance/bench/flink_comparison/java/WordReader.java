@@ -18,7 +18,7 @@ import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.core.io.InputStatus;
 
-/** Reads its parts of the files one after the other, each file at once. */
+/** Reads its parts of the files one after the other, and each file as a whole. */
 final class WordReader<T> implements SourceReader<T, WordSplit> {
     static final int WIDTH = 8;
     private static final double NANOSECONDS = 1e9;
@@ -79,7 +79,7 @@ final class WordReader<T> implements SourceReader<T, WordSplit> {
         return InputStatus.MORE_AVAILABLE;
     }
 
-    /** Whether the next row is due at the rate; the first one is due at once, which a file then tells. */
+    /** Whether the next row is due at the rate. The first one is due at the first call; a file gets this time. */
     private boolean isDue() throws IOException {
         if (began == 0) {
             Instant now = Instant.now();

@@ -25,7 +25,7 @@ public final class WordSource<T> implements Source<T, WordSplit, Long>, Serializ
     private final Rows<T> rows;
 
     /**
-     * `rowsPerSecond`: of all parts together; 0 for as fast as possible. `begun`: with a rate, the folder in
+     * `rowsPerSecond`: of all parts together; 0: as fast as possible. `begun`: with a rate, the folder in
      * which each part writes a file with the time at which its first row was due, in nanoseconds.
      */
     public WordSource(String folder, int parts, double rowsPerSecond, String begun, Rows<T> rows) {
@@ -67,7 +67,7 @@ public final class WordSource<T> implements Source<T, WordSplit, Long>, Serializ
         return new WordSplit.SetSerializer();
     }
 
-    /** Assigns part p to reader p, and tells each reader that there are no more. */
+    /** Assigns part p to reader p, and notifies each reader that there are no more. */
     private final class Enumerator implements SplitEnumerator<WordSplit, Long> {
         private final SplitEnumeratorContext<WordSplit> context;
         private final TreeMap<Integer, WordSplit> waiting = new TreeMap<>();

@@ -20,7 +20,7 @@ public final class WordSplit implements SourceSplit, Serializable {
         return Integer.toString(part);
     }
 
-    /** As two decimal numbers. */
+    /** Writes a split as two decimal numbers. */
     static final class Serializer implements SimpleVersionedSerializer<WordSplit>, Serializable {
         @Override
         public int getVersion() {
@@ -39,7 +39,7 @@ public final class WordSplit implements SourceSplit, Serializable {
         }
     }
 
-    /** A set of parts, as the bits of a number. */
+    /** Writes a set of parts, the bits of a number, as a decimal number. */
     static final class SetSerializer implements SimpleVersionedSerializer<Long>, Serializable {
         @Override
         public int getVersion() {

@@ -115,7 +115,7 @@ public final class WordTables implements DynamicTableSourceFactory, DynamicTable
         }
     }
 
-    /** Word, number of rows and sum of a row of SQL. */
+    /** Reads the word, the number of rows and the sum in a row of SQL. */
     private static final class OfRow implements NewestUpdates.Update<RowData> {
         @Override
         public Object word(RowData row) {

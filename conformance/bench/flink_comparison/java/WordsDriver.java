@@ -15,8 +15,8 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 
 /**
- * Carries out an order a line, JSON, and answers each with a line: one process for all runs, so that its
- * code is compiled when it is measured.
+ * Reads an order in JSON from each line, runs its job, and answers with a line. One process does all runs, so
+ * that Java has compiled the code before a run is measured.
  */
 public final class WordsDriver {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -26,7 +26,7 @@ public final class WordsDriver {
     /** Answers orders until the input ends. */
     public static void main(String[] words) throws Exception {
         PrintStream answers = System.out;
-        System.setOut(System.err); // what Flink prints is no answer
+        System.setOut(System.err); // output of Flink must not come among the answers
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = orders.readLine(); line != null; line = orders.readLine()) {
             JsonNode order = JSON.readTree(line);

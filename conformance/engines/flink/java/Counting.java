@@ -19,7 +19,7 @@ import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 
 /**
- * By key, the number and the sum of its records: one row for each record.
+ * Counts and sums the records of each key, and emits one row for each record.
  *
  * <p>Each processed record adds a byte to a file of its process, by which the campaign sees that the job runs.
  * While the file `declined` exists, each checkpoint of this function fails.
@@ -36,8 +36,8 @@ final class Counting extends KeyedProcessFunction<Integer, String, String> imple
     private transient ListState<String> refusable;
 
     /**
-     * A record takes a pause, and one of the second of two subtasks a slow one: barriers wait there. More
-     * copies than one are the planted defect: the state counts each record so often, and no row shows it.
+     * A pause follows each record, a longer one in the second of two subtasks: barriers wait there. `copies`
+     * above 1 is the planted defect: the state counts each record that many times, and no row shows it.
      */
     Counting(String folder, String declined, long copies, long pauseNanos, long slowNanos) {
         this.folder = folder;

@@ -25,8 +25,8 @@ public final class LaneSource implements Source<String, LaneSplit, Long>, Serial
     private final boolean uneven;
 
     /**
-     * The kinds: lanes; forgetful, the planted defect, which after a restore reads on from the end of its
-     * lanes; uneven, where one reader has one lane and another all others.
+     * The kinds: `lanes`; `forgetful`, a planted defect, which after a restore continues at the end of its
+     * lanes; `uneven`, where one reader has one lane and another reader has all others.
      */
     public LaneSource(String folder, int lanes, String kind) {
         this.folder = folder;

@@ -19,7 +19,7 @@ final class LaneSplit implements SourceSplit, Serializable {
         return Integer.toString(lane);
     }
 
-    /** As two decimal numbers. */
+    /** Writes a split as two decimal numbers. */
     static final class Serializer implements SimpleVersionedSerializer<LaneSplit>, Serializable {
         @Override
         public int getVersion() {
@@ -38,7 +38,7 @@ final class LaneSplit implements SourceSplit, Serializable {
         }
     }
 
-    /** A number as a decimal number. */
+    /** Writes the enumerator's state as a decimal number. */
     static final class NumberSerializer implements SimpleVersionedSerializer<Long>, Serializable {
         @Override
         public int getVersion() {

@@ -11,10 +11,10 @@ import org.apache.flink.core.memory.DataInputView;
 import org.apache.flink.core.memory.DataOutputView;
 
 /**
- * The name of a file, which cannot be written while that file exists.
+ * Serializes the name of a file, and fails while this file exists.
  *
  * <p>Flink writes the state of an operator in the asynchronous part of a checkpoint. If that fails, the task
- * declines the checkpoint and lives on; an exception of the synchronous part would end the task.
+ * declines the checkpoint and continues; an exception in the synchronous part would end the task.
  */
 public final class RefusableSerializer extends TypeSerializerSingleton<String> {
     static final RefusableSerializer INSTANCE = new RefusableSerializer();
@@ -72,7 +72,7 @@ public final class RefusableSerializer extends TypeSerializerSingleton<String> {
         return new Snapshot();
     }
 
-    /** What a savepoint has of this serializer: its class. */
+    /** The part of a savepoint that describes this serializer: its class. */
     public static final class Snapshot extends SimpleTypeSerializerSnapshot<String> {
         public Snapshot() {
             super(() -> INSTANCE);

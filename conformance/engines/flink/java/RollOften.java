@@ -3,7 +3,7 @@ package barrierspec.engines;
 import org.apache.flink.streaming.api.functions.sink.filesystem.PartFileInfo;
 import org.apache.flink.streaming.api.functions.sink.filesystem.RollingPolicy;
 
-/** A part file goes on over some checkpoints: a restore truncates it, and writes on. */
+/** A part file stays open over some checkpoints: a restore truncates it, and continues to write to it. */
 final class RollOften implements RollingPolicy<String, String> {
     private static final long MILLISECONDS = 700;
     private static final long BYTES = 8_000;

@@ -25,8 +25,8 @@ public final class StateReader {
     public static void main(String[] words) throws Exception {
         Map<String, String> settings = new HashMap<>();
         for (String prefix : new String[] {"execution.savepoint", "execution.state-recovery"}) {
-            settings.put(prefix + ".path", words[0]); // the second is the name since 2.0
-            settings.put(prefix + ".ignore-unclaimed-state", "true"); // of the source and the sink
+            settings.put(prefix + ".path", words[0]); // the second prefix is the one since 2.0
+            settings.put(prefix + ".ignore-unclaimed-state", "true"); // the state of source and sink
         }
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.createLocalEnvironment(1, Configuration.fromMap(settings));

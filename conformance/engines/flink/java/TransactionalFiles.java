@@ -21,7 +21,7 @@ final class TransactionalFiles extends TwoPhaseCommitSinkFunction<String, String
     private final String folder;
     private final boolean early;
 
-    /** An early one is the planted defect: it commits when it pre-commits. */
+    /** `early` is a planted defect: the sink commits when it pre-commits. */
     TransactionalFiles(String folder, boolean early) {
         super(StringSerializer.INSTANCE, VoidSerializer.INSTANCE);
         this.folder = folder;

@@ -15,9 +15,9 @@ import org.apache.flink.streaming.api.functions.sink.legacy.TwoPhaseCommitSinkFu
 import org.apache.flink.streaming.api.functions.sink.TwoPhaseCommitSinkFunction;
 //# end
 
-/** A transaction is one of PostgreSQL: the pre-commit prepares it, and its name commits it in any session. */
+/** Uses PostgreSQL's transactions: the pre-commit prepares one, and any session can commit it by its name. */
 final class TransactionalTable extends TwoPhaseCommitSinkFunction<String, String, Void> {
-    /** The state of SQL for a name that is not prepared, here of a transaction that was ended before. */
+    /** SQLSTATE for a name that is not prepared, here of a transaction that has already ended. */
     private static final String NOT_PREPARED = "42704";
 
     private final String url;
