@@ -24,7 +24,7 @@ def new_channel(config: Wire) -> Channel:
 
 
 def step_channel(state: Channel, wire: Wire) -> Step[Channel]:
-    """The step of one call at either end, or of one transfer. Raises WireError if the event is not legal."""
+    """The step of one event at either end, or of a transfer. Raises WireError if the event is not legal."""
     event = WORDS.read(wire)
     if type(event) is ResumeSender and not state.blocked:
         raise WireError("resume: no aligned barrier has left, so the sender has not stopped; leave it out")
