@@ -119,13 +119,13 @@ def statuses(state: Coordinator) -> Iterator[Offer]:
 
 
 def early_statuses(state: Coordinator) -> Iterator[Offer]:
-    """The job stops and starts, and its task, while the counter has not reached the highest id."""
+    """The job and its task stop and start, while at most one id is drawn."""
     if state.next_id <= 2:
         yield from statuses(state)
 
 
 def jumps(state: Coordinator) -> Iterator[Offer]:
-    """Time passes by four units at once, while the counter has not reached the highest id."""
+    """Time passes by 4 ms at once, while at most one id is drawn."""
     if state.next_id <= 2:
         yield "Advance", Advance(4)
 
@@ -243,14 +243,14 @@ def closed_queue(name: str) -> ClosedModel:
 
 
 def closed_scheduler(name: str) -> ClosedModel:
-    """A request every two units, a pause of two after completions, and a time-out of three units."""
+    """A request every 2 ms, a pause of 2 ms after completions, and a time-out of 3 ms."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
     return closed_subject("a scheduler", plan, scope)
 
 
 def closed_late_scheduler(name: str) -> ClosedModel:
-    """A request every two units. Time passes by four units at once, so two requests are due together."""
+    """A request every 2 ms. Time passes by 4 ms at once, so two requests are due together."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
     return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
 

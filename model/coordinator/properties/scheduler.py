@@ -1,4 +1,4 @@
-"""COORD-26 and the statuses: the exact changes by the scheduler, its listener and the reports of tasks."""
+"""COORD-01, COORD-12, COORD-20, COORD-26: exact changes by statuses, the scheduler and its listener."""
 
 from model.coordinator.events import (
     Abort,
