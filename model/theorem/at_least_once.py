@@ -1,4 +1,4 @@
-"""At-least-once: gates that block nothing lose no record, and count some twice.
+"""At-least-once: gates that never block lose no record, but tasks may process a record twice.
 
 The state machine is that of exactly-once without blocking. A record behind a barrier may be part of the
 reader's state when the reader takes its snapshot. After a restore its sender sends the record again.
@@ -48,7 +48,7 @@ COUNTED = (
 
 
 def counted(found: Action, *without: str, **changes: "Function") -> Action:
-    """The action without some guards, with the counts."""
+    """The action without the guards `without`, and with the changes of the counts."""
 
     def step(s: State, *elements: Term) -> Step:
         guards, changed = found.step(s, *elements)

@@ -29,7 +29,7 @@ from model.theorem.theory import Step, action, clause
 
 @action(CHANNEL)
 def receive_end(s: State, c: Term) -> Step:
-    """A reader that has read all records of a finished sender learns that nothing follows."""
+    """A reader that has read all records of a finished sender reads the end of the channel."""
     return Step(
         {
             "the job runs": s.is_up(),
