@@ -1,4 +1,4 @@
-"""Read sets: stand-ins for the parts of a state that record when their value matters.
+"""Read sets: stand-ins for the parts of a state, which record that a function reads their value.
 
 A function can pass a stand-in on, put it into a record, or leave it in place, and none of this is recorded.
 Every operation that depends on its value (comparison, arithmetic, iteration, access to a field) uses the
@@ -7,7 +7,7 @@ the values, and its read set before each of its decisions is known without a dec
 has a stand-in for each member, and for the presence of each member.
 
 A stand-in cannot detect that its identity or type is read (`is`, `type`, `isinstance`), nor that a function
-keeps state between calls. The user of stand-ins must check for both (`model.checker.memoised.moves`).
+keeps state between calls. `model.checker.memoised.moves` checks for both.
 """
 
 import operator
@@ -30,7 +30,7 @@ class Reading:
         return part in self._known
 
     def note(self, part: int) -> None:
-        """Records that the part's value matters."""
+        """Records that the part's value is read."""
         if part not in self._known:
             self._known.add(part)
             self.parts.append(part)
