@@ -1,6 +1,6 @@
 """Closed models of one channel: alone, with every event at any time, and between two tasks.
 
-The channel between two tasks has a TLA+ twin (spec/channel/ChannelModel.tla).
+spec/channel/ChannelModel.tla specifies the channel between two tasks.
 """
 
 from collections.abc import Iterator

@@ -58,7 +58,7 @@ def _shown(queue: Queue) -> list[list[object]]:
 
 
 def key_of_channel(state: Channel) -> Hashable:
-    """The state; its text while it holds items, because Python takes record values 1 and true for equal."""
+    """The state as a key. While it holds items, the key is text, because Python's 1 and True are equal."""
     return repr(state) if state.output or state.input else state
 
 

@@ -45,7 +45,7 @@ class ClosedModel(NamedTuple):
     """The environment's state after the event, or None if it does not permit the event now."""
     step: Callable[[Any, Event], Step[Any]]
     toured: bool = True
-    """Whether the suite sends its runs to implementations: they mean the same in the adapter protocol."""
+    """Whether the suite sends its runs to implementations. They mean the same in the adapter protocol."""
     portions: Portions | None = None
     """The parts of a closed model with too many shapes for a kernel, such as a composition."""
     forgets: tuple[str, ...] = ()

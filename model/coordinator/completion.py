@@ -188,7 +188,7 @@ class CompletionSteps:
         return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
     def may_be_stored(self, fault: int) -> bool:
-        """Whether the checkpoint may be stored although its addition failed; its files stay (COORD-21)."""
+        """Whether the checkpoint may be stored although its addition failed. Its files stay (COORD-21)."""
         return fault == MAYBE
 
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:

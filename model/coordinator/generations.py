@@ -330,7 +330,7 @@ class NeverQueues(DiscardsUnstored):
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """Aborts a checkpoint. A stop fails the job at once, and the scheduler may begin anew.
+        """Aborts a checkpoint. A stop fails the job at once. The initial delay may begin again.
 
         No task is notified (COORD-19).
         """

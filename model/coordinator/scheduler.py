@@ -69,7 +69,7 @@ class SchedulerSteps(TriggerSteps):
         return self.run_until(coordinator, coordinator.now, effects, rules)
 
     def on_deleted(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """The oldest deletion ends; then waiting requests may start, unless the coordinator is shut down."""
+        """The oldest deletion ends. Waiting requests may then start, unless the coordinator is shut down."""
         if not coordinator.deletions:
             return Step(coordinator, (), ())
         rules: Rules = ("COORD-33",) if coordinator.queue and self.is_cleaning(coordinator) else ()

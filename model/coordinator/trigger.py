@@ -108,7 +108,7 @@ class TriggerSteps(CompletionSteps):
         return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
     def can_start(self, coordinator: Coordinator) -> bool:
-        """The job and all tasks run (COORD-01), or have finished where that is permitted."""
+        """The job runs, and each task runs (COORD-01) or, if the plan permits it, has finished."""
         plan = coordinator.plan
         if coordinator.status != RUNNING:
             return False

@@ -238,7 +238,7 @@ BESIDE = Scope(
     time_outs=0,
     types=(CHECKPOINT, SAVEPOINT),
 )
-"""Savepoints beside checkpoints. Both complete in any order."""
+"""Savepoints and checkpoints are pending at the same time, and complete in any order."""
 REPLACED = Scope(
     records=1,
     checkpoints=1,

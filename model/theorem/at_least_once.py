@@ -113,7 +113,7 @@ def read_was_sent(s: State, c: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def barriers_were_sent(s: State, c: Term, n: Term) -> Formula:
-    """A barrier stands behind what its sender had sent."""
+    """A barrier stands behind records that its sender has sent."""
     is_sent = both(between_tasks(s, c), s.passed(s.source_of(c), n))
     return implies(is_sent, s.barrier(c, n) >= 0, s.barrier(c, n) <= s.sent(c))
 
@@ -175,7 +175,7 @@ def saved_is_captured(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def finished_snapshots(s: State, c: Term, n: Term) -> Formula:
-    """A task that had finished at its snapshot had read all, and what it reads from had finished too."""
+    """A task that had finished at its snapshot had read all records, and their senders had finished too."""
     t, u = s.target_of(c), s.source_of(c)
     return implies(
         both(has_reader(s, c), s.passed(t, n), s.finished_at(t, n)),

@@ -122,7 +122,7 @@ class _Following:
         )
 
     def widen(self, target: Target) -> None:
-        """Adds the shape of a node and its varying fields; if more vary, the shape is followed again."""
+        """Adds the shape of a node and its varying fields. If more vary, the shape is followed again."""
         shape = self.shapes.get(target.skeleton)
         if shape is None:
             shape = Shape(len(self.shapes), target.skeleton, target.fields)
@@ -180,7 +180,7 @@ class _Reading:
 
     @contextmanager
     def _needs(self, known: Property | None = None) -> Iterator[None]:
-        """Reports a field that is needed as a number; a property that needs one is unreadable."""
+        """Raises an error that names the field, or the property (`known`), for which a number is needed."""
         try:
             yield
         except SymbolicUseError as error:

@@ -109,7 +109,7 @@ def messages(state: Coordinator, scope: Scope) -> Iterator[Offer]:
 
 
 def statuses(state: Coordinator) -> Iterator[Offer]:
-    """The job stops and starts; its first task runs, fails and finishes."""
+    """The job stops and starts, and its first task runs, fails and finishes."""
     yield "JobStatus", JobStatus(RUNNING if state.status != RUNNING else "RESTARTING")
     if state.tasks_run[0]:
         yield "TaskStatus", TaskStatus(0, FINISHED)
@@ -161,7 +161,7 @@ def io_failures(state: Coordinator) -> Iterator[Offer]:
 
 
 def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
-    """The oldest deletion ends; the store may fail at first, and the job stop and start after one request."""
+    """The oldest deletion ends. The store may fail at first, and the job stop and start after one request."""
     if state.deletions:
         yield "Deleted", Deleted()
     if not state.fault and state.next_id == 1:
@@ -171,7 +171,7 @@ def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
 
 
 def ends_of_job(state: Coordinator) -> Iterator[Offer]:
-    """The job ends, in each way; hooks answer before and after."""
+    """The job ends, in each way. Hooks answer before and after the end."""
     if state.plan.hooks:
         yield from answers(state)
     for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):

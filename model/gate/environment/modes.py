@@ -1,4 +1,4 @@
-"""The closed models of gates in the modules beside `aligned`, and those of channels."""
+"""The closed models of gates in all modules except `aligned`, and those of channels."""
 
 from model.channel.environment import closed_channel_models
 from model.checker.closed_model import ClosedModel

@@ -1,4 +1,4 @@
-"""The cases of gates in the modules beside `aligned`."""
+"""The cases of gates in all modules except `aligned`."""
 
 from collections.abc import Iterator
 
