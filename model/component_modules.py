@@ -1,4 +1,4 @@
-"""Finds the modules of a component, and their values, by names that follow from the component's name.
+"""Finds the modules of a component, and the values in them, by names that contain the component's name.
 
 A component that is one module of steps, without generations, needs no entry in the tables of `model/`. Its
 steps are functions of `model/<name>/<name>.py`, its rules `<NAME>` in `properties`, its closed models

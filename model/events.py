@@ -56,7 +56,7 @@ PRE_FLIGHT = (
     IO_EXCEPTION,
     "BLOCKING_OUTPUT_EXIST",
 )
-"""Reasons for which a checkpoint does not start, and which only the coordinator causes."""
+"""Reasons for which a checkpoint does not start. Only the coordinator causes them."""
 
 # Failures of an addition to the store: not written; written; perhaps written, after an unclear error.
 BEFORE = 1

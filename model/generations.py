@@ -88,11 +88,11 @@ CLAIMS = (
     Claim("flink-1.12", "flink-1.13", ends=True, repeats=False, exact=False),
     Claim("flink-1.13", "flink-1.14", ends=True, repeats=False, exact=True),
 )
-"""The claims for neighbouring generations. Claims for others follow, because equality is transitive."""
+"""Claims for consecutive generations. Claims for other pairs follow, because equality is transitive."""
 
 
 def _delivered(channels: int, profile: Profile) -> Iterator[Case]:
-    """The events that a channel may deliver. Only the newest generation has injections."""
+    """The events that a channel may deliver, without injections, which older generations do not have."""
     return (case for case in gate_cases(channels, profile) if type(case.event) is not Injection)
 
 

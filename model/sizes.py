@@ -1,7 +1,7 @@
-"""The sizes of each component at which its rules are proved, its initial states, and its possible events.
+"""By component: the sizes for which its rules are proved, its initial states, and its possible events.
 
 If a collection has no bound in the protocol, this module states a bound for the proofs. The proofs also cover
-the first step that exceeds the bound, and no later step. The cases of the proofs determine the other numbers
+the first step that exceeds the bound, and no later step. The cases of the proofs determine the other sizes
 and the generations.
 """
 

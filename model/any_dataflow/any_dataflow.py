@@ -33,7 +33,7 @@ class AnyDataflow(Structure):
     # records
 
     def has_credit(self, job: Job, channel: Place) -> bool:
-        """The channel has capacity for one more item."""
+        """Whether the channel has capacity for one more item."""
         return len(job.channels[channel]) < self.capacity
 
     def can_send(self, job: Job, task: int) -> bool:
@@ -178,7 +178,7 @@ class AnyDataflow(Structure):
         return _holding(job, checkpoint, known)
 
     def give_up(self, job: Job, task: int) -> Job:
-        """The subtask learns that the checkpoint whose barriers it collects is aborted."""
+        """The subtask is notified that the checkpoint whose barriers it collects is aborted."""
         for one in self.group(job, task):
             state = job.tasks[one - 1]
             after = state._replace(passed=state.aligning, aligning=0, arrived=frozenset())

@@ -29,7 +29,7 @@ class Bounds(NamedTuple):
 
 
 class Do(NamedTuple):
-    """An action: its name in TLA+, its task, channel or checkpoint, and the checkpoint of the task."""
+    """An action by its name in TLA+. `of`: its task, channel, checkpoint or region."""
 
     action: str
     of: int = 0

@@ -7,10 +7,10 @@ from model.any_dataflow.key_groups import Subtasks
 class Structure:
     """One dataflow and the options of its checkpoints.
 
-    `channels`: two tasks may have several channels. `capacity`: number of items that a channel holds. `slow`:
-    the tasks whose snapshots take time. The other tasks store and acknowledge at once. `unaligned`: the
+    `channels`: several may connect the same two tasks. `capacity`: number of items that a channel holds.
+    `slow`: the tasks whose snapshots take time; the others store and acknowledge at once. `unaligned`: the
     checkpoints whose barriers overtake records. `stops`: the savepoints with which the job stops. `subtasks`:
-    the subtasks of each attempt. If it is left out, each task is a subtask.
+    the subtasks of each attempt. By default each task is a subtask.
     """
 
     def __init__(

@@ -11,9 +11,9 @@ A barrier with a time-out first travels in order. If the time-out passes while t
 sender, the barrier overtakes the items before it there. If the time-out passes while it waits at the
 receiver, the gate prioritises the barrier.
 
-The module describes Flink 2.3; `model.channel.generations` has what older generations do. The model omits
-buffers and credits, and the markers with which Flink ends a restored part. Source: Apache Flink,
-PipelinedSubpartition, RemoteInputChannel, ChannelStatePersister and RecoveredInputChannel.
+The module describes Flink 2.3. `model.channel.generations` holds the different steps of older generations.
+The model omits buffers and credits, and the markers with which Flink ends a restored part. Source: Apache
+Flink, PipelinedSubpartition, RemoteInputChannel, ChannelStatePersister and RecoveredInputChannel.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ Queue = tuple[Item, ...]
 """The items at one end: first the urgent items in order of arrival, then all others in order of arrival."""
 
 IDLE = 0
-"""The receiver stores no records. Barriers with ids up to the newest id that it has seen are old."""
+"""The receiver stores no records. Barriers with ids up to `seen` are old (`is_old`)."""
 AWAITED = 1
 """The receiver stores every arriving record: the barrier of its snapshot has not arrived."""
 ARRIVED = 2
@@ -89,11 +89,11 @@ class Channel(NamedTuple):
     phase: int
     """IDLE, AWAITED or ARRIVED."""
     seen: int
-    """The newest checkpoint to which the phase refers; -1 at first."""
+    """The checkpoint to which the phase refers; -1 at first."""
     last: int
-    """The newest barrier that has arrived, if the channel stores its place in the input. -1 for none."""
+    """The newest barrier that has arrived, while `before` states its place in the input; else -1."""
     before: int
-    """Number of unread records of the input that arrived before barrier `last`."""
+    """Number of unread records that arrived before barrier `last`; 0 if there is none."""
     profile: ChannelProfile
 
 
@@ -251,7 +251,7 @@ def on_restore(channel: Channel, input: tuple[int, ...], output: tuple[int, ...]
 
 
 class ChannelSteps:
-    """The steps of a channel of which older generations have their own."""
+    """The other steps of a channel: the methods that older generations override, and their callers."""
 
     def on_send_barrier(self, channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
         """The sender has taken its snapshot. The barrier joins the end of the queue, or overtakes items."""

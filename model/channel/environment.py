@@ -1,6 +1,6 @@
-"""Closed models of one channel: a channel alone with every call at any time, and a channel between two tasks.
+"""Closed models of one channel: alone, with every event at any time, and between two tasks.
 
-The channel between two tasks has a TLA+ twin (spec/channel/ChannelModel.tla).
+spec/channel/ChannelModel.tla specifies the channel between two tasks.
 """
 
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
 
 
 def closed_channel(ids: int, capacity: int, profile: ChannelProfile = NEWEST_CHANNEL) -> ClosedModel:
-    """A channel with at most `capacity` items at each end, barriers in any order, and every legal call."""
+    """A channel with at most `capacity` items at each end, barriers in any order, and every legal event."""
 
     def offers(state: Channel) -> Iterator[tuple[str, Event]]:
         if len(state.output) < capacity:

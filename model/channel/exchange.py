@@ -128,9 +128,7 @@ def noted(exchange: Exchange, effects: Effects, rules: Rules) -> Step[Exchange]:
 
 
 def on_barrier(exchange: Exchange, checkpoint: int, alignment: int) -> Step[Exchange]:
-    """The receiver reads a barrier.
-
-    Its snapshot begins, if it has not begun, and is complete for this channel.
+    """The receiver reads a barrier. Its snapshot begins, if it has not begun, and ends for this channel.
 
     The sender continues when the receiver has read the barrier behind which the sender has stopped.
     """

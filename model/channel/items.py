@@ -1,7 +1,4 @@
-"""The items of a channel's queues.
-
-`kind` is the word of the adapter protocol, so items of two classes differ.
-"""
+"""The items of a channel's queues. `kind` is the word of the adapter protocol."""
 
 from typing import NamedTuple
 

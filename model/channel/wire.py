@@ -24,7 +24,7 @@ def new_channel(config: Wire) -> Channel:
 
 
 def step_channel(state: Channel, wire: Wire) -> Step[Channel]:
-    """The step of one call at either end, or of one transfer. Raises WireError if the event is not legal."""
+    """The step of one event at either end, or of a transfer. Raises WireError if the event is not legal."""
     event = WORDS.read(wire)
     if type(event) is ResumeSender and not state.blocked:
         raise WireError("resume: no aligned barrier has left, so the sender has not stopped; leave it out")
@@ -58,7 +58,7 @@ def _shown(queue: Queue) -> list[list[object]]:
 
 
 def key_of_channel(state: Channel) -> Hashable:
-    """The state; its text while it holds items, because Python takes record values 1 and true for equal."""
+    """The state as a key. While it holds items, the key is text, because Python's 1 and True are equal."""
     return repr(state) if state.output or state.input else state
 
 

@@ -1,4 +1,4 @@
-"""The bounds of the ints of closed models, by which states are packed (`model.checker.compiled.packing`).
+"""The bounds of the ints in closed models, from which `model.checker.compiled.packing` packs states.
 
 The search checks declared bounds. A move to a value outside the bounds ends the search with an error that
 names the field.
@@ -66,7 +66,7 @@ def bounded_gate(
     profile: Profile = NEWEST,
     injects: bool = False,
 ) -> Bounded:
-    """`closed_gate` with its bounds: the gate counts a barrier at most as often as there are channels."""
+    """`closed_gate` with its bounds. `repeats` is at most the number of channels."""
     closed = closed_gate(
         channels, ids, counts_as_aligned=counts_as_aligned, polled=polled, profile=profile, injects=injects
     )

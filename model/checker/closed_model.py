@@ -1,8 +1,8 @@
 """Closed models: a component with one declared environment, small enough to visit every state.
 
 A node is the component's state together with the environment's state, such as the highest id of each channel
-or the used ids. The environment decides which events may arrive. Bounds are guards. The gate and the store
-have TLA+ twins with the same environment (spec/gate/AlignedModel.tla, StoreModel.tla).
+or the used ids. The environment decides which events may arrive. Bounds are guards. For many closed models a
+TLA+ module specifies the same environment, such as spec/gate/AlignedModel.tla.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ class Portions(NamedTuple):
     """The division of a closed model into parts, so that the read set of each move is small."""
 
     movers: tuple[Offers, ...]
-    """The offers of the closed model, in order, one mover each."""
+    """The functions that together make the offers of the closed model, in order. Each one is a *mover*."""
     by_member: tuple[str, ...]
     """Names of collections with a fixed length. Each member is a separate part."""
     growing: Mapping[str, Any] = {}
@@ -45,18 +45,15 @@ class ClosedModel(NamedTuple):
     """The environment's state after the event, or None if it does not permit the event now."""
     step: Callable[[Any, Event], Step[Any]]
     toured: bool = True
-    """Its runs have the same meaning in the adapter protocol.
-
-    False if a bound is lower than the protocol's.
-    """
+    """Whether the suite sends its runs to implementations. They mean the same in the adapter protocol."""
     portions: Portions | None = None
     """The parts of a closed model with too many shapes for a kernel, such as a composition."""
     forgets: tuple[str, ...] = ()
-    """Fields (`gate.first`) that always have their initial value, as its twin in TLA+ does not have them."""
+    """Fields (`gate.first`) that keep their initial value, because the module in TLA+ does not have them."""
 
 
 def forgetting(closed: ClosedModel, *fields: str) -> ClosedModel:
-    """The closed model in whose states these fields always have their initial value; they decide no step."""
+    """The closed model in whose states these fields always have their initial value. No step reads them."""
 
     def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
         taken = closed.step(state, event)

@@ -1,4 +1,4 @@
-"""Checks that an induction over one step is complete, beside the proofs of its cases.
+"""Checks that the cases of an induction over one step are complete. `prove` proves the cases.
 
 There are three conditions. Each step ends in a shape from which some case starts (`open_shapes`). In each
 such shape there is a case for each class of event that the environment may send (`missing_events`). A case
@@ -28,7 +28,7 @@ class Size(NamedTuple):
     new: Callable[[Any], Any]
     """The initial state with the sizes and the configuration of a given state."""
     permits: Callable[[Any], bool] | None = None
-    """The vocabulary's bounds of an initial state's configuration, if the proofs have a symbol for it."""
+    """Whether the vocabulary permits the configuration of an initial state. None: it has no symbols."""
     includes: Callable[[Any], bool] = lambda _: True
     """Whether the induction covers states like this one, within the bounds."""
     sends: Callable[[Any, Any], bool] = lambda _state, _event: True
@@ -119,7 +119,7 @@ def _is_covered(leaf: object, begun: object) -> bool:
 
 
 def missing_events(cases: Iterable[Case], size: Size, kinds: Iterable[type]) -> Iterator[str]:
-    """Each shape with a class of event that the environment may send there, and that no case has.
+    """One sentence for each shape and class of event that the environment may send, and that no case has.
 
     `cases`: the cases of one component. `kinds`: the classes that its step takes. The class of an event is
     its type with its constants, such as the channel, the words and the alignment. Symbols represent every

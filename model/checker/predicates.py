@@ -1,7 +1,7 @@
 """Properties that cannot be followed on symbols, evaluated in Python on the states that a search finds.
 
 A property may need a value as a number, to hash it or to use it as an index. Then no kernel checks it. This
-module unpacks each component state and steps it like the Python explorer does, once for all its nodes.
+module unpacks each component state and takes its steps as the Python explorer does, once for all its nodes.
 """
 
 from collections.abc import Iterable, Sequence

@@ -77,10 +77,9 @@ class Report(NamedTuple):
     starts: Shapes = frozenset()
     """The shapes that the cases start in."""
     afters: Shapes = frozenset()
-    """The shapes that some step ends in.
+    """The shapes that some step ends in, within the sizes of the proof.
 
-    Left out: shapes beyond the sizes of the proof, and shapes in which the task has failed, because no step
-    follows them.
+    Shapes in which the task has failed are left out, because no step follows them.
     """
 
 
@@ -229,7 +228,7 @@ def assume_invariants(
 
 
 class Watched:
-    """A state that notes which of its fields are read.
+    """A state that records which of its fields are read.
 
     No field of a state begins with an underscore, so the names of this class hide none of them.
     """

@@ -1,4 +1,4 @@
-"""Proves which paths of a step function no run takes, by an inductive set of abstract states that z3 closes.
+"""Proves that no run takes some paths of a step function, by a set of abstract states that z3 closes.
 
 The guard of a path may have solutions that the invariants permit and the protocol never reaches. An abstract
 state is the truth of each predicate of a state: its booleans, and the conditions of guards on the state

@@ -54,10 +54,7 @@ class Relation:
     def __init__(self, case: Case, invariants: tuple[z3.BoolRef, ...] | None = None) -> None:
         self.case = case
         self.invariants = invariants or assume_invariants(case.state, of_component(case.component))
-        """The invariants of the component on the case's state.
-
-        An argument, if another case has the same state.
-        """
+        """The invariants of the component on the case's state."""
         self.conditions: list[tuple[z3.BoolRef, ...]] = []
         """By path: its decisions."""
         self.results: list[Step[Any]] = []

@@ -1,4 +1,4 @@
-"""The text of Python expressions for z3 terms over ints and booleans, for one state or for columns of states.
+"""Writes z3 terms over ints and booleans as Python expressions, for one state or for columns of states.
 
 For one state the connectives are `and`, `or` and `not`. For columns they are the element-wise ones of numpy.
 """

@@ -3,7 +3,7 @@
 The coordinator stores a complete checkpoint, ends older ones, and then notifies the tasks. No step of this
 module starts a checkpoint: after every end, a step of `model.coordinator.trigger` starts waiting requests.
 
-The module describes Flink 1.18 and later; `model.coordinator.generations` has what older generations do.
+The module describes Flink 1.19 and later; `model.coordinator.generations` holds the steps of older ones.
 """
 
 from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, NotifyMaster
@@ -36,7 +36,7 @@ STORE_EXCEPTION = "CheckpointException"
 
 
 class CompletionSteps:
-    """The steps that end a checkpoint, and the operators of which older generations have their own."""
+    """The steps that end a checkpoint, and the methods that older generations override."""
 
     failures: FailureSteps = FailureSteps()
     shared_state: SharedStateSteps = SharedStateSteps()
@@ -109,7 +109,7 @@ class CompletionSteps:
         return coordinator._replace(failures=counted)
 
     def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
-        """The store adds the checkpoint and drops surplus ones. The registry deletes files without a user."""
+        """The store adds the checkpoint and drops surplus ones. The registry deletes unused files."""
         shared = self.shared_state.complete(coordinator.shared, done)
         added = store_steps(coordinator.store).on_add(coordinator.store, done.checkpoint, done.type)
         retained = self.lasting(coordinator, tuple(entry.checkpoint for entry in added.state.entries))
@@ -188,7 +188,7 @@ class CompletionSteps:
         return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
     def may_be_stored(self, fault: int) -> bool:
-        """Whether the checkpoint may be stored although its addition failed; its files stay (COORD-21)."""
+        """Whether the checkpoint may be stored although its addition failed. Its files stay (COORD-21)."""
         return fault == MAYBE
 
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -198,9 +198,9 @@ class CompletionSteps:
     # ------------------------------------------------------------ deletions and aborts
 
     def delete(self, coordinator: Coordinator, turns: tuple[bool, ...]) -> Coordinator:
-        """Begins one deletion for each flag: whether its end gives waiting requests a turn.
+        """Begins as many deletions as `turns` has elements. Without slow cleaning, they end at once.
 
-        Without slow cleaning, a deletion ends at once.
+        An element states whether waiting requests get a turn when its deletion ends.
         """
         if coordinator.plan.slow_cleaning:
             return coordinator._replace(deletions=(*coordinator.deletions, *turns))
@@ -220,7 +220,7 @@ class CompletionSteps:
     def abort(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool = False
     ) -> Step[Coordinator]:
-        """A pending checkpoint ends without success."""
+        """Aborts a pending checkpoint. `by_task`: a task has declined it."""
         turns = coordinator.plan.profile.turns_after_end
         is_starting = coordinator.master == pending.checkpoint
         coordinator = owe_turns(drop_pending(coordinator, pending), min(turns, 1))
@@ -241,7 +241,7 @@ class CompletionSteps:
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """Aborts a checkpoint: deletes its collected state, counts the failure, and notifies the tasks."""
+        """Emits an abort: deletes the collected state, counts the failure, and notifies the tasks."""
         lost = self.shared_state.loss_of(coordinator.shared, pending)
         coordinator, emitted, rules = self.count_failure(coordinator, pending, reason, by_task=by_task)
         notifications = self.notify_abort(coordinator, pending)

@@ -7,7 +7,7 @@ until a decline, the time-out or a newer completed checkpoint ends it (`model.co
 `model.coordinator.recovery` holds restores and restarts. Each of these modules adds its steps to a class that
 the next one extends.
 
-The module describes the newest Flink; `model.coordinator.generations` has what older generations do.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
 """
 
 from model.coordinator.events import Acknowledged

@@ -1,10 +1,10 @@
 """The count of failing checkpoints, which fails the job if it exceeds the tolerated number.
 
-Only some reasons count. A checkpoint counts once until a success clears the count. A success clears the count
-if its checkpoint is newer than all earlier successes. The failure of a checkpoint that is not newer than them
-does not count.
+Only some reasons count. Between two successes that clear the count, a checkpoint counts once. A success
+clears the count if its checkpoint is newer than all earlier successes. The failure of a checkpoint that is
+not newer than all successes does not count.
 
-The module describes Flink 1.14 and later. `model.coordinator.generations` holds the steps of older
+The module describes Flink 1.14.3 and later. `model.coordinator.generations` holds the steps of older
 generations. `model.coordinator.profiles` holds the reasons that count in each generation.
 """
 
@@ -42,7 +42,7 @@ def new_failures() -> Failures:
 
 
 class FailureSteps:
-    """The steps of the count, and the operators of which older generations have their own."""
+    """The steps of the count, and the methods that older generations override."""
 
     rules: Rules = ("COORD-15", "COORD-16", "COORD-17")
     """The rules of the count."""
@@ -50,7 +50,7 @@ class FailureSteps:
     def on_failure(
         self, failures: Failures, profile: CoordinatorProfile, tolerable: int, failure: Failure
     ) -> tuple[Failures, bool]:
-        """The count after a failure, and whether the job fails now."""
+        """The count after a failure, and whether the job fails now. `tolerable`: -1 for any number."""
         if failure.reason in PRE_FLIGHT:
             failure = failure._replace(by_task=False)
         if self.fails_the_job(failure):
@@ -83,7 +83,7 @@ class FailureSteps:
         return self.cleared(failures, checkpoint)
 
     def cleared(self, failures: Failures, checkpoint: int) -> Failures:
-        """The highest success clears the count (COORD-17)."""
+        """The count after a success: empty if it is the highest so far, else unchanged (COORD-17)."""
         if checkpoint > failures.highest_success:
             return Failures((), checkpoint)
         return failures

@@ -63,10 +63,10 @@ class FollowsTheJob(CoordinatorSteps):
 
 
 class DeletesInTurn(FollowsTheJob):
-    """1.18: the deletion of an aborted checkpoint is under way, even if it has collected no state."""
+    """1.18: an aborted checkpoint begins a deletion, even if it has collected no state."""
 
     def has_deletion(self, pending: Pending) -> bool:
-        """Every deletion is under way."""
+        """True: every aborted checkpoint begins a deletion."""
         return True
 
 
@@ -120,7 +120,7 @@ class OutlivesAborts(CompletesFirst):
         return self.discard(coordinator._replace(outlived=(pending,)), pending, reason, by_task=by_task)
 
     def fail_start(self, coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
-        """A failed start does not count beside its checkpoint."""
+        """A failed start does not count in addition to its checkpoint."""
         return Step(coordinator, (), ())
 
     def on_master_answer(
@@ -330,7 +330,7 @@ class NeverQueues(DiscardsUnstored):
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """Aborts a checkpoint. A stop fails the job at once, and the scheduler may begin anew.
+        """Aborts a checkpoint. A stop fails the job at once. The initial delay may begin again.
 
         No task is notified (COORD-19).
         """

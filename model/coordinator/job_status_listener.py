@@ -4,7 +4,7 @@ Rule COORD-26. The listener receives the status of every execution. The listener
 last reported status is neither running nor finished. In addition, the execution graph starts a stopped
 scheduler when a task begins to run.
 
-The module describes Flink 2.3; `model.coordinator.generations` has what older generations do.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
 """
 
 from model.coordinator.scheduler import SchedulerSteps
@@ -46,7 +46,7 @@ class ListenerSteps(SchedulerSteps):
         return Step(coordinator, effects, rules)
 
     def listens_to_tasks(self, coordinator: Coordinator) -> bool:
-        """The scheduler depends on the statuses of tasks."""
+        """The scheduler exists, and depends on the statuses of tasks."""
         return coordinator.plan.interval > 0
 
     def renew(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:

@@ -270,7 +270,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
 """By name, oldest first."""
 
 NEWEST_COORDINATOR = COORDINATOR_PROFILES["2.3"]
-"""The rules COORD-01 to COORD-12 and SUB-02 to SUB-09 in the newest generation."""
+"""The newest generation. The modules of `model.coordinator` describe it."""
 
 PROPOSED_COORDINATORS: Mapping[str, CoordinatorProfile] = {
     "proposed-FLIP-600": CoordinatorProfile(

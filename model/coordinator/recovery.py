@@ -1,7 +1,7 @@
 """The steps of a restore of tasks, of a new coordinator, and of the end of a job.
 
-Rules COORD-02, COORD-12, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are durable. All
-other state ends with the coordinator.
+Rules COORD-02, COORD-22, COORD-25, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are
+durable. All other state ends with the coordinator.
 """
 
 from model.coordinator.events import DiscardCheckpoint, Restored

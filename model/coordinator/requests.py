@@ -48,5 +48,5 @@ def has_capacity(queue: tuple[Request, ...]) -> bool:
 
 
 def may_start(head: Request, pending: int, max_concurrent: int) -> bool:
-    """Whether the head of the queue may start beside the `pending` pending checkpoints (COORD-03)."""
+    """Whether the head of the queue may start while `pending` checkpoints are pending (COORD-03)."""
     return head.forced or pending < max_concurrent

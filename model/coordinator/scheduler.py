@@ -3,7 +3,7 @@
 The scheduler runs while the job runs and makes a request in each interval. Only `on_advance` advances time.
 Every due timer fires at its own point in time, time-outs before requests.
 
-The module describes Flink 2.3; `model.coordinator.generations` has what older generations do.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
 """
 
 from model.coordinator.pending import Pending
@@ -24,7 +24,7 @@ from model.store.store import CHECKPOINT
 
 
 class SchedulerSteps(TriggerSteps):
-    """The steps of the timers, and the operators of which older generations have their own."""
+    """The steps of the timers, and the methods that older generations override."""
 
     def on_advance(self, coordinator: Coordinator, ms: int) -> Step[Coordinator]:
         """Time passes by `ms` milliseconds. Every due timer fires at its own point in time (COORD-10)."""
@@ -34,7 +34,7 @@ class SchedulerSteps(TriggerSteps):
     def run_until(
         self, coordinator: Coordinator, target: int, effects: Effects, rules: Rules
     ) -> Step[Coordinator]:
-        """Fires all timers that are due up to `target`, in order of time. The clock stays at the last one."""
+        """Fires all timers that are due up to `target`, in order of time. The clock stops at the last one."""
         while True:
             expired = next_due(coordinator.pending, target)
             due = coordinator.scheduler.due
@@ -69,7 +69,7 @@ class SchedulerSteps(TriggerSteps):
         return self.run_until(coordinator, coordinator.now, effects, rules)
 
     def on_deleted(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """The oldest deletion ends; then waiting requests may start, unless the coordinator is shut down."""
+        """The oldest deletion ends. Waiting requests may then start, unless the coordinator is shut down."""
         if not coordinator.deletions:
             return Step(coordinator, (), ())
         rules: Rules = ("COORD-33",) if coordinator.queue and self.is_cleaning(coordinator) else ()

@@ -1,10 +1,10 @@
-"""The registry of shared state: files that several checkpoints use. It deletes a file that none may use.
+"""The registry of shared state: the files that several checkpoints may use. It deletes unused files.
 
-A handle names such a file. For each file, the registry stores the newest checkpoint that uses it. This
-checkpoint may be aborted, because a task may build its next checkpoint on the file. The registry deletes the
-file once the stored checkpoint is older than all retained ones.
+A handle names a file. For each file the registry stores the newest checkpoint that uses it, also if that
+checkpoint was aborted: the task's next checkpoint may still use the file. The registry deletes a file when
+its newest user is older than all retained checkpoints.
 
-The module describes Flink 1.15 and later; `model.coordinator.generations` has what older generations do.
+The module describes Flink 1.15 and later; `shared_state_generations` holds the steps of older ones.
 """
 
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class SharedState(NamedTuple):
     unseen: tuple[Use, ...]
     """Up to 1.14: the uses of checkpoints that the coordinator has deleted and the store has kept."""
     unclaimed: int
-    """The coordinator has found the files of checkpoints up to this id, and deletes none of them."""
+    """The registry deletes no file whose first user has at most this id, as found at its start; -1: none."""
 
 
 def new_shared_state() -> SharedState:
@@ -75,9 +75,10 @@ def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> 
 def forget_older(
     shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
 ) -> tuple[SharedState, Effects]:
-    """Deletes the files whose last user is older than every retained checkpoint.
+    """The registry after it has deleted the files whose newest user is older than every retained checkpoint.
 
-    `durable`: the checkpoints that a new coordinator would find.
+    The effects delete them, except the files that were found at the start (`unclaimed`). `durable`: the
+    checkpoints that a new coordinator would find.
     """
 
     def is_older(use: Registered) -> bool:
@@ -94,10 +95,10 @@ def forget_older(
 
 
 class SharedStateSteps:
-    """The steps of the registry, and the operators of which older generations have their own."""
+    """The steps of the registry, and the methods that older generations override."""
 
     def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
-        """An acknowledgement registers its files at once. `pending`: its checkpoint, None if it has ended."""
+        """Whether an acknowledgement of this checkpoint registers its files. None: it is not pending."""
         return pending is None or pending.type == CHECKPOINT
 
     def is_known(self, shared: SharedState, handle: int) -> bool:
@@ -105,12 +106,12 @@ class SharedStateSteps:
         return any(file.handle == handle for file in shared.registered)
 
     def loss(self, shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
-        """The deletion of the state of one acknowledgement, and of its files that are not registered."""
+        """The effects that delete the state of one acknowledgement, and its files that are not registered."""
         own: Effects = () if handle == NO_STATE else (DiscardState(handle),)
         return (*own, *(DiscardState(file) for file in files if not self.is_known(shared, file)))
 
     def loss_of(self, shared: SharedState, pending: Pending) -> Effects:
-        """The deletion of all collected state, in the order of the tasks. Registered files stay."""
+        """The effects that delete all state of an aborted checkpoint, by task. Registered files stay."""
         is_registered = self.registers_at_acknowledgement(pending)
         return tuple(
             lost
@@ -119,11 +120,11 @@ class SharedStateSteps:
         )
 
     def unwritten(self, pending: Pending) -> Pending:
-        """The checkpoint whose metadata cannot be written, with the files that an abort may delete."""
+        """The checkpoint whose metadata cannot be written, as its abort deletes it: unchanged."""
         return pending
 
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
-        """Registers the files of a checkpoint that is kept."""
+        """The registry with the uses of a complete checkpoint."""
         completed = shared.completed
         for file in tuple(file for files in pending.shared for file in files):
             use = Use(file, pending.checkpoint)
@@ -134,9 +135,9 @@ class SharedStateSteps:
     def delete(
         self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> tuple[SharedState, Effects]:
-        """The store's effects, then the deletion of the files that no retained checkpoint may use.
+        """The registry after the store's effects, and these effects with the deletions of unused files.
 
-        `durable`: the checkpoints that a new coordinator would find.
+        `retained`: the checkpoints that may use a file. `durable`: those that a new coordinator would find.
         """
         shared, released = forget_older(shared, retained, durable)
         return shared, (*effects, *released)
@@ -144,7 +145,7 @@ class SharedStateSteps:
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """Deletes a checkpoint that the store has not added. Its files stay until none may use them."""
+        """The registry and the deletions after a failed addition: the files of the checkpoint stay."""
         return shared, ()
 
     def restore(
@@ -154,7 +155,7 @@ class SharedStateSteps:
         return shared
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator: the files of the checkpoints that it finds. It deletes none."""
+        """The registry of a new coordinator: the files of the checkpoints that it finds. These files stay."""
         uses = (*shared.completed, *shared.unseen)
         completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
         found = new_shared_state()._replace(completed=completed, unclaimed=retained[-1] if retained else NONE)

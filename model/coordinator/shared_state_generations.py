@@ -18,7 +18,7 @@ class CountsUses(SharedStateSteps):
         return any(use.handle == handle for use in shared.completed)
 
     def unwritten(self, pending: Pending) -> Pending:
-        """The checkpoint with each file only at the first task that has it, so that it is deleted once.
+        """The checkpoint with each file only at the first task that has it, so that a file is deleted once.
 
         In these generations a file is registered before the metadata are written.
         """
@@ -35,7 +35,7 @@ class CountsUses(SharedStateSteps):
         return pending._replace(shared=once)
 
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
-        """Registers the files of a checkpoint that is kept."""
+        """The registry with the files of a complete checkpoint and their uses."""
         for file in tuple(file for files in pending.shared for file in files):
             shared = register(shared, pending.checkpoint, (file,))
         return super().complete(shared, pending)
@@ -43,7 +43,7 @@ class CountsUses(SharedStateSteps):
     def delete(
         self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> tuple[SharedState, Effects]:
-        """The store's effects, and after each deleted checkpoint the files that no other one uses."""
+        """The registry, and the store's effects with the unused files after each deleted checkpoint."""
         deletions: Effects = ()
         for effect in effects:
             deletions = (*deletions, effect)
@@ -55,7 +55,7 @@ class CountsUses(SharedStateSteps):
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """Deletes a checkpoint that the store has not added, and the files that no other one uses."""
+        """The registry and the deletions after a failed addition: the files that no other checkpoint uses."""
         uses = tuple(use for use in shared.completed if use.checkpoint == checkpoint)
         shared, released = release(shared, checkpoint)
         return (shared._replace(unseen=(*shared.unseen, *uses)) if is_durable else shared), released
@@ -75,12 +75,12 @@ class CountsUses(SharedStateSteps):
         )
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator. It deletes every file that no checkpoint uses any longer."""
+        """The registry of a new coordinator. It may delete every file that it finds."""
         return super().recover(shared, retained)._replace(unclaimed=NONE)
 
 
 def release(shared: SharedState, checkpoint: int) -> tuple[SharedState, Effects]:
-    """The registry after the deletion of a completed checkpoint, and the files that no other one uses."""
+    """The registry after the deletion of a completed checkpoint, and the deletions of unused files."""
     left = tuple(use for use in shared.completed if use.checkpoint != checkpoint)
     kept = tuple(file for file in shared.registered if any(use.handle == file.handle for use in left))
     gone = tuple(DiscardState(file.handle) for file in shared.registered if file not in kept)

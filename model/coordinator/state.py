@@ -58,7 +58,7 @@ class Plan(NamedTuple):
     slow_cleaning: bool = False
     """A deletion is under way until the event that ends it; else it ends at once."""
     io_failures: bool = False
-    """Inputs and outputs of the coordinator may fail."""
+    """Inputs and outputs of the coordinator may fail, at the event `io_fails`."""
     savepoint: tuple[int, ...] = ()
     """The id of the savepoint or retained checkpoint from which the job starts, if it starts from one."""
     claim_mode: int = LEGACY
@@ -146,7 +146,7 @@ class Coordinator(NamedTuple):
     """The coordinator has not shut down."""
     regional: Regional = Regional()
     deletions: tuple[bool, ...] = ()
-    """The deletions that are under way, oldest first: waiting requests get a turn when it ends."""
+    """The deletions under way, oldest first: whether waiting requests get a turn when it ends."""
     io: Io = Io()
 
 
@@ -191,7 +191,7 @@ def holds_savepoint(coordinator: Coordinator) -> bool:
 
 
 def restored_files(plan: Plan) -> SharedState:
-    """The registry of a new job. From 1.15 on it deletes no file that is as old as a savepoint in LEGACY."""
+    """The registry of a new job. From 1.15 on it deletes no file of a savepoint in claim mode LEGACY."""
     keeps = plan.savepoint and plan.profile.has_claim_modes and plan.claim_mode == LEGACY
     return new_shared_state()._replace(unclaimed=plan.savepoint[0] if keeps else NONE)
 
@@ -202,7 +202,7 @@ def unclaimed(plan: Plan) -> tuple[int, ...]:
 
 
 def triggers_full(coordinator: Coordinator) -> bool:
-    """Checkpoints are full: no later one than the unclaimed savepoint has completed (COORD-38)."""
+    """Checkpoints are full: no checkpoint has completed after the savepoint in NO_CLAIM (COORD-38)."""
     plan = coordinator.plan
     newest = latest(coordinator.store)
     return any(plan.claim_mode == NO_CLAIM and newest == savepoint for savepoint in plan.savepoint)

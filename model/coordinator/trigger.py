@@ -1,10 +1,11 @@
 """The steps of a request: it waits for its turn, draws an id, and triggers masters and sources.
 
 Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers first the operator coordinators, then the
-master hooks, then the sources. Only one checkpoint at a time is in this master phase. A turn follows each new
-request, each failed start and each end of a checkpoint. A turn lasts until no further request may start.
+master hooks, then the sources. Only one checkpoint at a time is in its master phase, before its sources are
+triggered. A turn follows each new request, each failed start and each end of a checkpoint. In a turn, waiting
+requests start until no further one may start.
 
-The module describes Flink 1.14 and later; `model.coordinator.generations` has what older generations do.
+The module describes Flink 1.16 and later; `model.coordinator.generations` holds the steps of older ones.
 """
 
 from typing import NamedTuple
@@ -54,7 +55,7 @@ class TriggerMaster(NamedTuple):
 
 
 class TriggerSteps(CompletionSteps):
-    """The steps that start a checkpoint, and the operators of which older generations have their own."""
+    """The steps that start a checkpoint, and the methods that older generations override."""
 
     def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
         """A request arrives and waits for its turn, which may be now."""
@@ -107,7 +108,7 @@ class TriggerSteps(CompletionSteps):
         return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
     def can_start(self, coordinator: Coordinator) -> bool:
-        """The job and all tasks run (COORD-01), or have finished where that is permitted."""
+        """The job runs, and each task runs (COORD-01) or, if the plan permits it, has finished."""
         plan = coordinator.plan
         if coordinator.status != RUNNING:
             return False
@@ -173,7 +174,7 @@ class TriggerSteps(CompletionSteps):
         return self.continue_start(coordinator, begun, (*effects, *triggered), rules)
 
     def needs_location_first(self, coordinator: Coordinator) -> bool:
-        """The storage location is initialised before the checkpoint is pending."""
+        """False: the storage location is initialised when the checkpoint is pending."""
         return False
 
     def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:

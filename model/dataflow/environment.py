@@ -52,10 +52,7 @@ class Scope(NamedTuple):
     capacity: int = 1
     """Number of records that a channel holds before its sender waits. Barriers do not count."""
     in_flight: int = 2
-    """Maximum number of messages in flight before a step.
-
-    A step may exceed the bound. At the bound, messages can only arrive or be lost.
-    """
+    """Number of messages in flight from which on only messages arrive or are lost, and the job fails."""
     sources: int = 2
     types: tuple[int, ...] = (CHECKPOINT,)
     """The requested types. A savepoint starts while other checkpoints are pending."""
@@ -110,7 +107,7 @@ def closed_dataflow(scope: Scope) -> ClosedModel:
 
 
 def movers_of(scope: Scope) -> tuple[Offers, ...]:
-    """The functions that offer actions. At the bound of messages only messages arrive or are lost."""
+    """The functions that offer actions, within the bound of messages in flight."""
     moving = (
         *(partial(move, scope, source) for source in range(scope.sources) for move in (emits, taken)),
         *(partial(move, scope) for move in (taken_by_sink, requested, declined, unstored, timed_out)),
@@ -241,7 +238,7 @@ BESIDE = Scope(
     time_outs=0,
     types=(CHECKPOINT, SAVEPOINT),
 )
-"""Savepoints beside checkpoints. Both complete in any order."""
+"""Savepoints and checkpoints are pending at the same time, and complete in any order."""
 REPLACED = Scope(
     records=1,
     checkpoints=1,

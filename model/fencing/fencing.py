@@ -133,7 +133,7 @@ def driver_of(event: Event) -> int:
 
 
 def is_next(fencing: Fencing, event: Event) -> bool:
-    """Whether the driver may take this step next."""
+    """Whether the phase of the driver permits this step next."""
     place = driver_of(event) - 1
     phase, attempt, checkpoint = fencing.phases[place], fencing.attempts[place], fencing.checkpoints[place]
     has_older = open_below(fencing, attempt) != ()

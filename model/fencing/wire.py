@@ -1,4 +1,4 @@
-"""Translates the events and the state of drivers that share a storage to and from the adapter protocol."""
+"""The drivers that share a storage, in the adapter protocol."""
 
 from typing import Any
 

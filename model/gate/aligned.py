@@ -1,4 +1,4 @@
-"""Alignment of checkpoint barriers at one input gate (exactly-once mode): rules ALIGN-01 to -19 and -24.
+"""Alignment of checkpoint barriers at one input gate (mode exactly-once): rules ALIGN-01 to -19 and -24.
 
 A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and what does
 not. The gate blocks a channel that has delivered barrier n until every open channel has delivered it. The
@@ -32,9 +32,9 @@ class Gate(NamedTuple):
     profile: Profile = NEWEST
     """The generation. Never changes."""
     repeats: int = 0
-    """Number of repeated barriers of the pending checkpoint that the gate has counted (ALIGN-21)."""
+    """Only in 1.13, else 0: the repeated barriers of the pending checkpoint that have counted (ALIGN-21)."""
     failed: bool = False
-    """The gate has refused an event with an exception and accepts no further event (ALIGN-20)."""
+    """Only up to 1.12: the gate has thrown an exception and accepts no further event (ALIGN-20)."""
 
 
 def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Gate:
@@ -43,7 +43,7 @@ def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) 
 
 
 class AlignedSteps:
-    """The steps of a gate, and the operators of which older generations have their own."""
+    """The steps of a gate, and the methods that older generations override."""
 
     def on_barrier(self, gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
         """Barrier `checkpoint` arrives on `channel`, which is open. The gate only compares ids (ALIGN-08)."""
@@ -157,9 +157,10 @@ def resume_open(gate: Gate) -> Effects:
 
 
 def behind_the_last_awaited(gate: Gate) -> Effects:
-    """The resumes of the blocked channels after the last awaited channel.
+    """The resumes of the blocked channels after the last awaited one.
 
-    An injection counts channel by channel. The checkpoint ends before it counts these channels.
+    An injection counts the channels in order. The last awaited channel ends the checkpoint. For the blocked
+    channels after it the injection is late, so they resume once more (ALIGN-04).
     """
     late: Effects = ()
     for channel in reversed(range(len(gate.blocked))):

@@ -1,4 +1,4 @@
-"""How a checkpoint aligns, and the options that its barrier carries beside its id.
+"""The alignments of a checkpoint, and the options that its barrier carries in addition to its id.
 
 Only gates of the modes `unaligned` and `alternating` read the options; in the other modes every barrier is
 aligned.
@@ -17,7 +17,7 @@ TIMED = 3
 
 
 class Options(NamedTuple):
-    """The options that a barrier carries beside its id."""
+    """The options that a barrier carries in addition to its id."""
 
     alignment: int
     """The alignment of the barrier, one of the four constants above."""

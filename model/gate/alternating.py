@@ -1,4 +1,4 @@
-"""The steps of unaligned and alternating gates. Rules UNAL-03 to UNAL-19, UNAL-21, UNAL-22.
+"""The steps of gates in the modes unaligned and alternating. Rules UNAL-03 to UNAL-19, UNAL-21, UNAL-22.
 
 An alternating gate aligns until a time-out, and then lets barriers overtake. Aligned, timed, forced-aligned
 and unaligned barriers may arrive in any mixture. A channel announces a timed barrier while the barrier is
@@ -30,7 +30,7 @@ from model.gate.unaligned import (
 
 
 class UnalignedSteps(OvertakingSteps):
-    """The step functions of the gate, and the methods that older generations override."""
+    """The steps of a gate, and the methods that older generations override."""
 
     # ------------------------------------------------------------ events
 
@@ -43,7 +43,7 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """The gate reads barrier `checkpoint` on `channel`. An aligned barrier blocks the channel."""
+        """The gate reads barrier `checkpoint` on `channel`. A barrier that is not unaligned blocks it."""
         return self.read(gate, channel, checkpoint, Options(alignment, savepoint, timestamp), blocks=True)
 
     def on_inject(
@@ -160,7 +160,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(gate, effects, rules)
 
     def aligning_since(self, gate: UnalignedGate, options: Options) -> int:
-        """When the alignment began, in ms of virtual time: at the checkpoint's timestamp."""
+        """The time from which the time-out counts, in ms: the checkpoint's timestamp."""
         return options.timestamp
 
     def align(

@@ -1,10 +1,10 @@
 """A gate that stores the items of a blocked channel: Flink up to 1.10. Rules ALIGN-17, ALIGN-22, ALIGN-23.
 
-Up to Flink 1.10 the network cannot hold a channel back. The gate reads every item and stores the items of
-blocked channels. When an event resumes channels, the gate rolls the stored items over: it replays them
-within that event, before it reads a new item. The gate stores a replayed item again if its channel is blocked
-again. If that alignment ends before the replay does, the gate first replays the items stored last and then
-the rest of the older sequence. The gate aborts an alignment that would store more than a limit.
+Up to Flink 1.10 the network cannot hold back the items of one channel. The gate takes every item and stores
+the items of blocked channels. When an event resumes channels, the gate replays the stored items within that
+event. A replayed item may begin a new alignment, and the gate then stores items of the replay again. If
+channels resume before the replay is over, the gate replays these items first, and then the rest. An alignment
+that would store more than a limit is aborted.
 """
 
 from typing import NamedTuple
@@ -26,9 +26,9 @@ class Buffer(NamedTuple):
 
     gate: Gate
     stored: tuple[Item, ...]
-    """Items that arrived on blocked channels since the last release, oldest first."""
+    """Items of blocked channels, oldest first."""
     rolled: tuple[tuple[Item, ...], ...]
-    """Sequences in replay, the next one first; empty between two events."""
+    """Sequences of items in replay, the current one first. Empty between two events."""
     limit: int
     """Maximum number of bytes stored and not yet replayed; -1 for no limit. Never changes."""
 
@@ -39,14 +39,14 @@ def new_buffer(channels: int, counts_as_aligned: bool, profile: Profile, limit: 
 
 
 def has_ended(buffer: Buffer, channel: int) -> bool:
-    """The end of the channel has arrived, at the gate or in the store: no item may follow it."""
+    """The gate has read or stored the channel's end: no item may follow it."""
     return buffer.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in buffer.stored
     )
 
 
 def on_arrival(buffer: Buffer, item: Item) -> Step[Buffer]:
-    """An item arrives. The gate replays every item that this event releases before the event ends."""
+    """An item arrives. Within this event the gate also replays all stored items of resumed channels."""
     buffer, effects, rules = take(buffer, item)
     while buffer.rolled:
         sequence, *others = buffer.rolled
@@ -59,7 +59,7 @@ def on_arrival(buffer: Buffer, item: Item) -> Step[Buffer]:
 
 
 def take(buffer: Buffer, item: Item) -> Step[Buffer]:
-    """The gate stores a new or replayed item if its channel is blocked, and else reads it."""
+    """The gate takes a new or replayed item: it stores an item of a blocked channel, and reads any other."""
     gate = buffer.gate
     if gate.blocked[item.channel]:
         buffer = buffer._replace(stored=(*buffer.stored, item))

@@ -122,7 +122,7 @@ class FirstDecides(CountsBarriers):
 
 
 class TypeDecides(FirstDecides):
-    """1.11: a savepoint aligns and any other checkpoint overtakes (UNAL-28).
+    """1.11: a savepoint aligns, and the barriers of any other checkpoint overtake (UNAL-28).
 
     A checkpoint whose barriers have all overtaken stays pending (UNAL-29): an end, a cancellation or a
     savepoint still aborts it. Persisting ends without an effect.
@@ -133,7 +133,7 @@ class TypeDecides(FirstDecides):
     counted = UnalignedSteps.counted
 
     def overtakes(self, options: Options) -> bool:
-        """Only a savepoint does not overtake."""
+        """Every barrier overtakes, except that of a savepoint."""
         return not options.savepoint
 
     def is_whole(self, gate: UnalignedGate) -> bool:
@@ -155,7 +155,7 @@ class TypeDecides(FirstDecides):
         return Step(self.idle(gate), passed, (*begun.rules, "UNAL-11"))
 
     def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
-        """The effects and rules that end a pending checkpoint, if one with these options begins.
+        """The effects and rules that end a pending checkpoint when a barrier with these options is newer.
 
         A checkpoint whose barriers have all overtaken ends without an effect (UNAL-29). If the new checkpoint
         is of the other kind, the channels resume before the abort.

@@ -1,4 +1,4 @@
-"""The steps of the gate in older generations, before the releases that the other modules describe.
+"""The steps of aligned gates and of trackers in older generations.
 
 A class holds the steps in which one generation differs from the class that it derives from. `aligned_steps`
 selects the steps of a gate. The switches of `model.gate.profiles` state the same differences as facts. The

@@ -1,8 +1,8 @@
 """In-flight records of a polled gate in mode `unaligned` or `alternating`. Rules UNAL-23 and UNAL-24.
 
 If the running snapshot still awaits the barrier of a channel, a record of this channel belongs before that
-barrier. The task processes this record and persists it. The task only processes every other record. Every
-item of a held channel waits in the network: the sender has stopped after its aligned barrier and sends
+barrier. The task processes this record and persists it. It processes any other record without persisting it.
+Every item of a held channel waits in the network: the sender has stopped after its aligned barrier and sends
 nothing, not even an announcement or an unaligned barrier.
 
 When an event resumes channels, the gate reads the waiting items within that event, after the event's own

@@ -2,7 +2,7 @@
 
 A profile is a set of switches. The properties check the steps against these switches. The modules
 `model.gate.generations` and `model.gate.unaligned_generations` hold the steps of older generations. The
-docstring of a switch states what an observer of one task sees if the switch is true, and else.
+docstring of a switch states the behaviour if the switch is true, and after *Else* the behaviour if it is not.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class Profile:
     name: str
     """The name on the wire: the first release of the generation.
 
-    `flink-1.14` keeps its name although its unaligned modes begin with 1.15: `flink-1.14.0` is 1.14 itself.
+    `flink-1.14` is the newest one, although its unaligned modes begin with 1.15. `flink-1.14.0` is 1.14.
     """
     releases: str
     """The releases that behave alike."""
@@ -86,11 +86,9 @@ class Profile:
     While it is pending, an end, a cancellation or a savepoint still aborts it.
     """
     network_starts: bool = False
-    """In mode unaligned the network thread reports each received barrier.
+    """In mode unaligned the network thread reports each received barrier, which may start the checkpoint.
 
-    Else only barriers that are read count.
-
-    A report may start the checkpoint; the network thread leaves the other effects for the task thread.
+    Else a barrier has an effect only when the task reads it.
     """
     overtaking_counts_repeats: bool = False
     """The gate counts overtaking barriers, so a repeated one counts again. Else a channel counts once."""

@@ -1,12 +1,11 @@
-"""Tracking of checkpoint barriers at one input gate (at-least-once mode). Rules TRACK-01 to TRACK-17.
+"""Tracking of checkpoint barriers at one input gate (mode at-least-once). Rules TRACK-01 to TRACK-17.
 
-The tracker never blocks. It counts the channels that have delivered barrier n and triggers the snapshot when
+The tracker never blocks. It counts the channels that have delivered barrier n, and triggers the snapshot when
 the last awaited channel has delivered it. Records behind barrier n on a faster channel are part of the
-snapshot too, and the operator processes them again after a restore. The tracker tracks several checkpoints at
-once.
+snapshot too, and the operator processes them again after a restore. Several checkpoints may be tracked.
 
-The module describes Flink 1.14 and later; `model.gate.generations` has what older generations do instead. It
-knows one tracker and nothing else: no coordinator, no time.
+The module describes Flink 1.14 and later. `model.gate.generations` holds the different steps of older
+generations. The module knows one tracker, no coordinator and no time.
 """
 
 from typing import NamedTuple
@@ -25,7 +24,7 @@ class Tracked(NamedTuple):
 
     checkpoint: int
     counted: tuple[int, ...]
-    """By channel: number of times that it has counted, by its barrier, its cancellation or its end."""
+    """By channel: 1 if its barrier, cancellation or end has counted; up to 1.13 also more (TRACK-16)."""
     needed: int
     """Number of counts that complete the checkpoint. Never changes."""
     aborted: bool
@@ -60,7 +59,7 @@ def new_tracker(
 
 
 class TrackingSteps:
-    """The steps of a tracker, and the operators of which older generations have their own."""
+    """The steps of a tracker, and the methods that older generations override."""
 
     def on_record(self, tracker: Tracker, channel: int, value: int) -> Step[Tracker]:
         """A record arrives. No channel is ever blocked, so the operator processes it at once."""
@@ -132,7 +131,7 @@ class TrackingSteps:
 
 
 def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, rules: Rules) -> Step[Tracker]:
-    """A channel has counted for the checkpoint at `position`. If complete, it ends with all older ones."""
+    """A channel has counted for the checkpoint at `position`. A complete one ends, with all older ones."""
     if not is_complete(entry):
         return Step(with_entry(tracker, position, entry), effects, rules)
     newer = tracker.tracked[position + 1 :]

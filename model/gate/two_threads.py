@@ -84,7 +84,7 @@ def on_mail(threads: Threads) -> Step[Threads]:
 
 
 def is_due(threads: Threads, left: Left) -> bool:
-    """No newer checkpoint has started or been cancelled."""
+    """The trigger still has an effect: no newer checkpoint has started or been cancelled."""
     return left.checkpoint >= threads.gate.current
 
 
@@ -116,7 +116,7 @@ def on_end_of_partition(threads: Threads, channel: int) -> Step[Threads]:
 
 
 def on_advance(threads: Threads, ms: int) -> Step[Threads]:
-    """Virtual time passes: `ms` milliseconds."""
+    """Virtual time passes by `ms` milliseconds. In mode unaligned no timer runs."""
     gate, effects, rules = unaligned_steps(threads.gate).on_advance(threads.gate, ms)
     return Step(threads._replace(gate=gate), effects, rules)
 

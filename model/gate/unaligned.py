@@ -5,9 +5,9 @@ barrier triggers the snapshot. The task processes the records that the other cha
 barriers *and* stores them in the snapshot as in-flight data. The state at the trigger and the in-flight data
 together form the same cut as an alignment.
 
-The module holds the gate and its steps while barriers overtake, in Flink 1.14 and later.
-`model.gate.alternating` holds the steps of the aligned phase, the passing of time, and the entry points: a
-gate of mode `unaligned` never aligns. `model.gate.unaligned_generations` holds the different steps of older
+The module holds the gate and its steps while barriers overtake, in Flink 1.15 and later.
+`model.gate.alternating` holds the step of each event, the aligned phase and the passing of time. A gate of
+mode `unaligned` has no aligned phase. `model.gate.unaligned_generations` holds the different steps of older
 generations. `model.gate.polled_unaligned_gate` holds the items that wait on a blocked channel.
 """
 
@@ -40,7 +40,7 @@ class UnalignedGate(NamedTuple):
     begun: bool
     """The gate has read a barrier of the pending checkpoint; false while it is only announced."""
     overtaking: bool
-    """Barriers overtake: the gate does not align, or no longer aligns. An idle gate has a phase too."""
+    """The phase: barriers overtake. Else the gate aligns, or an idle gate will align first."""
     arrived: tuple[bool, ...]
     """The channel has delivered the pending barrier, or has ended since the checkpoint began and counts."""
     blocked: tuple[bool, ...]
@@ -52,9 +52,9 @@ class UnalignedGate(NamedTuple):
     first: Options
     """Options of the barrier or announcement that began the pending checkpoint."""
     since: int
-    """When the pending checkpoint began at this gate, in ms; 0 in generations that do not use it."""
+    """Only in 1.13, else 0: when the pending checkpoint began at this gate, in ms of virtual time."""
     repeats: int
-    """Number of repeated barriers of the pending checkpoint that the gate has counted (ALIGN-21)."""
+    """Only in 1.12 and 1.13, else 0: the repeated barriers that have counted (ALIGN-21)."""
     now: int
     """Virtual time in milliseconds."""
     timer: int
@@ -196,11 +196,11 @@ class OvertakingSteps:
         return Step(gate, effects, rules)
 
     def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
-        """The effects and rules that end a pending checkpoint, if one with these options begins."""
+        """The effects and rules that end a pending checkpoint when a barrier with these options is newer."""
         return (self.aborted(gate, SUBSUMED), ("UNAL-04",)) if gate.pending else ((), ())
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
-        """The pending checkpoint ends unfinished: its channels resume before it is aborted."""
+        """The effects that abort the pending checkpoint: first its channels resume, then it is aborted."""
         return (*self.let_go(gate, gate.current), Abort(gate.current, reason))
 
     def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:

@@ -1,6 +1,6 @@
-"""The steps of older generations of unaligned gates. `unaligned_steps` selects the steps of a gate.
+"""The steps of unaligned gates in Flink 1.13 and 1.14. `unaligned_steps` selects the steps of any gate.
 
-This module holds Flink 1.13 and 1.14. `model.gate.first_decides` holds Flink 1.11 and 1.12.
+`model.gate.first_decides` holds the steps of Flink 1.11 and 1.12.
 """
 
 from collections.abc import Mapping

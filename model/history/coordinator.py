@@ -15,7 +15,7 @@ from model.steps import step_of
 
 
 class Heard(NamedTuple):
-    """A task has acknowledged a checkpoint after the trigger of the checkpoint."""
+    """The acknowledgement of a triggered checkpoint by a task."""
 
     task: int
     checkpoint: int

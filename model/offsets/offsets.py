@@ -28,6 +28,7 @@ class Reader(NamedTuple):
     running: bool
     """The reader has not crashed."""
     remembered_at_most: int
+    """Maximum number of snapshots whose offsets are remembered. Never changes."""
     newest: int
     """The highest id of which the reader has taken a snapshot. The ids of a job only grow."""
     remembered: tuple[Remembered, ...]
@@ -42,7 +43,7 @@ def new_reader(remembered_at_most: int) -> Reader:
 
 
 def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
-    """The reader takes a snapshot. It stores the offsets and drops the oldest ones over the bound."""
+    """The reader takes a snapshot and remembers its offsets. Over the bound it drops the oldest ones."""
     filed = (*reader.remembered, Remembered(checkpoint, offsets))
     rules: tuple[str, ...] = ("OFFSET-01",)
     if len(filed) > reader.remembered_at_most:

@@ -1,6 +1,6 @@
-"""The closed models of the transactional sink. spec/sink/SinkModel.tla specifies one of them.
+"""The closed models of the transactional sink. spec/sink/SinkModel.tla specifies `closed_surrounded`.
 
-The environment stores the newest snapshot, the newest completed id, and how often the task has ended.
+The environment of the others stores the newest snapshot, the newest completed id, and the number of ends.
 """
 
 from collections.abc import Iterator
@@ -26,10 +26,10 @@ from model.steps import step_of
 
 
 def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """Snapshots have growing ids, notifications name completed ones, and restores take the latest of these.
+    """A sink whose snapshots have growing ids. A notification or a restore completes the checkpoint it names.
 
-    A notification may be lost. A restore then also takes that completed checkpoint. The task ends at most
-    `ends` times: by a crash, by a failing commit, or at its regular end.
+    A restore takes no checkpoint before the newest completed one. The task ends at most `ends` times: by a
+    crash, by a failing commit, or at its regular end.
     """
 
     def allows(environment: Environment, event: Event) -> Environment | None:

@@ -1,4 +1,4 @@
-"""The step of an older generation of the sink: up to Flink 1.13 the end of the input closes the sink."""
+"""The step at the end of the input. Up to Flink 1.13 the end of the input closes the sink."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,7 +1,4 @@
-"""SINK-01 to SINK-10, stated over the transactional sink.
-
-SINK-11, stated over the history of its messages.
-"""
+"""SINK-01 to SINK-10, stated over the transactional sink, and SINK-11, stated over its history."""
 
 from itertools import combinations, pairwise
 
@@ -57,7 +54,7 @@ def sink_01_at_first(sink: Sink) -> bool:
 
 @SINK.state("SINK-01")
 def sink_01(sink: Sink) -> bool:
-    """A running, unfinished sink has one open transaction. A crashed sink has none."""
+    """A running, unfinished sink has one open transaction. A sink that does not run has none."""
     if not sink.running:
         return sink.open == NONE
     return sink.finished or sink.open != NONE

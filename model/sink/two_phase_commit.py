@@ -7,7 +7,7 @@ id. A notification may be lost, so a restore commits again the pre-committed tra
 The state also holds the data that outlives a crash: the snapshots, and the transactions of the external
 system.
 
-The module describes Flink 1.14 and later; `model.sink.generations` has what older generations do.
+The module describes Flink 1.14 and later. `model.sink.generations` holds the step that was different before.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class SinkProfile:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """The name of the profile. Unpickling returns the one object of that name in any process."""
+        """Unpickles to the one object of that name, also in another process."""
         return _profile_of, (self.name,)
 
 

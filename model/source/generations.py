@@ -1,4 +1,4 @@
-"""The steps of an older generation of a source's task, Flink 1.10 to 1.14. `source_steps` selects steps."""
+"""The steps of a source's task in Flink 1.10 to 1.14. `source_steps` selects the steps of a task."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ class HookBeginsAlone(SourceSteps):
     """1.10 to 1.14: the hook of a reader begins the checkpoint, and no trigger is declined."""
 
     def answer(self, source: Source, checkpoint: int) -> Effects:
-        """The effect of the answer of the task, which only reports whether it runs."""
+        """The answer of the task, which reports whether it runs. No decline follows."""
         return (Answer(checkpoint, source.running),)
 
     def awaits_both(self, source: Source) -> bool:

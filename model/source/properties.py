@@ -105,7 +105,7 @@ def task_23_apart(source: Source) -> bool:
 
 @SOURCE.step("TASK-24")
 def task_24(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """The source refuses exactly a trigger for a task that is not here, which changes nothing."""
+    """A trigger fails if and only if it reaches a task manager without the task. It changes nothing."""
     if type(event) is TriggerArrives and not event.here:
         return effects == (Fail(UNKNOWN_TASK),) and after == before
     return not any(type(effect) is Fail for effect in effects)

@@ -90,10 +90,10 @@ def new_source(external: int, profile: SourceProfile = NEWEST_SOURCE) -> Source:
 
 
 class SourceSteps:
-    """The steps of a source's task, and the operators of which older generations have their own."""
+    """The steps of a source's task, and the methods that older generations override."""
 
     def on_trigger(self, source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
-        """The coordinator's trigger arrives. `here`: the trigger is for this task."""
+        """The coordinator's trigger arrives. `here`: at a task manager that has the task."""
         if not here:
             return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
         if source.external == PLAIN:
@@ -105,7 +105,7 @@ class SourceSteps:
         return Step(source, self.answer(source, checkpoint), ("TASK-21",))
 
     def answer(self, source: Source, checkpoint: int) -> Effects:
-        """The effects of the answer of the task, which reports whether it runs. If not, it declines."""
+        """The answer of the task, which reports whether it runs. If it does not, a decline follows."""
         if source.running:
             return (Answer(checkpoint, True),)
         return (Answer(checkpoint, False), Decline(checkpoint, TASK_FAILURE))
@@ -118,7 +118,7 @@ class SourceSteps:
         return Step(source._replace(ahead=joined(source.ahead, checkpoint)), effects, ("TASK-22", "TASK-23"))
 
     def awaits_both(self, source: Source) -> bool:
-        """Neither the hook nor the trigger begins a checkpoint alone."""
+        """A checkpoint begins only after both its hook and its trigger."""
         return source.external == READER
 
 

@@ -13,7 +13,7 @@ from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Store
 
 
 def closed_store(retain: int, ids: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> ClosedModel:
-    """Every id from 1 to `ids` may be added once, with any type and in any order."""
+    """A store to which every id from 1 to `ids` may be added once, with any type and in any order."""
 
     def offers(state: Store) -> Iterator[tuple[str, Event]]:
         for checkpoint, kind in product(range(1, ids + 1), (CHECKPOINT, SAVEPOINT, STOP)):

@@ -1,4 +1,4 @@
-"""SUB-06 to SUB-09, stated over the completed-checkpoint store."""
+"""SUB-06 to SUB-10, stated over the store of completed checkpoints."""
 
 from itertools import combinations
 
@@ -109,13 +109,13 @@ def sub_09_at_the_end(before: Store, event: Event, effects: Effects, after: Stor
 
 @STORE.state("SUB-09")
 def sub_09_shut_down(store: Store) -> bool:
-    """A store that is shut down is empty."""
+    """A closed store is empty."""
     return store.open or not store.entries
 
 
 @STORE.step("SUB-10")
 def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """Older stores keep the entries added last, of any type (FLINK-21351)."""
+    """Up to 1.11 the store keeps the entries added last, of any type (FLINK-21351)."""
     if type(event) is not Add or before.profile.protects_newest_checkpoint:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -125,7 +125,7 @@ def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.state("SUB-10")
 def sub_10_bound(store: Store) -> bool:
-    """Older stores protect only the entry added last, so they hold at most the retained number."""
+    """Up to 1.11 the store protects only the entry added last, so it holds at most the retained number."""
     return store.profile.protects_newest_checkpoint or len(store.entries) <= max(store.retain, 1)
 
 

@@ -6,7 +6,8 @@ The store adds a checkpoint that completes, and then drops the oldest ones that 
 the last entry or the newest checkpoint: a newer savepoint belongs to a user, who may delete it. After a
 stop-with-savepoint the store may drop every entry except the last one.
 
-The module knows a list of ids, and no files, no tasks and no pending checkpoints.
+The module describes Flink 1.15 and later. `model.store.generations` holds the steps of older generations. The
+module knows a list of ids, and no files, no tasks and no pending checkpoints.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,7 @@ SAVEPOINT = 1
 STOP = 2
 """The types of a completed checkpoint. STOP is the savepoint of a stop-with-savepoint."""
 FULL = 3
-"""The type of a checkpoint at its tasks if no file of it may be a former checkpoint's (COORD-38)."""
+"""A type in triggers only: the checkpoint must use no file of an older checkpoint (COORD-38)."""
 
 
 class Entry(NamedTuple):
@@ -82,7 +83,7 @@ def highest(ids: tuple[int, ...]) -> int:
 def divided(
     entries: tuple[Entry, ...], may_drop: Callable[[int], bool], surplus: int
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """The entries that stay and those that are dropped: the first that may be dropped, up to the surplus."""
+    """The entries that stay, and the dropped ones: of those that may be dropped, the first `surplus` ones."""
     kept: tuple[Entry, ...] = ()
     dropped: tuple[Entry, ...] = ()
     for position, entry in enumerate(entries):
@@ -95,7 +96,7 @@ def divided(
 
 
 class StoreSteps:
-    """The steps of a store, and the operators of which older generations have their own."""
+    """The addition to a store, and the methods that older generations override."""
 
     def on_add(
         self,
@@ -103,7 +104,7 @@ class StoreSteps:
         checkpoint: int,
         type: int,  # noqa: A002 - the protocol's word
     ) -> Step[Store]:
-        """Adds a completed checkpoint and drops surplus ones."""
+        """Adds a completed checkpoint, and drops the oldest surplus ones that may be dropped."""
         entries = (*store.entries, Entry(checkpoint, type))
         surplus = len(entries) - store.retain
         kept, dropped = divided(entries, lambda position: self.may_drop(entries, position), surplus)

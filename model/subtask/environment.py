@@ -1,6 +1,6 @@
-"""The closed models of a subtask's snapshot steps, one for each generation that behaves differently.
+"""The closed models of a subtask's snapshot steps, in each generation that behaves differently.
 
-The same environment has a TLA+ twin (spec/subtask/SubtaskModel.tla).
+spec/subtask/SubtaskModel.tla specifies the same environment.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def closed_subtask(
     barriers: bool = False,
     restored: int = NONE,
 ) -> ClosedModel:
-    """Every event may arrive at any time, for every id from 1 to `ids`, until the task has failed.
+    """A subtask that receives every event at any time, for every id from 1 to `ids`, until it has failed.
 
     In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
     the synchronous part of a snapshot may also throw, after which no event arrives. `completable`: the ids
@@ -90,7 +90,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_subtask_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates: full memories, and other generations."""
+    """The closed models that the suite explores, tours and mutates."""
     older = [profile for profile in DISTINCT if profile is not NEWEST_TASK]
     return (
         closed_subtask(3, 2, breaks=False),

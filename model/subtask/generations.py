@@ -14,7 +14,7 @@ from model.subtask.subtask import Subtask, SubtaskSteps, without
 
 
 class RemembersOnly(SubtaskSteps):
-    """1.15 and 1.16: an abort that the task no longer remembers is unknown (TASK-19 does not hold)."""
+    """1.15 and 1.16: the task knows only the aborts that it remembers (TASK-19 does not hold)."""
 
     def is_far_below(self, subtask: Subtask, checkpoint: int) -> bool:
         """False: an id counts as aborted only if the task remembers its abort."""
@@ -49,7 +49,7 @@ class CompletesInAnyOrder(NotNotifiedOfSubsumed):
 
 
 class TakesEveryTrigger(CompletesInAnyOrder):
-    """1.10: the task takes every trigger and learns of no abort (TASK-11, TASK-12)."""
+    """1.10: the task takes every trigger and ignores notifications of aborts (TASK-11, TASK-12)."""
 
     reason_of_async_failure = ASYNC_EXCEPTION
     """The reason of a decline after a failed asynchronous part, as the coordinator records it."""

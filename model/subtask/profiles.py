@@ -84,7 +84,7 @@ TASK_PROFILES: Mapping[str, TaskProfile] = {
 """By name, oldest first."""
 
 NEWEST_TASK = TASK_PROFILES["2.3"]
-"""TASK-01 to TASK-10 in the newest generation."""
+"""The generation that `model.subtask.subtask` describes."""
 
 DISTINCT = tuple(TASK_PROFILES[name] for name in ("1.9", "1.10", "1.11", "1.14", "1.15", "2.3"))
 """One profile for each distinct behaviour."""

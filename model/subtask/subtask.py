@@ -92,7 +92,7 @@ def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK, restore
 
 
 class SubtaskSteps:
-    """The steps of a subtask, and the operators of which older generations have their own."""
+    """The steps of a subtask, and the methods that older generations override."""
 
     def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
         """The coordinator triggers `checkpoint`, as at a source. `fails`: the synchronous part throws."""
@@ -174,10 +174,7 @@ class SubtaskSteps:
     def on_async_failed(
         self, subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION
     ) -> Step[Subtask]:
-        """The asynchronous part of `checkpoint` fails.
-
-        `reason` is the reason that the failure names, if any.
-        """
+        """The asynchronous part of `checkpoint` fails, for the reason that the failure names, if any."""
         if not any(known == checkpoint for known in subtask.running):
             return Step(subtask, (), ("TASK-08",))
         subtask = subtask._replace(running=without(subtask.running, checkpoint))

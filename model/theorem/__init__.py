@@ -13,4 +13,4 @@ from model.theorem.failure_free import FAILURE_FREE
 from model.theorem.rescaling import RESCALING
 
 THEORIES = (EXACTLY_ONCE, FAILURE_FREE, RESCALING, AT_LEAST_ONCE)
-"""In the order in which they are read."""
+"""The theories about released behaviour, in the order in which to read them."""

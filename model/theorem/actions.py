@@ -41,7 +41,7 @@ def is_read_by(s: State, t: Term, c: Term) -> Formula:
 
 @action(TASK, CHANNEL)
 def process(s: State, t: Term, c: Term) -> Step:
-    """A task reads the next record of a channel, goes to its next state, and sends."""
+    """A task reads the next record of a channel, goes to its next state, and sends records."""
     position, k = s.read(c), s.length(t)
     state = s.next_history(s.state(t), c, s.value(c, position))
 
@@ -109,7 +109,7 @@ def process(s: State, t: Term, c: Term) -> Step:
 
 @action(CHANNEL, ID)
 def receive(s: State, c: Term, n: Term) -> Step:
-    """A barrier arrives behind the records before it; until the snapshot its channel is blocked."""
+    """A barrier arrives after the records before it. Its channel is blocked until the snapshot."""
     return Step(
         {
             "the job runs": s.is_up(),
@@ -124,7 +124,7 @@ def receive(s: State, c: Term, n: Term) -> Step:
 
 @action(CHANNEL, ID)
 def overtake(s: State, c: Term, n: Term) -> Step:
-    """A barrier overtakes records, after the reader's snapshot; they are kept as channel state."""
+    """After the reader's snapshot a barrier overtakes records, which are kept as channel state."""
 
     def is_overtaken(x: Term, m: Term, p: Term) -> Formula:
         return both(x == c, m == n, s.read(c) <= p, p < s.barrier(c, n))
@@ -151,8 +151,8 @@ def overtake(s: State, c: Term, n: Term) -> Step:
 def snapshot(s: State, t: Term, n: Term) -> Step:
     """A task takes its snapshot, sends its barriers, and a sink closes its transaction.
 
-    The state is captured at once; it is stored later. For a task that has finished the coordinator takes it:
-    the final state is the task's part of the checkpoint, and nothing is sent.
+    The state is captured at once and stored later. For a finished task the coordinator takes the snapshot,
+    which is the task's final state. Nothing is sent.
     """
 
     def is_this(x: Term, m: Term) -> Formula:
@@ -203,7 +203,7 @@ def snapshot(s: State, t: Term, n: Term) -> Step:
 
 @action(TASK, ID)
 def give_up(s: State, t: Term, n: Term) -> Step:
-    """A task gives an alignment up: for a newer barrier, a cancellation, or a limit."""
+    """A task gives up an alignment, because of a newer barrier, a cancellation, or a limit."""
     return Step(
         {"the job runs": s.is_up(), "not yet": no(s.passed(t, n))}, {"given_up": added(s.given_up, t, n)}
     )
@@ -211,7 +211,7 @@ def give_up(s: State, t: Term, n: Term) -> Step:
 
 @action(TASK, ID)
 def store(s: State, t: Term, n: Term) -> Step:
-    """The asynchronous part ends: the captured state and the channels' state are stored."""
+    """The asynchronous part ends: the captured state and the channel state are stored."""
     return Step(
         {
             "the job runs": s.is_up(),
@@ -242,7 +242,7 @@ def begin(s: State, n: Term) -> Step:
 
 @action(ID)
 def abort(s: State, n: Term) -> Step:
-    """The coordinator aborts a checkpoint: it was declined, took too long, or was cancelled."""
+    """The coordinator aborts a checkpoint that was declined or cancelled, or that took too long."""
     return Step({"it is pending": s.pending(n)}, {"pending": lambda m: both(s.pending(m), no(m == n))})
 
 
@@ -273,7 +273,7 @@ def complete(s: State, n: Term) -> Step:
 
 @action(CHANNEL, ID)
 def commit(s: State, c: Term, n: Term) -> Step:
-    """A sink commits a transaction: when notified of its checkpoint or a later one, or after a restore."""
+    """A sink commits a transaction at the notification of its checkpoint or a later one, or at a restore."""
 
     def is_in(x: Term, p: Term) -> Formula:
         return both(x == c, s.first(c, n) <= p, p < s.end(c, n))
@@ -295,15 +295,15 @@ def commit(s: State, c: Term, n: Term) -> Step:
 
 @action()
 def crash(s: State) -> Step:
-    """A task, or all of them, fail."""
+    """One or more tasks fail."""
     return Step({"the job runs": s.is_up()}, {"is_up": lambda: False})
 
 
 @action()
 def restore(s: State) -> Step:
-    """All tasks restart from the latest completed checkpoint; what channels hold is its channel state.
+    """All tasks restart from the latest completed checkpoint. Channels hold its channel state.
 
-    A task that had finished there stays finished, and its channels end again.
+    A task that had finished in this checkpoint stays finished, and its channels end again.
     """
     n = s.latest()
 

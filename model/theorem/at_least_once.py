@@ -1,4 +1,4 @@
-"""At-least-once: gates that block nothing lose no record, and count some twice.
+"""At-least-once: gates that never block lose no record, but tasks may process a record twice.
 
 The state machine is that of exactly-once without blocking. A record behind a barrier may be part of the
 reader's state when the reader takes its snapshot. After a restore its sender sends the record again.
@@ -48,7 +48,7 @@ COUNTED = (
 
 
 def counted(found: Action, *without: str, **changes: "Function") -> Action:
-    """The action without some guards, with the counts."""
+    """The action without the guards `without`, and with the changes of the counts."""
 
     def step(s: State, *elements: Term) -> Step:
         guards, changed = found.step(s, *elements)
@@ -113,7 +113,7 @@ def read_was_sent(s: State, c: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def barriers_were_sent(s: State, c: Term, n: Term) -> Formula:
-    """A barrier stands behind what its sender had sent."""
+    """A barrier stands behind records that its sender has sent."""
     is_sent = both(between_tasks(s, c), s.passed(s.source_of(c), n))
     return implies(is_sent, s.barrier(c, n) >= 0, s.barrier(c, n) <= s.sent(c))
 
@@ -175,7 +175,7 @@ def saved_is_captured(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def finished_snapshots(s: State, c: Term, n: Term) -> Formula:
-    """A task that had finished at its snapshot had read all, and what it reads from had finished too."""
+    """A task that had finished at its snapshot had read all records, and their senders had finished too."""
     t, u = s.target_of(c), s.source_of(c)
     return implies(
         both(has_reader(s, c), s.passed(t, n), s.finished_at(t, n)),

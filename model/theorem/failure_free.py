@@ -77,7 +77,7 @@ GIVEN = (lengths, sent_before_the_cut, reads, sends, states, records, beginning,
 
 @action(TASK)
 def process(s: State, t: Term) -> Step:
-    """A task reads the next record in the order of the run, goes to its next state, and sends."""
+    """A task reads the next record in the order of the run, goes to its next state, and sends records."""
     c = s.order(t, s.done(t))
     state = s.next_history(s.state(t), c, s.content(c, s.read(c)))
 
@@ -102,7 +102,7 @@ def process(s: State, t: Term) -> Step:
 
 @clause(TASK)
 def tasks_follow(s: State, t: Term) -> Formula:
-    """A task is where the run was after as many records."""
+    """A task has the state that the run had after as many records."""
     return both(s.done(t) >= 0, s.done(t) <= s.length(t), s.state(t) == s.history(t, s.done(t)))
 
 

@@ -29,7 +29,7 @@ from model.theorem.theory import Step, action, clause
 
 @action(CHANNEL)
 def receive_end(s: State, c: Term) -> Step:
-    """A reader that has read all records of a finished sender learns that nothing follows."""
+    """A reader that has read all records of a finished sender reads the end of the channel."""
     return Step(
         {
             "the job runs": s.is_up(),
@@ -80,7 +80,7 @@ def ended(s: State, c: Term) -> Formula:
 
 @clause(CHANNEL)
 def finished(s: State, c: Term) -> Formula:
-    """A finished task has read all that there is, and what it reads from has finished."""
+    """A finished task has read all records of its channels, and their senders have finished."""
     return implies(
         both(has_reader(s, c), s.finished(s.target_of(c))),
         implies(s.is_input(c), is_read_to_the_end(s, c, s.read(c))),
@@ -108,7 +108,7 @@ def finished_senders(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def finished_cuts(s: State, c: Term, n: Term) -> Formula:
-    """A task that had finished at its snapshot had read all, and what it reads from had finished too."""
+    """A task that had finished at its snapshot had read all records, and their senders had finished too."""
     t, u = s.target_of(c), s.source_of(c)
     read = s.read_after(c, s.cut(t, n))
     return implies(

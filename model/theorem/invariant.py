@@ -36,7 +36,7 @@ def reads(s: State, c: Term, k: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def sends(s: State, c: Term, k: Term) -> Formula:
-    """Each step of a task sends what its next state says."""
+    """Each step of a task sends the number of records that its next state determines."""
     t = s.source_of(c)
     return implies(
         both(has_sender(s, c), k >= 0, k < s.length(t)),
@@ -70,7 +70,7 @@ def beginning(s: State, t: Term, c: Term) -> Formula:
 
 @clause(CHANNEL, POSITION, POSITION)
 def reads_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
-    """Who has taken more steps has read at least as much."""
+    """After more steps a task has read at least as many records of a channel."""
     return implies(
         both(has_reader(s, c), j >= 0, j <= k, k <= s.length(s.target_of(c))),
         s.read_after(c, j) <= s.read_after(c, k),
@@ -79,7 +79,7 @@ def reads_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
 
 @clause(CHANNEL, POSITION, POSITION)
 def sends_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
-    """Who has taken more steps has sent at least as much."""
+    """After more steps a task has sent at least as many records on a channel."""
     return implies(
         both(has_sender(s, c), j >= 0, j <= k, k <= s.length(s.source_of(c))),
         s.sent_after(c, j) <= s.sent_after(c, k),
@@ -94,7 +94,7 @@ def states_now(s: State, t: Term) -> Formula:
 
 @clause(CHANNEL)
 def positions_now(s: State, c: Term) -> Formula:
-    """Positions are those at the end of the run; what is read was sent."""
+    """Positions are those at the end of the run. Every record that was read was sent."""
     return both(
         implies(has_reader(s, c), s.read(c) == s.read_after(c, s.length(s.target_of(c)))),
         implies(has_sender(s, c), s.sent(c) == s.sent_after(c, s.length(s.source_of(c)))),
@@ -104,7 +104,7 @@ def positions_now(s: State, c: Term) -> Formula:
 
 @clause(ID)
 def ids(s: State, n: Term) -> Formula:
-    """A restore takes the newest completed id; pending ones are newer or savepoints, and of this attempt."""
+    """A restore takes the newest completed id. Pending ids are newer or savepoints, and of this attempt."""
     return both(
         s.completed(s.latest()),
         implies(s.completed(n), n <= s.latest(), s.begun(n)),
@@ -136,13 +136,13 @@ def sent_first(s: State, c: Term, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def cuts(s: State, t: Term, n: Term) -> Formula:
-    """A snapshot lies in the run."""
+    """A snapshot was taken after some step of the run."""
     return implies(s.passed(t, n), s.cut(t, n) >= 0, s.cut(t, n) <= s.length(t))
 
 
 @clause(CHANNEL, ID)
 def barriers(s: State, c: Term, n: Term) -> Formula:
-    """A barrier stands behind what its sender had sent at the snapshot; a transaction ends there."""
+    """A barrier, and the end of a transaction, stand behind what the sender had sent at the snapshot."""
     return implies(
         both(has_sender(s, c), s.passed(s.source_of(c), n)),
         s.barrier(c, n) == s.sent_after(c, s.cut(s.source_of(c), n)),
@@ -159,7 +159,7 @@ def fifo(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def blocked(s: State, c: Term, n: Term) -> Formula:
-    """A channel whose barrier waits for others stands at its barrier."""
+    """While a channel's barrier waits for others, the next record to read is the one behind the barrier."""
     t = s.target_of(c)
     waits = both(s.current(n), s.arrived(c, n), no(s.passed(t, n)), no(s.given_up(t, n)))
     return implies(both(between_tasks(s, c), waits), s.read(c) == s.barrier(c, n))
@@ -255,7 +255,7 @@ def stored_channels(s: State, c: Term, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def acknowledged(s: State, t: Term, n: Term) -> Formula:
-    """An acknowledgement of a pending checkpoint stands for a stored snapshot."""
+    """A task that has acknowledged a pending checkpoint has stored its snapshot."""
     return implies(both(s.acknowledged(t, n), s.pending(n)), s.stored(t, n))
 
 

@@ -1,8 +1,8 @@
-"""Formulas that run on a small dataflow and are proved for every dataflow.
+"""Formulas that are evaluated on a small dataflow and proved for every dataflow.
 
 A formula is written once, with the functions of this module. If all its parts are Python values, it is
-evaluated at once. If one part is a term of z3, the result is a term. A `Domain` decides what a quantifier
-ranges over: all elements of an uninterpreted sort (proofs without a bound), or those of a small dataflow.
+evaluated at once. If one part is a term of z3, the result is a term. A `Domain` decides over which elements a
+quantifier ranges: all of an uninterpreted sort (proofs without a bound), or those of a small dataflow.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,9 +1,9 @@
 """Computes the conditions and effects of each action that no clause needs.
 
 Without a condition, an action has more behaviours. If z3 still proves every clause after the action, then the
-invariant and the theorem hold for these behaviours too. An implementation may omit such a condition without
-danger to what the theorem states. It may still need the condition for progress, for speed, or for an answer
-to its user. An effect is unnecessary if no clause needs what it writes.
+invariant and the theorem hold for these behaviours too. An implementation may omit such a condition, and the
+theorem still holds. It may need the condition for progress, for speed, or for an answer to its user. An
+effect is unnecessary if no clause needs the field that it changes.
 """
 
 from collections.abc import Collection, Iterator
@@ -29,9 +29,9 @@ class Relaxed(NamedTuple):
 
     action: str
     unnecessary: tuple[Part, ...]
-    """The parts each of which may be left out alone."""
+    """The parts that may be left out one at a time."""
     together: tuple[Part, ...]
-    """The parts that may be left out together."""
+    """A subset of them that may be left out together."""
     undetermined: tuple[Part, ...]
     """The parts without which z3 does not prove the action, and which no broken variant leaves out."""
 

@@ -94,7 +94,10 @@ def _restored(s: State) -> Step:
 
 @clause(TASK, ID)
 def references(s: State, t: Term, n: Term) -> Formula:
-    """A complete checkpoint refers to an own snapshot of an older complete one; others to none."""
+    """A complete checkpoint refers to an own snapshot of a complete one: itself or an older one.
+
+    Every other checkpoint refers to itself.
+    """
     m = s.refers(t, n)
     return both(
         implies(either(no(s.completed(n)), s.stops(n)), m == n),
@@ -104,7 +107,7 @@ def references(s: State, t: Term, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def newest_own(s: State, t: Term, n: Term) -> Formula:
-    """The latest refers to the newest own snapshot of each task, and older pending ones are older still."""
+    """The latest refers to each task's newest own snapshot. No pending checkpoint is between the two."""
     is_older = either(is_own(s, t, n), both(s.pending(n), n < s.latest()))
     return implies(is_older, n <= s.refers(t, s.latest()))
 

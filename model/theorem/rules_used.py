@@ -1,8 +1,7 @@
-"""The rules of `spec/rules.toml` on which each condition and each effect of the theorem's actions rests.
+"""By condition and effect of the theorem's actions: the rules of `spec/rules.toml` that state it.
 
-The theorem assumes these rules, and the proofs of the components show them. An entry without rules belongs to
-the dataflow itself (channels, operators, the run), about which no component has a rule. If several actions
-have an effect or a condition of the same name, each action has an entry.
+The theorem assumes these rules, and the proofs of the components prove them. An entry without rules belongs
+to the dataflow itself (channels, operators, the run), about which no component has a rule.
 """
 
 from collections.abc import Mapping

@@ -61,9 +61,9 @@ class Theory(NamedTuple):
     invariant: tuple[Clause, ...]
     theorem: tuple[Clause, ...]
     given: tuple[Clause, ...] = ()
-    """The clauses about the constants that another theory proves."""
+    """Clauses about the constants that are assumed, because another theory proves them."""
     given_by: str = ""
-    """The clause of the other theory's theorem."""
+    """The clause of the other theory's theorem that states them."""
 
 
 Named = TypeVar("Named", Action, Clause)

@@ -28,7 +28,7 @@ class Variant(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The action and what it leaves out."""
+        """The action and the part that it leaves out."""
         return f"{self.action}/{self.left_out}"
 
     @property

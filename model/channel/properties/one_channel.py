@@ -62,7 +62,7 @@ CHANNEL.frames({
 
 @CHANNEL.initial("UNAL-32")
 def unal_32_at_first(channel: Channel) -> bool:
-    """A new channel is empty and not blocked, and neither end has heard of a checkpoint."""
+    """A new channel is empty and not blocked, and neither end knows a checkpoint."""
     return channel == Channel((), False, NONE, (), 0, IDLE, NONE, NONE, 0, channel.profile)
 
 

@@ -8,7 +8,7 @@ from model.gate.alignment import TIMED, UNALIGNED
 
 
 def is_urgent(item: Item) -> bool:
-    """The item is an announcement or an unaligned barrier. Stated without the model's `is_urgent`."""
+    """The item is an announcement or an unaligned barrier."""
     return type(item) is Notice or (type(item) is Mark and item.alignment == UNALIGNED)
 
 

@@ -109,7 +109,7 @@ def disjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
 
 
 def negation(term: z3.BoolRef) -> z3.BoolRef:
-    """The term does not hold; one object for each term, as long as it lives."""
+    """The negation of the term: the same object for the same term, while the term exists."""
     known = truth_of(term)
     if known:
         return FALSE if known > 0 else TRUE

@@ -84,9 +84,8 @@ class Result(NamedTuple):
 def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     """Evaluates each property of a case on each path of its step.
 
-    `stop_at`: if it is empty, the function proves. Else it searches a refutation of one of these rules and
-    ends with the first one; it evaluates only their properties, skips queries that z3 cannot decide, and
-    proves nothing.
+    `stop_at`: rules of which the function searches a refutation, up to the first one. It then evaluates only
+    their properties, skips queries that z3 cannot decide, and proves nothing. Empty: it proves.
     Raises UndecidedError if z3 gives no answer, and SymbolicUseError if the source uses a rope in a way that
     is not known to treat its members alike.
     """

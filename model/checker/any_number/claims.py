@@ -38,10 +38,7 @@ class Unbounded(NamedTuple):
     bounds: str = ""
     """The sizes that stay bounded, and the omitted behaviour."""
     beyond: frozenset[str] = frozenset()
-    """The rules about omitted behaviour only.
-
-    They do not count as proved, and their mutants are not tried.
-    """
+    """The rules about omitted behaviour only. They do not count as proved, and have no mutants here."""
     variants: frozenset[str] | None = None
     """The mutants of the catalogue that the cases can refute. None: all mutants of the component."""
     few: tuple[z3.BoolRef, ...] = ()

@@ -30,7 +30,7 @@ class Numbers:
         self._tables: list[tuple[z3.FuncDeclRef, z3.ExprRef]] = []
 
     def take(self, symbolic: Any, plain: Any) -> None:  # noqa: ANN401 - any records of the model
-        """Gives the symbols of a record the values of a plain one."""
+        """Assigns the values of a plain record to the symbols of a record."""
         if isinstance(symbolic, SymbolicBool | SymbolicInt):
             if z3.is_const(symbolic.term) and symbolic.term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
                 self._constants.append((symbolic.term, _value(plain)))
@@ -46,13 +46,13 @@ class Numbers:
                 self.take(one, other)
 
     def give(self, name: str, values: Sequence[Any]) -> None:
-        """Gives a function of the index of a member its values."""
+        """Assigns values to the function with this name, by the index of the member."""
         is_bool = any(isinstance(value, bool) for value in values)
         function = z3.Function(name, z3.IntSort(), z3.BoolSort() if is_bool else z3.IntSort())
         self._tables.append((function, _table_of(values, is_bool=is_bool)))
 
     def take_totals(self, totals: Iterable[Total]) -> None:
-        """Gives sums the values that their terms add up to."""
+        """Assigns to each sum the value that its terms add up to."""
         for total in totals:
             here = ((total.group.variable, index) for index in range(self.sizes[total.group]))
             value = sum(self.of(total.term, pair) for pair in here)

@@ -1,4 +1,4 @@
-"""Decides whether the kinds of effects match the expression of a frame, if a rope holds the effects.
+"""Decides whether the effects in a rope match the expression of a frame.
 
 The expression is an automaton. A state of it is the expression for the kinds that may still follow
 (Brzozowski's derivatives). A group of any size leads from a state to every state that some sequence of its

@@ -1,4 +1,4 @@
-"""How a generator expression iterates over a rope.
+"""The iteration of a generator expression over a rope.
 
 Its body runs once for each named element. For a group, it runs once for each path at one member, whose index
 is a variable. The values of each path, with the condition of the path, form a cell of the result.

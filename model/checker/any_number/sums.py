@@ -78,7 +78,7 @@ def laws(
     sums: tuple[z3.ArithRef, z3.ArithRef],
     terms: tuple[Term, Term],
 ) -> tuple[z3.BoolRef, z3.BoolRef]:
-    """Two laws. If each first term is at most the second, so is the sum; with equal sums, terms are equal.
+    """If each first term is at most the second, so is its sum. If the sums are then equal, so are all terms.
 
     `sums` belong to `terms`. `each` makes the formula that a condition holds for each member.
     """

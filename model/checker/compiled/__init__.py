@@ -1,1 +1,1 @@
-"""Kernels made of a closed model's paths, and the searches that run them."""
+"""Kernels, which are generated from the paths of a closed model, and the searches that run them."""

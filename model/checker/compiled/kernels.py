@@ -26,7 +26,7 @@ SEARCH = (
     breadth_first.rehash,
     breadth_first.leads_to,
 )
-"""The functions compiled beside a kernel, each called by itself."""
+"""The functions of a search that are compiled together with a kernel."""
 ANSWERING = (successors.answer_to, successors.expand, successors.unanswered)
 """The functions that take the place of a kernel for a composed closed model."""
 

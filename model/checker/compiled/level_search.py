@@ -1,7 +1,7 @@
 """Breadth-first search level by level over packed states, around the functions that numba has compiled.
 
 Arrays grow as needed, and the search keeps the levels, so that it can trace a run backwards. This module does
-not know how a kernel is made: the subclass with the kernel defines the meaning of its flags.
+not know how a kernel is generated. The subclass with the kernel defines the meaning of its flags.
 """
 
 from abc import ABC, abstractmethod
@@ -60,10 +60,10 @@ class LevelSearch(ABC):
         # The first index of each array is the partition. tables: hash tables of the known states
         self.tables = np.zeros((cores, slots, words), np.uint64)
         self.orders = np.zeros((cores, 2 * cores * self.box, words), np.uint64)  # states as they were found
-        self.tails = np.zeros(cores, np.int64)  # how many of orders are filled
-        self.heads = np.zeros(cores, np.int64)  # how many of orders are expanded
+        self.tails = np.zeros(cores, np.int64)  # number of states in orders
+        self.heads = np.zeros(cores, np.int64)  # number of expanded states in orders
         self.boxes = np.zeros((cores, cores, self.box, width), np.uint64)  # successors, from own to other
-        self.filled = np.zeros((cores, cores), np.int64)  # how many a box has
+        self.filled = np.zeros((cores, cores), np.int64)  # number of states in a box
         self.buffers = np.zeros((cores, max(1, measures.branching), width), np.uint64)  # of one state
         self.recent = np.zeros((cores, module.RECENT, width), np.uint64)  # recently found, not sent again
         self.fired = np.zeros((cores, max(1, measures.rules)), np.uint8)  # sets of rules that have fired: 1

@@ -1,10 +1,10 @@
 """Every move of a closed model as decision trees over the fields of its states.
 
-A node is a component's state beside its environment's state. For each shape of nodes (`model.checker.shapes`)
-this module follows three functions on symbols, path by path, like the prover (`model.checker.paths`): the
+A node is a component's state with its environment's state. For each shape of nodes (`model.checker.shapes`)
+this module follows three functions on symbols, path by path, as the prover does (`model.checker.paths`): the
 offers of the closed model, the permission of the environment with the step, and the properties of the step. A
 condition that z3 decides on a path is dropped. The others stay in the trees, and the search tests them on
-each state. Before a move, this module assumes the state properties, like the prover, because the search
+each state. Before a move, this module assumes the state properties, as the prover does, because the search
 checks them after each move.
 
 Events that are offered under one condition and differ only in ids are followed as one event, with a symbol
@@ -122,7 +122,7 @@ class _Following:
         )
 
     def widen(self, target: Target) -> None:
-        """Adds the shape of a node and its varying fields; if more vary, the shape is followed again."""
+        """Adds the shape of a node and its varying fields. If more vary, the shape is followed again."""
         shape = self.shapes.get(target.skeleton)
         if shape is None:
             shape = Shape(len(self.shapes), target.skeleton, target.fields)
@@ -180,7 +180,7 @@ class _Reading:
 
     @contextmanager
     def _needs(self, known: Property | None = None) -> Iterator[None]:
-        """Reports a field that is needed as a number; a property that needs one is unreadable."""
+        """Raises an error that names the field, or the property (`known`), for which a number is needed."""
         try:
             yield
         except SymbolicUseError as error:

@@ -74,7 +74,7 @@ class Program(NamedTuple):
     closed: ClosedModel
     properties: tuple[Property, ...]
     interpreted: tuple[Property, ...]
-    """The properties that cannot run on symbols. The search evaluates them on each state and step."""
+    """The properties that cannot run on symbols. `model.checker.predicates` evaluates them."""
     layout: Layout
     label: Layout | None
     """The layout of labels, if labels are requested."""

@@ -28,13 +28,13 @@ _JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 class NotInvariantError(ValueError):
-    """A model does more with ids than compare them, or its range of ids is too small."""
+    """A model uses ids other than by comparison, or its range of ids is too small."""
 
 
 def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
     """The program with ids replaced by their ranks. `names`: the fields of states and events that are ids.
 
-    Raises NotInvariantError if the proof fails, or if the range of ids leaves no room between two ids.
+    Raises NotInvariantError if the proof fails, or if the range of ids is too small.
     """
     if program.label is not None or program.interpreted or len(program.layout.shapes) != 1:
         raise NotInvariantError(

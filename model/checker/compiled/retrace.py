@@ -22,7 +22,7 @@ Words = tuple[int, ...]
 
 
 class DisagreementError(RuntimeError):
-    """The kernel and the model that it was made of disagree about a move."""
+    """A kernel, and the model from which it was generated, disagree about a move."""
 
 
 def retraced(program: Program, source: Words, before: Sequence[Callable[[Words], Words]]) -> Violation:

@@ -1,4 +1,4 @@
-"""Exploration at machine speed: the kernel of a closed model, compiled by numba and searched in full.
+"""Exploration at machine speed, with the kernel of a closed model that numba has compiled.
 
     program = program_of(closed model, bounds, of_component(closed model.component))
     found = Compiled(program, cores=2).explore()
@@ -94,7 +94,7 @@ class Compiled:
 
 
 class _Search(LevelSearch):
-    """The search of a kernel that was made of the model."""
+    """The search that runs one kernel."""
 
     def __init__(self, kernel: Compiled, module: Any, expected: int) -> None:  # noqa: ANN401 - generated
         self.program = program = kernel.program

@@ -146,7 +146,7 @@ def _differs(
     offer: Offer,
     twin: Offer,
 ) -> z3.BoolRef:
-    """The term: the offer and its counterpart in the swapped state behave differently."""
+    """The term: `offer`, and `twin` in the swapped state, behave differently."""
 
     def swapped(term: z3.ExprRef) -> z3.ExprRef:
         return z3.substitute(term, *pairs)

@@ -1,1 +1,1 @@
-"""Memoising by read set: a step of a composed model is computed once for each value of the parts it reads."""
+"""Memoising by read set: a step is computed once for all states that agree in the parts that it reads."""

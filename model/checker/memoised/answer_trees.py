@@ -1,8 +1,8 @@
 """Decision trees that store answers of the model by the few parts of a state on which they depend.
 
-A question asks for the offers of a mover, the step of an event, or the truth of a state property. Each
-question has a tree. An inner node names the part that the model reads next, and has a branch for each value
-of that part so far; a leaf has the answer. After the same values the model reads the same part next, so the
+A question is about the offers of a mover, the step of an event, or the truth of a state property. Each
+question has a tree. An inner node names the part that the model reads next, and has a branch for each known
+value of that part. A leaf has the answer. After the same values the model reads the same part next, so the
 first answer fixes the part of a node. Arrays hold trees and answers for `model.checker.memoised.successors`.
 """
 
@@ -30,7 +30,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class ContradictionError(RuntimeError):
-    """The model read other parts than before, although it had read the same values."""
+    """The model has read different parts after the same values."""
 
 
 class Answers:

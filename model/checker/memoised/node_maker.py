@@ -1,4 +1,4 @@
-"""Nodes made of their parts, or of stand-ins for them."""
+"""Composes nodes from their parts, or from stand-ins for the parts."""
 
 from collections.abc import Callable
 from operator import itemgetter

@@ -1,4 +1,4 @@
-"""Read sets: stand-ins for the parts of a state that record when their value matters.
+"""Read sets: stand-ins for the parts of a state, which record that a function reads their value.
 
 A function can pass a stand-in on, put it into a record, or leave it in place, and none of this is recorded.
 Every operation that depends on its value (comparison, arithmetic, iteration, access to a field) uses the
@@ -7,7 +7,7 @@ the values, and its read set before each of its decisions is known without a dec
 has a stand-in for each member, and for the presence of each member.
 
 A stand-in cannot detect that its identity or type is read (`is`, `type`, `isinstance`), nor that a function
-keeps state between calls. The user of stand-ins must check for both (`model.checker.memoised.moves`).
+keeps state between calls. `model.checker.memoised.moves` checks for both.
 """
 
 import operator
@@ -30,7 +30,7 @@ class Reading:
         return part in self._known
 
     def note(self, part: int) -> None:
-        """Records that the part's value matters."""
+        """Records that the part's value is read."""
         if part not in self._known:
             self._known.add(part)
             self.parts.append(part)
@@ -99,21 +99,21 @@ class Members:
 
 
 def slots_of(collection: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - Members, a tuple, or None for none
-    """The presence of each member, and the member; reads nothing."""
+    """The presence of each member, and the member. It reads nothing."""
     if type(collection) is Members:
         return list(zip(collection._present, collection._members, strict=True))
     return [(True, member) for member in collection or ()]
 
 
 def known_to_be_false(value: Any) -> bool:  # noqa: ANN401 - a stand-in or not
-    """The value is false and, if it is a stand-in, was read."""
+    """The value is false. A stand-in must also have been read."""
     if type(value) is StandIn:
         return not value._value and value._part in value._reading
     return not value
 
 
 def part_of(stand_in: StandIn) -> int:
-    """The part that it represents; reads nothing."""
+    """The part that the stand-in represents. It reads nothing."""
     return stand_in._part
 
 
@@ -124,7 +124,7 @@ def read(stand_in: StandIn) -> Any:  # noqa: ANN401
 
 
 def settled(value: Any) -> Any:  # noqa: ANN401
-    """The value without stand-ins; those in it are read."""
+    """The value without stand-ins. The values of the stand-ins in it are read."""
     if type(value) is StandIn:
         return read(value)
     if type(value) is Members:

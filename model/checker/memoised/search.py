@@ -59,7 +59,7 @@ class Found(NamedTuple):
     answers: int
     """Number of answers that the model computed since a collection last outgrew its parts."""
     begun: int
-    """Number of times the search began."""
+    """Number of starts of the search: the first one, and the restarts."""
     confirmed: int
     """Number of states whose answers were confirmed."""
     compile_seconds: float

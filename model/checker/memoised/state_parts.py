@@ -4,8 +4,7 @@ A node of a closed model with portions divides through its records, and through 
 portions name, into parts: numbers, words, and small collections. A collection that grows and shrinks divides
 into its members, each with a part that states whether it is present; the parts of an absent member are
 absent. Values are numbered at their first occurrence, so that a state is a row of small numbers, which
-`model.checker.memoised.bit_layout` packs into a few words. No information is hashed away: equal numbers are
-equal values.
+`model.checker.memoised.bit_layout` packs into a few words. Equal numbers of a part represent equal values.
 
 The parts of a node may be values or stand-ins of `model.checker.memoised.read_sets`.
 """

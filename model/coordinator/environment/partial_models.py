@@ -88,7 +88,7 @@ def _apart(generation: type) -> object:
 
 
 def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
-    """The coordinator, where the time-out of this checkpoint is due now."""
+    """The coordinator with a time-out of this checkpoint that is due now."""
     return state._replace(
         pending=tuple(
             one._replace(deadline=0) if one.checkpoint == checkpoint else one for one in state.pending

@@ -29,7 +29,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> ClosedModel:
-    """One source and further tasks. Time passes by one unit, and a checkpoint expires after two units."""
+    """One source and further tasks. Time passes by 1 ms, and a checkpoint expires after 2 ms."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
     start = coordinator_state.new_coordinator(plan, retain)._replace(
         status=RUNNING, tasks_run=(True,) * tasks, tasks_reached=(True,) * tasks

@@ -47,7 +47,7 @@ class Files(NamedTuple):
 
 
 def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
-    """The closed model in which checkpoints 1 to `ids` use `files`. The store retains `retain` of them."""
+    """The closed model in which checkpoints 1 to `ids` use `files`. The store keeps `retain` checkpoints."""
     subsets = tuple(used for size in range(1, len(files) + 1) for used in combinations(files, size))
 
     def offers(state: Files) -> Iterator[tuple[str, Event]]:

@@ -109,7 +109,7 @@ def messages(state: Coordinator, scope: Scope) -> Iterator[Offer]:
 
 
 def statuses(state: Coordinator) -> Iterator[Offer]:
-    """The job stops and starts; its first task runs, fails and finishes."""
+    """The job stops and starts, and its first task runs, fails and finishes."""
     yield "JobStatus", JobStatus(RUNNING if state.status != RUNNING else "RESTARTING")
     if state.tasks_run[0]:
         yield "TaskStatus", TaskStatus(0, FINISHED)
@@ -119,13 +119,13 @@ def statuses(state: Coordinator) -> Iterator[Offer]:
 
 
 def early_statuses(state: Coordinator) -> Iterator[Offer]:
-    """The job stops and starts, and its task, while the counter has not reached the highest id."""
+    """The job and its task stop and start, while at most one id is drawn."""
     if state.next_id <= 2:
         yield from statuses(state)
 
 
 def jumps(state: Coordinator) -> Iterator[Offer]:
-    """Time passes by four units at once, while the counter has not reached the highest id."""
+    """Time passes by 4 ms at once, while at most one id is drawn."""
     if state.next_id <= 2:
         yield "Advance", Advance(4)
 
@@ -161,7 +161,7 @@ def io_failures(state: Coordinator) -> Iterator[Offer]:
 
 
 def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
-    """The oldest deletion ends; the store may fail at first, and the job stop and start after one request."""
+    """The oldest deletion ends. The store may fail at first, and the job stop and start after one request."""
     if state.deletions:
         yield "Deleted", Deleted()
     if not state.fault and state.next_id == 1:
@@ -171,7 +171,7 @@ def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
 
 
 def ends_of_job(state: Coordinator) -> Iterator[Offer]:
-    """The job ends, in each way; hooks answer before and after."""
+    """The job ends, in each way. Hooks answer before and after the end."""
     if state.plan.hooks:
         yield from answers(state)
     for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):
@@ -243,14 +243,14 @@ def closed_queue(name: str) -> ClosedModel:
 
 
 def closed_scheduler(name: str) -> ClosedModel:
-    """A request every two units, a pause of two after completions, and a time-out of three units."""
+    """A request every 2 ms, a pause of 2 ms after completions, and a time-out of 3 ms."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
     return closed_subject("a scheduler", plan, scope)
 
 
 def closed_late_scheduler(name: str) -> ClosedModel:
-    """A request every two units. Time passes by four units at once, so two requests are due together."""
+    """A request every 2 ms. Time passes by 4 ms at once, so two requests are due together."""
     plan = _plan(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
     return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
 

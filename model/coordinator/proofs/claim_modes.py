@@ -28,7 +28,7 @@ from model.events import Event
 from model.store.store import SAVEPOINT, Entry
 
 MOST = 2
-"""Stored checkpoints at most, of which the store retains one or two."""
+"""Maximum number of stored checkpoints. The store retains one or two."""
 
 
 def claim_cases(

@@ -11,7 +11,7 @@ from model.coordinator.proofs.failures_and_ends import case_of, of_release
 from model.events import Event
 
 MOST = 2
-"""Deletions under way at most: with 1 checkpoint at once, the second one holds requests back."""
+"""Maximum number of deletions under way. As one checkpoint may be pending, two hold requests back."""
 
 
 def cleaning_cases(name: str, pending: int, queue: int, stored: int, deletions: int) -> Iterator[Case]:

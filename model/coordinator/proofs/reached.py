@@ -69,7 +69,7 @@ def symbolic_event(event: Any) -> Event:  # noqa: ANN401 - one of the events, a 
 
 
 def promised(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """Conditions that hold in every reached state."""
+    """The assumptions about a state, which hold in every reached state."""
     ids = [int_term(one.checkpoint) for one in state.pending]
     below = [*ids, *(int_term(one.checkpoint) for one in (*state.store.entries, *state.unseen))]
     unseen = [int_term(one.checkpoint) for one in state.unseen]

@@ -1,6 +1,6 @@
 """Properties of the beginning of checkpoints: the result of each request, and the triggers that follow.
 
-Rules COORD-01 to COORD-04, COORD-07, COORD-13, COORD-14, COORD-23 and COORD-30.
+Rules COORD-04, COORD-07, COORD-13, COORD-14, COORD-23 and COORD-30.
 """
 
 from model.coordinator.events import (
@@ -87,7 +87,7 @@ def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after
 
 
 _OF_STARTS = (Rejected, TriggerMaster, TriggerTask)
-"""The effects of a request that leaves the queue."""
+"""The effects at the start or the rejection of a request."""
 
 
 @COORDINATOR_BEGINS.step("COORD-07")

@@ -1,4 +1,4 @@
-"""COORD-01 to COORD-12 and ONCE-04, stated over the coordinator."""
+"""COORD-01 to COORD-08, COORD-10 to COORD-12 and ONCE-04, stated over the coordinator."""
 
 from itertools import combinations, pairwise
 

@@ -1,6 +1,6 @@
 """Properties of the end of checkpoints: the effects of acknowledgements, completions and aborts.
 
-Rules COORD-05 to COORD-09, COORD-16, COORD-20 and SUB-12. A checkpoint is complete when every task that takes
+Rules COORD-05, COORD-08, COORD-09, COORD-16 and SUB-12. A checkpoint is complete when every task that takes
 part has acknowledged this id since the checkpoint started, and every operator coordinator and hook has
 answered. A property compares all effects of a step.
 """

@@ -42,7 +42,7 @@ def used(
 def loss(
     before: Coordinator, shared: SharedState, ended: Pending | None, handle: int, files: tuple[int, ...]
 ) -> Effects:
-    """The deletion of one acknowledged state, and of its files that are not registered.
+    """The effects that delete one acknowledged state, and its files that are not registered.
 
     `ended`: the aborted checkpoint. If its type is CHECKPOINT, its files stay in the registry.
     """

@@ -76,7 +76,7 @@ def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, 
 
 @COORDINATOR_GENERATIONS.step("COORD-14")
 def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A lone periodic request starts exactly if the pause is over. The pause concerns no other request."""
+    """A single periodic request starts exactly if the pause is over. The pause concerns no other request."""
     early = tuple(
         effect
         for effect in effects

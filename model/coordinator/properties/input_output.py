@@ -102,7 +102,7 @@ def is_alone(before: Coordinator, event: Event) -> bool:
 
 
 def is_refused(known: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator) -> bool:
-    """The request is rejected for the failure, which counts by generation; nothing else changes."""
+    """The request is rejected, its failure counts in some generations, and nothing else changes."""
     profile, count = known.plan.profile, known.failures
     reason = IO_EXCEPTION if profile.names_failed_io else TRIGGER_CHECKPOINT_FAILURE
     expected: Effects = (Rejected(event.type, reason if profile.queues_requests else EXCEPTION),)

@@ -1,4 +1,4 @@
-"""COORD-23 to COORD-28 and SUB-12: masters, lost triggers, ends of jobs, the scheduler, tasks, files."""
+"""COORD-22 to COORD-28 and SUB-12: masters, lost triggers, ends of jobs, the scheduler, tasks, files."""
 
 from model.coordinator.events import (
     CoordinatorRestart,
@@ -95,7 +95,7 @@ def coord_24(before: Coordinator, event: TriggerFails, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-25", JobEnd)
 def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordinator) -> bool:
-    """The end of the job ends all requests and pending checkpoints. Its status decides what is deleted."""
+    """The end of the job ends all requests and pending checkpoints. The status decides about deletions."""
     if not before.open:
         return not effects and after == before
     expected, _ = suspension(before, event, COORDINATOR_SHUTDOWN, after)
@@ -242,7 +242,7 @@ def sub_12(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("SUB-12")
 def sub_12_deletes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No file of a retained checkpoint is deleted."""
+    """The coordinator deletes no file of a retained checkpoint."""
     retained = tuple(entry.checkpoint for entry in after.store.entries)
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
     return not any(use.handle in deleted for use in after.shared.completed if use.checkpoint in retained)

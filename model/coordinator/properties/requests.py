@@ -89,7 +89,7 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_TURNS.step("COORD-31", DeclineMessage)
 def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """If no failure is tolerated, a failure that also fails a start may fail the job twice."""
+    """If no failure is tolerated, a decline in the master phase fails the job twice. Up to 1.15 once."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if before.plan.tolerable_failures != 0:

@@ -1,4 +1,4 @@
-"""COORD-26 and the statuses: the exact changes by the scheduler, its listener and the reports of tasks."""
+"""COORD-01, COORD-12, COORD-20, COORD-26: exact changes by statuses, the scheduler and its listener."""
 
 from model.coordinator.events import (
     Abort,
@@ -249,7 +249,7 @@ def coord_26_due(before: Coordinator, event: Event, effects: Effects, after: Coo
 
 @COORDINATOR_SCHEDULER.step("COORD-26", AcknowledgeMessage, DeclineMessage)
 def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Up to 1.10 the end of a checkpoint repeats a postponed request, or lets the scheduler begin anew."""
+    """Up to 1.10 the end of a checkpoint repeats a postponed request, or restarts the initial delay."""
     plan = before.plan
     if plan.profile.queues_requests:
         return True

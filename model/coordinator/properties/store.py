@@ -1,4 +1,4 @@
-"""SUB-02 to SUB-12, stated over the additions of the coordinator to its store and over what they end."""
+"""SUB-02 to SUB-10 and SUB-12, stated over completions: additions to the store, and older checkpoints."""
 
 from model.coordinator.events import (
     AcknowledgeMessage,

@@ -20,7 +20,7 @@ def references(coordinator: Coordinator) -> tuple[int, ...]:
 
 @PROPOSED.step("REGION-01")
 def a_decline_is_kept(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A decline that leaves the checkpoint pending has no effect."""
+    """A decline that leaves the checkpoint pending emits no effect."""
     if not isinstance(event, DeclineMessage) or find(after.pending, event.checkpoint) is None:
         return True
     return not effects

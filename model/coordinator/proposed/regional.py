@@ -28,7 +28,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ declines and time-outs
 
     def may_fall_back(self, coordinator: Coordinator, pending: Pending) -> bool:
-        """Whether it need not be global, and an older complete checkpoint has a snapshot of each task."""
+        """Whether the checkpoint need not be global, and an older complete one can replace parts of it."""
         sources = zip(coordinator.plan.sources, coordinator.tasks_finished, strict=True)
         has_older_savepoint = any(
             other.checkpoint < pending.checkpoint and other.type != CHECKPOINT
@@ -172,7 +172,7 @@ class FallsBack(CoordinatorSteps):
         return step._replace(state=step.state._replace(regional=durable))
 
     def on_shutdown(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
-        """The coordinator shuts down. Checkpoints are deleted together with the ones that refer to them."""
+        """The coordinator shuts down. Checkpoints that only references hold are deleted too."""
         step = super().on_shutdown(coordinator, status)
         if not any(isinstance(effect, DiscardCheckpoint) for effect in step.effects):
             return step

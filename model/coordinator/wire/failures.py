@@ -1,4 +1,4 @@
-"""The count of failing checkpoints in the adapter protocol: a part that the suite tests in released jars."""
+"""The count of failing checkpoints as a component, with which the suite tests released jars."""
 
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
 
 
 def observe_counting(state: Counting) -> dict[str, object]:
-    """`counted`: number of failures that count now."""
+    """The observable state: `counted`, the number of counted failures."""
     return {"counted": len(state.failures.counted)}
 
 

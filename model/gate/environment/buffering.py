@@ -1,7 +1,6 @@
-"""Closed models of the gate that stores items (spec/gate/BufferingModel.tla), and of its aligned twin.
+"""Closed models of the gate that stores items (spec/gate/BufferingModel.tla).
 
-The channels are those of `model.gate.environment.aligned.closed_gate`. They also deliver records, and the
-number of stored items is bounded.
+The channels are those of `model.gate.environment.aligned.closed_gate`. They also deliver records.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The closed models of all modes except exactly-once at level `handler`. Each mode has a module."""
+"""The closed models of gates in all modules except `aligned`, and those of channels."""
 
 from model.channel.environment import closed_channel_models
 from model.checker.closed_model import ClosedModel

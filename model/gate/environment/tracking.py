@@ -19,7 +19,10 @@ def closed_tracker(
     profile: Profile = NEWEST,
     records: bool = False,
 ) -> ClosedModel:
-    """A tracker whose channels deliver barriers and cancellations. Ids, up to `ids`, never fall."""
+    """A tracker whose channels deliver barriers and cancellations with ids from 1 to `ids`.
+
+    The ids of one channel never fall. `records`: channels also deliver records.
+    """
 
     def offers(tracker: Tracker) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):

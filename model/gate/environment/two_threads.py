@@ -1,7 +1,7 @@
 """A closed model of the two threads at a gate of Flink 1.11 (spec/gate/TwoThreadsModel.tla).
 
-Each channel delivers barriers and cancellations with rising ids. First the network thread receives a barrier.
-The task reads the barriers of a channel at any later time, in the order of their receipt. The task reads a
+Each channel delivers barriers and cancellations with rising ids. The network thread receives a barrier first.
+The task reads the barriers of a channel at any later time, in the order of their receipt. It reads a
 cancellation or an end after the barriers before it.
 """
 
@@ -19,7 +19,10 @@ OPTIONS = (UNALIGNED, False, 0)
 
 
 def closed_threads(channels: int, ids: int) -> ClosedModel:
-    """The environment holds, for each channel, the highest id delivered and the set of unread ids."""
+    """A gate whose channels deliver ids from 1 to `ids`.
+
+    The environment holds, by channel, the highest delivered id, and then the bit set of unread ids.
+    """
 
     def offers(threads: Threads) -> Iterator[tuple[str, Event]]:
         for channel in range(channels):

@@ -1,8 +1,7 @@
 """Closed models of a gate in the modes unaligned and alternating, with options and time.
 
-Channels deliver barriers, announcements and cancellations with ids that never fall. The coordinator triggers
-every checkpoint at time 0, and time passes by one unit. The gate without the network has a TLA+ twin with the
-same environment (spec/gate/UnalignedEnvironment.tla).
+Channels deliver barriers, announcements and cancellations with ids that never fall. Time passes in equal
+steps. spec/gate/UnalignedEnvironment.tla specifies the same environment for the gate without the network.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from model.steps import step_of
 PLAIN = (Options(ALIGNED, False, 0), Options(UNALIGNED, False, 0), Options(TIMED, False, 0))
 """Options that occur in a job with unaligned checkpoints."""
 RARE = (Options(FORCED_ALIGNED, False, 0), Options(TIMED, True, 0))
-"""Options with which a checkpoint cannot continue unaligned."""
+"""Options of a forced-aligned barrier and of a savepoint. They cannot continue unaligned."""
 
 
 class Bounds(NamedTuple):
@@ -42,7 +41,7 @@ class Bounds(NamedTuple):
     announces: Sequence[int] = (TIMED,)
     """The alignments of announced barriers."""
     one_type: bool = False
-    """A checkpoint has one type on all channels: a savepoint if its id is even, else none."""
+    """A checkpoint has the same type on all channels: it is a savepoint if and only if its id is even."""
 
 
 def closed_unaligned(bounds: Bounds) -> ClosedModel:
@@ -152,7 +151,7 @@ def _name(what: str, bounds: Bounds) -> str:
 
 
 def closed_overtaking_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores and mutates. Every rule fires. It tours small ones."""
+    """The closed models that the suite explores and mutates. It tours the small ones. Every rule fires."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))

@@ -26,7 +26,7 @@ TIMEOUT = 10
 
 
 LATER = Options(TIMED, False, TIMEOUT)
-"""Options of a checkpoint that the coordinator triggers when the time-out of the first one has passed."""
+"""A timed barrier of a checkpoint that is triggered at TIMEOUT ms, and so never times out in these models."""
 
 
 def closed_free_models(mode: str, profile: Profile, at_most: int = 3) -> Iterator[ClosedModel]:

@@ -1,4 +1,4 @@
-"""The cases of all modes of a gate except exactly-once at level `handler`. Each mode has a module."""
+"""The cases of gates in all modules except `aligned`."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from model.gate.proofs.unaligned import all_unaligned_cases
 
 
 def mode_cases(channels: int) -> Iterator[Case]:
-    """All cases of the published proofs, with at most `channels` channels."""
+    """All cases of the published proofs. `channels` bounds only those of trackers and unaligned gates."""
     yield from all_buffer_cases()
     yield from all_tracker_cases(channels)
     yield from all_unaligned_cases(channels)

@@ -106,7 +106,7 @@ def _are_options(options: Options) -> tuple[z3.BoolRef, ...]:
 
 
 OLDER = tuple(PROFILES[name] for name in ("flink-1.11", "flink-1.12", "flink-1.13"))
-"""The older generations that have unaligned checkpoints, and abort where a channel ends."""
+"""The older generations that have unaligned checkpoints and abort them when a channel ends."""
 IN_1_14 = PROFILES["flink-1.14.0"]
 
 

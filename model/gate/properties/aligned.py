@@ -1,4 +1,4 @@
-"""ALIGN-01 to ALIGN-21, ALIGN-24 and SUB-01, stated over one gate.
+"""ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21, ALIGN-24 and SUB-01, stated over one gate.
 
 An id is *spent* if it was triggered, aborted or skipped. A spent id is below the current id, or it is the
 current id while no checkpoint is pending. The gate stores no history of its triggers, because a spent id can
@@ -42,7 +42,7 @@ GATE.frames({
 
 @GATE.initial("ALIGN-01")
 def align_01_at_first(gate: Gate) -> bool:
-    """A new gate is idle, has heard of no checkpoint, and has blocked and closed no channel."""
+    """A new gate is idle and knows no checkpoint, and no channel is blocked or closed."""
     has_counted = gate.pending or gate.repeats != 0 or gate.failed
     return gate.current == NONE and not has_counted and not any(gate.blocked) and not any(gate.closed)
 
@@ -167,7 +167,7 @@ def align_09(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-10")
 def align_10(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer cancellation at an idle gate spends its id, which has not begun."""
+    """A newer cancellation at an idle gate aborts its id, which is then spent."""
     if type(event) is not Cancel or before.pending or event.checkpoint <= before.current:
         return True
     expected = (Abort(event.checkpoint, ON_CANCELLATION_BARRIER),)
@@ -301,7 +301,7 @@ def align_19(gate: Gate) -> bool:
 
 @GATE.state("ALIGN-23")
 def switches_agree(gate: Gate) -> bool:
-    """A gate stores items exactly if no sender stops. Switches of one release have equal values."""
+    """Of a profile: a gate stores items if and only if no sender stops. Some switches are always equal."""
     profile = gate.profile
     stores = profile.stores_blocked == (not profile.resumes_late) == (not profile.has_unaligned)
     in_1_11 = profile.type_decides == profile.network_starts == (not profile.has_announcements)

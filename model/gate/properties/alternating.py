@@ -132,7 +132,7 @@ def unal_20(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-21")
 def unal_21(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The gate refuses an event if and only if the checkpoint would have to continue unaligned and cannot."""
+    """The gate refuses an event if and only if the checkpoint has to continue unaligned and cannot."""
     fails = any(type(effect) is Fail for effect in effects)
     if fails != after.failed or (fails and type(effects[-1]) is not Fail):
         return False

@@ -39,10 +39,7 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The effects are the same as if the network held back the items of blocked channels.
-
-    The gate reads the oldest items first.
-    """
+    """The effects are the same as if the network held back the items of blocked channels, oldest first."""
     if _is_too_much(before, event):
         return True
     if before.gate.blocked[event.channel]:

@@ -1,4 +1,4 @@
-"""The properties UNAL-30 and UNAL-31 of a gate that the network thread and the task thread share."""
+"""UNAL-30 and UNAL-31, stated over a gate that the network thread and the task thread share."""
 
 from typing import Any
 

@@ -75,7 +75,7 @@ UNALIGNED_GATE.frames(
 
 @UNALIGNED_GATE.initial("UNAL-01")
 def unal_01_at_first(gate: UnalignedGate) -> bool:
-    """A new gate is idle at time 0 and has heard of no checkpoint. In mode unaligned, barriers overtake."""
+    """A new gate is idle at time 0 and knows no checkpoint. In mode unaligned, barriers overtake."""
     flags = (gate.arrived, gate.blocked, gate.announced, gate.closed)
     has_begun = gate.pending or gate.begun or gate.failed or gate.first != NO_OPTIONS
     is_at_zero = gate.now == 0 and gate.since == 0 and gate.repeats == 0 and gate.timer == NONE
@@ -270,10 +270,7 @@ def unal_14(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-22")
 def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The trigger of a task counts every open channel and stops no sender.
-
-    So the checkpoint completes at once.
-    """
+    """An injection counts every open channel and stops no sender, so the checkpoint completes at once."""
     if type(event) is not Inject:
         return True
     opened = tuple(place for place, ended in enumerate(before.closed) if not ended)

@@ -124,7 +124,7 @@ def _events(on_barrier: Event) -> Iterator[Any]:
 
 
 def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - of either module
-    """What `model.subtask.proofs.subtask` assumes of the environment, for any number of running parts."""
+    """`model.subtask.proofs.subtask._starts_once` over a rope of running snapshots."""
     if event.kind not in ("checkpoint", "checkpoint_on_barrier") or state.profile.orders_triggers:
         return ()
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)

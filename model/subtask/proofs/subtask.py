@@ -77,4 +77,4 @@ def all_subtask_cases() -> Iterator[Case]:
 
 
 _OLDER = (("1.9", 0), ("1.10", 0), ("1.11", 2), ("1.14", 2), ("1.15", 2))
-"""Each earlier generation, and the number of aborts that it remembers."""
+"""The older generations that differ, each with the maximum number of remembered aborts in a case."""

@@ -31,7 +31,7 @@ SUBTASK_GENERATIONS = Registry("subtask")
 
 @SUBTASK_GENERATIONS.step("TASK-11")
 def task_11(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """In generations without ordered triggers, the task takes each trigger and stores nothing about it."""
+    """In generations without ordered triggers, the task takes each trigger and does not store its id."""
     if before.profile.orders_triggers:
         return True
     if isinstance(event, Checkpoint | CheckpointOnBarrier) and before.task_runs and not event.fails:

@@ -157,10 +157,7 @@ def task_03(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-04")
 def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """At an abort by the gate the task declines and then cancels downstream.
-
-    The last id rises, and the task drops older aborts.
-    """
+    """At an abort by the gate the task declines, then cancels downstream. It drops older aborts."""
     if type(event) is not AbortOnBarrier:
         return True
     expected = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
@@ -270,7 +267,7 @@ def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 
 def unnamed(profile: TaskProfile) -> str:
-    """The reason of a failed asynchronous part that names none (TASK-15)."""
+    """The reason of a decline after a failed asynchronous part that names none (TASK-15)."""
     return ASYNC_EXCEPTION if profile.names_async_failure else JOB_FAILURE
 
 

@@ -1,6 +1,6 @@
 """Barrier snapshots on any dataflow take only steps of the theorem: a refinement of `model.any_dataflow`.
 
-As in `refinement`, each state of the model has a state of the theorem beside it. Here the dataflow is an
+As in `refinement`, each state of the model is coupled with a state of the theorem. Here the dataflow is an
 input, checkpoints may be unaligned or stop the job, and tasks may finish. Nearly every step is one action of
 the theorem. A step of a subtask is the action of each of its key groups in turn (see
 `model.theorem.rescaling`). The theorem's channels are those of the dataflow, then an input of each source,

@@ -42,7 +42,7 @@ class Coupled(NamedTuple):
     dataflow: Any
     """A `Dataflow`; in `any_refinement` a `Job`."""
     tables: tuple[tuple[Any, ...], ...]
-    """The tables in the order of the fields; they can be hashed."""
+    """The tables, in the order of the fields."""
 
 
 class Finite:

@@ -1,10 +1,10 @@
 """Finds runs of a broken variant on the small dataflow, from the start of the job to a false statement.
 
-An order of preference lists actions; a run takes the first one that is possible and changes the state. A
+An order of preference lists actions. A run takes the first one that is possible and changes the state. A
 search visits states of the unbroken theory: first those of the runs that some fixed orders give, then those
 one step away from them, and so on. In each state it looks for a *departure*: a step that the variant takes
 and the theory does not. The orders continue the run from there, until the *statement* (the theorem) is false,
-or only the clause of the variant. At last the search removes the steps that the run does not need.
+or only the clause of the variant. At the end the search removes unnecessary steps from the run.
 """
 
 from collections import deque

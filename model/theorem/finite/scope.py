@@ -1,9 +1,8 @@
-"""Refutation in a small scope: a state that satisfies the invariant, and a step after which a clause is
-false.
+"""Refutation in a small scope: a state that satisfies the invariant, and a step that makes a clause false.
 
 Tasks, channels, ids and positions have a few elements each, so quantifiers over them are finite. Histories
 and values have no bound. z3 chooses the dataflow, the operators and the state within the scope. A clause that
-is refuted here is false; a clause that is not refuted may still be false in a larger scope.
+is refuted here is false. A clause that is not refuted may still be false in a larger scope.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +27,7 @@ class Finite:
         self._sorts: dict[str, z3.SortRef] = {}
         self._numbers = count()
         self.ranges: list[Formula] = []
-        """The formulas that each element and each value of a function lies in the scope."""
+        """The formulas that state that each element and each value of a function lies in the scope."""
 
     def sort(self, sort: Sort) -> z3.SortRef:
         """The sort of z3."""
@@ -45,7 +44,7 @@ class Finite:
         return element
 
     def bounded(self, sort: Sort, element: Any) -> None:  # noqa: ANN401
-        """Notes that the element lies in the scope."""
+        """Adds the formula that the element lies in the scope."""
         if sort in SCOPE:
             self.ranges.append(z3.And(element >= 0, element < SCOPE[sort]))
 

@@ -1,4 +1,4 @@
-"""The theory on one small dataflow, with Python values: runs that people can read.
+"""A theory on one small dataflow, with Python values, so that its runs are readable.
 
 Two sources, `a` and `b`, send to `join`, whose output a sink makes visible with transactions. For each record
 that a task reads, it sends one record. The state of a task is the sequence of records that it has read.
