@@ -11,7 +11,7 @@ from model.store.environment import closed_store
 
 def closed_models() -> tuple[ClosedModel, ...]:
     """The closed models that the suite explores, tours and mutates. Every rule fires in one of them."""
-    from model.coordinator.environment.subjects import (
+    from model.coordinator.environment.subject_models import (
         closed_coordinator_models,  # the modules below import ClosedModel
     )
     from model.gate.environment.modes import closed_mode_models

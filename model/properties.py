@@ -7,11 +7,11 @@ the rule that a wrong step breaks.
 
 from model.channel.properties import CHANNEL, EXCHANGE
 from model.component_modules import BY_NAME, part_of
-from model.coordinator.properties.begins import COORDINATOR_BEGINS
+from model.coordinator.properties.checkpoint_end import COORDINATOR_ENDS
+from model.coordinator.properties.checkpoint_start import COORDINATOR_BEGINS
 from model.coordinator.properties.claim_modes import COORDINATOR_CLAIMS
 from model.coordinator.properties.cleaning import COORDINATOR_CLEANING
 from model.coordinator.properties.coordinator import COORDINATOR
-from model.coordinator.properties.ends import COORDINATOR_ENDS
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
 from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
 from model.coordinator.properties.history import COORDINATOR_HISTORY

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, NamedTuple
 
+from model.event_frames import Frame
 from model.events import Effects, Event
-from model.frames import Frame
 
 FRAME_OF = "frame of "
 """The beginning of the names of frames."""

@@ -92,7 +92,7 @@ def last_answers(defect: Defect) -> tuple[str, str]:
     """
     if defect.mutant:
         oracle = Oracle(defect.component, defect.config)
-        served = ProcessAdapter(own_process("conformance.mutants.served", defect.mutant), SECONDS)
+        served = ProcessAdapter(own_process("conformance.mutants.mutant_adapter", defect.mutant), SECONDS)
         with served as adapter:
             found = replay(oracle, adapter, defect.run).divergence
         without = oracle.transcript(defect.run)[-1]

@@ -15,11 +15,11 @@ from model.checker.prove import Case
 from model.checker.reachable import never_taken
 from model.checker.relation import relations_of
 from model.checker.symbolic import SymbolicBool, SymbolicInt
+from model.closed_model_runs import Script, component_on_wire, script
 from model.events import Event
-from model.gate.environment.unrestricted import closed_free_models
+from model.gate.environment.unrestricted_channels import closed_free_models
 from model.gate.profiles import PROFILES
 from model.gate.proofs.path_cases import gate_path_cases
-from model.script import Script, component_on_wire, script
 
 
 class Directed(NamedTuple):

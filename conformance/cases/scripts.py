@@ -7,7 +7,7 @@ from conformance.drive.bounds.values import UNMAPPED, ValueMap
 from conformance.drive.lockstep import Case, given
 from conformance.drive.oracle import Oracle
 from model.checker.explore import Graph
-from model.script import Script, script
+from model.closed_model_runs import Script, script
 
 
 def tours_of(graph: Graph) -> Iterator[Script]:

@@ -121,7 +121,7 @@ class Engine(ABC):
     def ended(self, what: str) -> None:
         """Record that a process ended by itself. Raises RoundError after MOST_RESTARTS of them."""
         self.restarts.append(what)
-        if len(self.restarts) > MOST_RESTARTS:
+        if len(self.restarts) >= MOST_RESTARTS:
             raise RoundError(
                 f"expected the engine to stay up, it ended {MOST_RESTARTS} times; the last: {what}"
             )

@@ -7,6 +7,6 @@ which sorts packed states and finds the new ones, and of `stored_search`, which 
 level, so that an interrupted search continues. None of these modules contains a rule.
 
 Two modules explore protocols under discussion (docs/change/): `proposed_coordinator` checks a proposed
-generation of the coordinator with the released rules, and `readings` compares interpretations of a proposal
-on small dataflows.
+generation of the coordinator with the released rules, and `proposed_protocols` compares interpretations of a
+proposal on small dataflows.
 """

@@ -14,12 +14,12 @@ from conformance.report.divergence import phrases
 from conformance.verdict import Exit
 from model.checker.closed_model import ClosedModel
 from model.checker.explore import Violation, explore
-from model.coordinator.environment.subjects import closed_drift, closed_regions
+from model.closed_model_runs import script
+from model.coordinator.environment.subject_models import closed_drift, closed_regions
 from model.coordinator.events import FailJob
 from model.coordinator.proposed.properties import HOPED, PROPOSED
 from model.events import Event
 from model.properties import Property, of_component
-from model.script import script
 
 NAME = "proposed-FLIP-600"
 

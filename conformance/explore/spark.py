@@ -28,7 +28,7 @@ from model.checker.compiled.columns import ColumnKernel, Columns, columns_of
 from model.checker.compiled.program import Program
 from model.checker.compiled.retrace import DisagreementError, Words, broken_start, retraced
 from model.checker.explore import TooManyStatesError, Violation
-from model.checker.predicates import InterpretedProperties
+from model.checker.python_properties import InterpretedProperties
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,7 +19,7 @@ class MutantFailure(RuntimeError):  # noqa: N818 - a failure of the machinery, n
     """A mutant could not be tried, because its process failed, or the manifest has no model for it."""
 
 
-class Verdict(NamedTuple):
+class MutantResult(NamedTuple):
     """The result of one mutant."""
 
     mutant: Mutant
@@ -45,7 +45,9 @@ class Verdict(NamedTuple):
         return "wrong killer" if self.rules else "survived"
 
 
-def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2) -> Iterator[Verdict]:
+def run_campaign(
+    chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2
+) -> Iterator[MutantResult]:
     """Yield the verdicts in the order of the catalogue; `at_once` mutants are tried at the same time.
 
     Raises as `judge`.
@@ -58,12 +60,12 @@ def run_campaign(chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: 
             pool.shutdown(cancel_futures=True)  # a caller that stops early does not wait for the others
 
 
-def judge(mutant: Mutant) -> Verdict:
+def judge(mutant: Mutant) -> MutantResult:
     """The verdict about one mutant. Raises MutantFailure, TlcError or subprocess.TimeoutExpired."""
     return _judge_spec(mutant) if mutant.layer == "spec" else _judge_python(mutant)
 
 
-def _judge_spec(mutant: Mutant) -> Verdict:
+def _judge_spec(mutant: Mutant) -> MutantResult:
     models = load_manifest()
     if mutant.model not in models:
         raise MutantFailure(f"{mutant.id}: the manifest has no model {mutant.model!r}")
@@ -71,7 +73,7 @@ def _judge_spec(mutant: Mutant) -> Verdict:
     violated = (result.violated or "").replace("_", "-")
     length = max(0, len(result.trace) - 1)
     rules = (violated,) if violated else ()
-    return Verdict(mutant, rules, length, f"TLC, {mutant.model}", _size_of(models[mutant.model]))
+    return MutantResult(mutant, rules, length, f"TLC, {mutant.model}", _size_of(models[mutant.model]))
 
 
 def _size_of(model: Model) -> str:
@@ -82,7 +84,7 @@ def _size_of(model: Model) -> str:
     return counted(channels, "channel") if isinstance(channels, int) else ""
 
 
-def _judge_python(mutant: Mutant) -> Verdict:
+def _judge_python(mutant: Mutant) -> MutantResult:
     done = subprocess.run(
         own_process("conformance.mutants.fresh_process", mutant.id),
         capture_output=True,
@@ -94,4 +96,4 @@ def _judge_python(mutant: Mutant) -> Verdict:
         tail = "\n".join(done.stderr.splitlines()[-5:])
         raise MutantFailure(f"{mutant.id}: its process ended with {done.returncode}:\n{tail}")
     found = json.loads(done.stdout)
-    return Verdict(mutant, tuple(found["rules"]), len(found["events"]), found["where"], found["size"])
+    return MutantResult(mutant, tuple(found["rules"]), len(found["events"]), found["where"], found["size"])

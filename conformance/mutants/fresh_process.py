@@ -31,10 +31,10 @@ def drive_model(mutant: Mutant) -> dict[str, Any]:
     rule is checked alone first, because a broken rule ends the exploration.
     """
     from model.checker.explore import explore
+    from model.closed_model_runs import component_on_wire, script
     from model.closed_models import closed_models
     from model.components import COMPONENTS
     from model.properties import of_component
-    from model.script import component_on_wire, script
 
     models = [closed for closed in closed_models() if closed.component == mutant.component]
     every = of_component(mutant.component)

@@ -33,8 +33,8 @@ from conformance.mutants.catalogue import Mutant, load_catalogue
 from conformance.own_process import own_process
 from conformance.report.conform import THOROUGH
 from conformance.verdict import Verdict
+from model.closed_model_runs import component_on_wire
 from model.components import COMPONENTS
-from model.script import component_on_wire
 
 DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
 RUNS = {"default": DEFAULT, "thorough": DEFAULT._replace(extra_states=THOROUGH, checkpoints=LONG_LIFE)}
@@ -81,7 +81,7 @@ class Outcome(NamedTuple):
 
 def of_mutant(mutant: Mutant) -> Planted:
     """A mutant of the model or the implementation, served by a process that has loaded it."""
-    command = shlex.join(own_process("conformance.mutants.served", mutant.id))
+    command = shlex.join(own_process("conformance.mutants.mutant_adapter", mutant.id))
     runs = (CONFORMS,) if mutant.conforms else tuple(RUNS)
     component = component_on_wire(mutant.component)
     if component not in COMPONENTS and not mutant.conforms:

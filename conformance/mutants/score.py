@@ -13,7 +13,7 @@ import orjson
 
 from conformance import machine
 from conformance.errors import InputError
-from conformance.mutants.campaign import Verdict as Fate
+from conformance.mutants.campaign import MutantResult
 from conformance.mutants.catalogue import load_catalogue
 from conformance.report import mutants
 from conformance.report.formats import documents
@@ -51,7 +51,7 @@ class ScoreError(InputError):
     """A file is no document of a campaign; the message says what to do."""
 
 
-def document(fates: Sequence[Fate], catalogued: int) -> dict[str, Any]:
+def document(fates: Sequence[MutantResult], catalogued: int) -> dict[str, Any]:
     """The outcome of each mutant; `catalogued` is the number of all mutants."""
     made = {
         "format": FORMAT,
@@ -67,7 +67,7 @@ def document(fates: Sequence[Fate], catalogued: int) -> dict[str, Any]:
     return made
 
 
-def write(fates: Sequence[Fate], catalogued: int, file: Path) -> None:
+def write(fates: Sequence[MutantResult], catalogued: int, file: Path) -> None:
     """Write the document, whole or not at all: a campaign may be interrupted at any time."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
@@ -75,7 +75,7 @@ def write(fates: Sequence[Fate], catalogued: int, file: Path) -> None:
     part.replace(file)
 
 
-def judged(file: Path) -> Mapping[str, Fate]:
+def judged(file: Path) -> Mapping[str, MutantResult]:
     """The outcomes of an earlier campaign over the same sources, by mutant; empty if there was none.
 
     Raises ScoreError if the file is not JSON.
@@ -90,14 +90,14 @@ def judged(file: Path) -> Mapping[str, Fate]:
         return {}
     catalogue = {mutant.id: mutant for mutant in load_catalogue()}
     return {
-        one["id"]: Fate(
+        one["id"]: MutantResult(
             catalogue[one["id"]], tuple(one["charged"]), one["length"] or 0, one["where"], one["size"] or ""
         )
         for one in read["mutants"]
     }
 
 
-def _entry(fate: Fate) -> dict[str, Any]:
+def _entry(fate: MutantResult) -> dict[str, Any]:
     return {
         "id": fate.mutant.id,
         "layer": fate.mutant.layer,

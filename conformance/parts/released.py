@@ -18,8 +18,8 @@ from conformance.released.channel import ChannelSearch
 from conformance.released.channel import target as channel_target
 from conformance.released.coordinator import CoordinatorSearch
 from conformance.released.coordinator import target as master_target
-from conformance.released.failures import FailuresSearch
-from conformance.released.failures import target as failures_target
+from conformance.released.failure_counts import FailuresSearch
+from conformance.released.failure_counts import target as failures_target
 from conformance.released.gate import GateSearch, GateTarget
 from conformance.released.matrix import Cell, Record
 from conformance.released.results import OVERTAKEN, Conformed, Target

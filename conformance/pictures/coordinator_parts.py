@@ -4,7 +4,7 @@ Each is a closed model about one subject, without the events that the subject do
 """
 
 from conformance.pictures.graph import Closed
-from model.coordinator.environment.subjects import Scope, answers, closed_subject
+from model.coordinator.environment.subject_models import Scope, answers, closed_subject
 from model.coordinator.events import AcknowledgeMessage, DeclineMessage, TriggerFails, TriggerRequest
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR
 from model.coordinator.state import Coordinator, Plan

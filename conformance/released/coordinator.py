@@ -18,7 +18,7 @@ from conformance.components.coordinator.walks import (
     varied,
 )
 from conformance.drive.stream import Case
-from conformance.released.failures import reasons
+from conformance.released.failure_counts import reasons
 from conformance.released.results import Target
 from conformance.released.sequences import BATCHES, Search
 from model.coordinator.requests import QUEUE_LIMIT

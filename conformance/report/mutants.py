@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from conformance import verdict as verdicts
 
 if TYPE_CHECKING:
-    from conformance.mutants.campaign import Verdict as Fate
+    from conformance.mutants.campaign import MutantResult
 
 
 def heading() -> str:
@@ -14,7 +14,7 @@ def heading() -> str:
     return f"{'mutant':<44} {'rule':<9} {'outcome':<13} {'events':>6}  {'with':<11} where"
 
 
-def row(fate: "Fate") -> str:
+def row(fate: "MutantResult") -> str:
     """One mutant: the rule that it breaks, the outcome, the length of the shortest killing sequence, the
     fewest channels or tasks of such a sequence, and the model or the source of the case that killed it.
 
@@ -29,7 +29,7 @@ def row(fate: "Fate") -> str:
     return f"{line}\n    {fate.mutant.story} {charged}"
 
 
-def verdict(fates: Sequence["Fate"]) -> verdicts.Verdict:
+def verdict(fates: Sequence["MutantResult"]) -> verdicts.Verdict:
     """CONFORMS if every mutant was killed by its own rule; UNDETERMINED without a mutant."""
     if not fates:
         return verdicts.Verdict.UNDETERMINED
@@ -37,7 +37,7 @@ def verdict(fates: Sequence["Fate"]) -> verdicts.Verdict:
     return verdicts.Verdict.CONFORMS if killed else verdicts.Verdict.DIVERGES
 
 
-def closing(fates: Sequence["Fate"]) -> str:
+def closing(fates: Sequence["MutantResult"]) -> str:
     """The verdict in one line, with counts."""
     if not fates:
         return "\nUNDETERMINED   no mutant was tried"
@@ -50,7 +50,7 @@ def closing(fates: Sequence["Fate"]) -> str:
     return f"\nDIVERGES   of {tried}, {len(left)} not killed by its own rule: {names}"
 
 
-def page(fates: Sequence["Fate"], catalogued: int, again: str, commit: str) -> str:
+def page(fates: Sequence["MutantResult"], catalogued: int, again: str, commit: str) -> str:
     """The table in Markdown, in the order of the rules; `again` is the command that makes it."""
     killed = sum(fate.killed for fate in fates)
     rules = {fate.mutant.rule for fate in fates}

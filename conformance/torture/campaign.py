@@ -21,6 +21,7 @@ from conformance.torture.brokers.faulty_broker import FaultyBroker
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.frozen_round import run_frozen
 from conformance.torture.judge import Outcome, tally
+from conformance.torture.killed_postgres import KeptServer
 from conformance.torture.kinds import FOLDERS, GENERATED, KAFKA, STORE, RoundsByKind
 from conformance.torture.local_round import MASTER, run_local
 from conformance.torture.rounds import (
@@ -45,7 +46,6 @@ from conformance.torture.rounds import (
     streaming_round,
 )
 from conformance.torture.separate_driver_round import run_with_separate_driver
-from conformance.torture.server import KeptServer
 from conformance.torture.servers.postgres_server import ServerNotFoundError, programs
 from conformance.torture.servers.spark_cluster import SparkCluster
 from conformance.torture.streaming import run_streaming

@@ -27,7 +27,7 @@ from conformance.torture.rounds import (
 
 _ORDER = (FROZEN, SERVER, JUMPING, LOCAL, DRIVER, EXECUTOR, STANDALONE)
 """The order in which kinds run."""
-_FAULTS_A_ROUND = {FROZEN: 15, SERVER: 30, JUMPING: 60, DRIVER: 75, EXECUTOR: 150}
+_FAULTS_FOR_ONE_ROUND = {FROZEN: 15, SERVER: 30, JUMPING: 60, DRIVER: 75, EXECUTOR: 150}
 """A campaign of all kinds has one round of each slow kind for this number of faults."""
 FOLDERS, STORE = "folders", "s3"
 GENERATED, KAFKA = "generated", "kafka"
@@ -65,7 +65,7 @@ class RoundsByKind:
         elif kind == STANDALONE:
             names = ()  # not every machine can start such a cluster, so `kinds` or `only` must name it
         elif kind != LOCAL:
-            names = itertools.islice(names, options.faults // _FAULTS_A_ROUND[kind])
+            names = itertools.islice(names, options.faults // _FAULTS_FOR_ONE_ROUND[kind])
         return filter(self._fits, names)
 
     def enough(self, kind: str) -> float:

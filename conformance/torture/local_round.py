@@ -9,12 +9,12 @@ import psutil
 
 from conformance.torture.account import Reader
 from conformance.torture.brokers.faulty_broker import FaultyBroker
-from conformance.torture.clocks import PATIENT_MS, clock_findings
+from conformance.torture.clock_jumps import PATIENT_MS, clock_findings
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.judge import JOB_ERRORS, Outcome, judge, timed
+from conformance.torture.killed_postgres import KeptServer
 from conformance.torture.leftovers import left_behind
 from conformance.torture.rounds import JUMPING, STANDALONE, Round
-from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.two_phase import Output
 from impl.job import Job, KafkaInput, ParquetOutput, Progress

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from conformance.cases.guided import Marks
-from conformance.torture.clocks import PATIENT_MS
+from conformance.torture.clock_jumps import PATIENT_MS
 from conformance.torture.streaming_query import IDEMPOTENT, PAIRS, STATE, StreamingFault
 from impl.config import AT_LEAST_ONCE, EXACTLY_ONCE, INLINE_BYTES, CheckpointConfig
 from impl.faults import CLOCK, DAMAGE, GATE_POINTS, POINTS, SINK_POINTS, Action, FaultPlan, Point, actions_at

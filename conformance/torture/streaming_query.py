@@ -141,7 +141,7 @@ def run_query(spark: "SparkSession", spec: dict[str, Any]) -> int:
     folder = Path(spec["folder"])
     faults = [StreamingFault(**one) for one in spec["faults"]]
     spark.conf.set("spark.sql.shuffle.partitions", "2")
-    for started in range(1, _RESTARTS):
+    for started in range(1, _RESTARTS + 1):
         numbers = spark.readStream.schema("number long").option("maxFilesPerTrigger", "1")
         query = (
             numbers.parquet(str(folder / "input"))

@@ -4,7 +4,7 @@ A *region* is a set of tasks that channels connect. If a task of a region does n
 checkpoint may still complete. For the tasks of that region it refers to the snapshots that the latest
 completed checkpoint has of them. The module follows the public discussion of the proposal. If the text leaves
 a choice, the module takes the one for which `model.any_dataflow.properties` hold.
-`conformance.explore.readings` holds the other choices.
+`conformance.explore.proposed_protocols` holds the other choices.
 
 Source: FLIP-600, and the pull requests of FLINK-40209 and FLINK-40210.
 """

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import z3
 
+from model.checker.decision_trees import Branch, Tree
 from model.checker.symbolic import SymbolicBool, SymbolicInt
-from model.checker.trees import Branch, Tree
 
 _INFIX = {
     z3.Z3_OP_EQ: "==",

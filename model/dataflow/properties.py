@@ -19,9 +19,9 @@ from model.dataflow.actions import (
 )
 from model.dataflow.dataflow import Counts, Cut, Dataflow, Sent
 from model.dataflow.messages import ABORT, ACKNOWLEDGE, COMPLETE, DECLINE, TO_TASKS, TRIGGER, Message
+from model.event_frames import Frame
 from model.events import NONE, Effects, Event, NotifyAbort, NotifyComplete
 from model.events import Fail as JobFails
-from model.frames import Frame
 from model.gate.events import Barrier, Cancel, Record
 from model.registry import Registry
 from model.sink.events import AbortTransaction, Commit, Write

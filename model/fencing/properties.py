@@ -1,5 +1,6 @@
 """FENCE-01 to FENCE-05, stated over drivers that share a storage."""
 
+from model.event_frames import Frame
 from model.events import Effects, Event
 from model.fencing.events import (
     AttemptFails,
@@ -22,7 +23,6 @@ from model.fencing.events import (
     Superseded,
 )
 from model.fencing.fencing import CLOSED, DRAWN, IDLE, OPEN, RUNNING, Fencing, driver_of
-from model.frames import Frame
 from model.registry import Registry
 
 _DRIVER = "phases attempts checkpoints"

@@ -1,7 +1,7 @@
 """OFFSET-01 to OFFSET-07, stated over the reader that commits its offsets."""
 
+from model.event_frames import Frame
 from model.events import NONE, Crash, Effects, Event
-from model.frames import Frame
 from model.offsets.events import (
     AbortNotification,
     CommitOffsets,

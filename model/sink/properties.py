@@ -2,8 +2,8 @@
 
 from itertools import combinations, pairwise
 
+from model.event_frames import Frame
 from model.events import NONE, Close, Crash, Effects, Event
-from model.frames import Frame
 from model.history.sink import SinkHistory
 from model.registry import Registry
 from model.sink.events import (

@@ -2,8 +2,8 @@
 
 import itertools
 
+from model.event_frames import Frame
 from model.events import Effects, Event, Fail, Status
-from model.frames import Frame
 from model.gate.events import Trigger
 from model.registry import Registry
 from model.source.events import Answer, Ended, GoOnReading, Induce, StopReading, TriggerArrives

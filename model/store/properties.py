@@ -3,8 +3,8 @@
 from itertools import combinations
 
 from model.coordinator.events import DiscardCheckpoint
+from model.event_frames import Frame
 from model.events import Effects, Event
-from model.frames import Frame
 from model.registry import Registry
 from model.store.events import Add, Latest, LatestRequest, Shutdown, Subsumed
 from model.store.store import Entry, Store

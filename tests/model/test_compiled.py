@@ -14,9 +14,9 @@ from model.checker.compiled.columns import columns_of, explore_columns
 from model.checker.compiled.moves import program_of
 from model.checker.compiled.program import Move, Node, all_words
 from model.checker.compiled.search import Compiled
+from model.checker.decision_trees import leaves
 from model.checker.explore import TooManyStatesError, explore
 from model.checker.shapes import OutsideError, UndeclaredError
-from model.checker.trees import leaves
 from model.gate.aligned import Gate
 from model.gate.events import Barrier, Trigger
 from model.gate.profiles import PROFILES

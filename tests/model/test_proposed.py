@@ -7,7 +7,11 @@ from conformance.adapters.in_process import offer_of, proposed_of
 from conformance.explore import proposed_coordinator
 from model.checker.explore import explore
 from model.coordinator.coordinator import CoordinatorSteps
-from model.coordinator.environment.subjects import closed_coordinator_models, closed_drift, closed_regions
+from model.coordinator.environment.subject_models import (
+    closed_coordinator_models,
+    closed_drift,
+    closed_regions,
+)
 from model.coordinator.events import Complete
 from model.coordinator.profiles import COORDINATOR_PROFILES, PROPOSED_COORDINATORS
 from model.coordinator.proposed.properties import HOPED, PROPOSED

@@ -6,8 +6,7 @@ import pytest
 
 from conformance import cli
 from conformance.mutants import campaign, score
-from conformance.mutants.campaign import MutantFailure
-from conformance.mutants.campaign import Verdict as Fate
+from conformance.mutants.campaign import MutantFailure, MutantResult
 from conformance.mutants.catalogue import component_of, load_catalogue
 from conformance.report import mutants
 from conformance.report.formats import documents
@@ -16,9 +15,9 @@ from spec.manifest import load_manifest
 from spec.vocabulary import vocabulary
 
 MUTANT = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-late-barrier-kept")
-KILLED = Fate(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels", "2 channels")
-SURVIVED = Fate(MUTANT, (), 0, "all closed models")
-MISTAKEN = Fate(MUTANT, ("ALIGN-05",), 3, "gate of 2 channels")
+KILLED = MutantResult(MUTANT, ("ALIGN-04",), 2, "gate of 2 channels", "2 channels")
+SURVIVED = MutantResult(MUTANT, (), 0, "all closed models")
+MISTAKEN = MutantResult(MUTANT, ("ALIGN-05",), 3, "gate of 2 channels")
 
 
 def answered(monkeypatch, *fates):
@@ -82,7 +81,7 @@ def test_a_campaign_that_was_interrupted_goes_on(monkeypatch, capsys, tmp_path):
     out = ["--out", str(tmp_path / "mutants.json")]
     chosen = ["mutants", "--rule", "ALIGN-02", "--rule", "ALIGN-04", "--layer", "model", *out]
     other = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-newer-or-equal")
-    later = Fate(other, ("ALIGN-02",), 2, "gate of 2 channels", "2 channels")
+    later = MutantResult(other, ("ALIGN-02",), 2, "gate of 2 channels", "2 channels")
     answered(monkeypatch, KILLED, MutantFailure("killed"))
     assert cli.run(chosen) == 2
 

@@ -42,8 +42,8 @@ def command(repeat: int, only: str, quick: bool, minutes: float | None, publish:
     """
     require_package("conformance.bench")
     from conformance.bench import MEASURED
-    from conformance.bench.rates import benchmarks
     from conformance.bench.runtime.scale import FULL, QUICK
+    from conformance.bench.suite_rates import benchmarks
 
     if publish:
         from conformance.bench.published import publish as make_pages
@@ -58,7 +58,7 @@ def command(repeat: int, only: str, quick: bool, minutes: float | None, publish:
             f"--only: no measurement has {only!r} in its name; leave --only out to run all"
         )
     if chosen:
-        from conformance.bench.rates import measure as rates
+        from conformance.bench.suite_rates import measure as rates
 
         _show(partial(rates, chosen, repeat), build, "barrierspec bench")
     for name in runtime:

@@ -76,7 +76,7 @@ def explain_theorem(part: str | None) -> int:
     """
     from conformance.report.theorem import clause_lines, variant_lines
     from model.theorem.exactly_once import EXACTLY_ONCE
-    from model.theorem.finite.runs import bound_in_words, refutation
+    from model.theorem.finite.counterexamples import bound_in_words, refutation
     from model.theorem.prove import prove_theory
     from model.theorem.variants import VARIANTS
 

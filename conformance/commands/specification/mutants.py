@@ -67,7 +67,7 @@ def command(
 
     from conformance.machine import source
     from conformance.mutants import score
-    from conformance.mutants.campaign import MutantFailure, Verdict, run_campaign
+    from conformance.mutants.campaign import MutantFailure, MutantResult, run_campaign
     from conformance.mutants.catalogue import Mutant, component_of, load_catalogue
     from conformance.report import mutants
     from conformance.rules import index as rule_index
@@ -95,7 +95,7 @@ def command(
         )
     judged = dict(score.judged(how.out)) if how.resume else {}
 
-    def remember(verdict: Verdict) -> None:
+    def remember(verdict: MutantResult) -> None:
         judged[verdict.mutant.id] = verdict
         known = [judged[mutant.id] for mutant in catalogue if mutant.id in judged]
         score.write(known, len(catalogue), how.out)

@@ -114,7 +114,7 @@ def report_of(theory: "Theory", lemmas: "Sequence[Lemma]") -> str:
 
 def regional() -> int:
     """Prove the proposed theory, and refute each variant without one condition; returns the exit code."""
-    from model.theorem.finite.scope import refuted
+    from model.theorem.finite.small_scope import refuted
     from model.theorem.prove import Obligation, prove_theory
     from model.theorem.regional import BROKEN, REGIONAL, broken
 
@@ -132,7 +132,7 @@ def regional() -> int:
 def variant_result(place: int) -> tuple[bool, str]:
     """Whether VARIANTS[place] is refuted, and its report as text, since actions cannot be pickled."""
     from conformance.report.theorem import variant_lines
-    from model.theorem.finite.runs import bound_in_words, refutation
+    from model.theorem.finite.counterexamples import bound_in_words, refutation
     from model.theorem.variants import VARIANTS
 
     variant = VARIANTS[place]
@@ -196,7 +196,7 @@ def search_of(mutant: "Mutant") -> "Search":
     """Search for a refutation of the mutant by the rule that it breaks, and measure the processor time."""
     from conformance.report.any_number import Search
     from model.checker.any_number.claims import UNBOUNDED, refute
-    from model.checker.any_number.reread import Edit
+    from model.checker.any_number.recompiled_model import Edit
 
     began = time.process_time()
     edit = Edit(mutant.module, mutant.find, mutant.replace)

@@ -2,7 +2,7 @@
 
 The operators that a configuration replaces determine the closed model in Python: the requests, the
 failures, the generation. The z3 relation is made for the shapes that a model meets
-(`model.coordinator.proofs.reached`) where that takes seconds: 174 shapes and 846 paths for one pending
+(`model.coordinator.proofs.reached_shapes`) where that takes seconds: 174 shapes and 846 paths for one pending
 checkpoint at a time and requests that need no sorting. Two pending checkpoints have 518 shapes and 3,872
 paths, and take five times as long; sorted requests take minutes. In these models only TLC and the explorer
 are compared; the proofs (`model.coordinator.proofs.coordinator`) execute the same step functions.
@@ -241,7 +241,7 @@ def _effect(effect: Effect) -> Word:
 
 def project_coordinator(given: Given) -> Projection:
     """Pairs CoordinatorModel.tla with the closed model of the coordinator whose time is relative."""
-    from model.coordinator.proofs.reached import met_cases
+    from model.coordinator.proofs.reached_shapes import met_cases
 
     closed = closed_relative(_plan(given), given.number("Retain"), _scope(given))
     reached = (True,) * len(closed.state.plan.sources)

@@ -19,7 +19,7 @@ from conformance.engines.engine import Engine, RoundError
 from conformance.engines.feed import LANES
 from conformance.engines.flink.commands import java, settings_of, write_configuration
 from conformance.engines.flink.distribution import Distribution
-from conformance.engines.flink.effects import Effect, present
+from conformance.engines.flink.fault_effects import Effect, present
 from conformance.engines.flink.mounted import MountedFolder
 from conformance.engines.flink.rest import RestError, RestPoll, ask
 from conformance.engines.flink.state import state_in

@@ -25,11 +25,11 @@ from conformance.observe.guarantees.guarantee import Row
 from conformance.torture.faulty_store import KeptStore
 from conformance.torture.frozen_drivers.processes import ON_SPARK, PROGRAM, ProcessSession
 from conformance.torture.judge import Outcome, judge
+from conformance.torture.killed_postgres import KeptServer
 from conformance.torture.leftovers import lasting
 from conformance.torture.local_round import MASTER, checkpoints_in, job_into, job_of
 from conformance.torture.rounds import PARQUET, POSTGRES, SQLITE, Round
 from conformance.torture.separate_driver_round import LOCAL_MASTER, TO_LEAVE_SECONDS, TOKEN, alive, kill_alive
-from conformance.torture.server import KeptServer
 from impl.config import ExecutionConfig, RestartConfig
 from impl.connectors.errors import DatabaseLockedError
 from impl.connectors.two_phase import Output

@@ -35,8 +35,8 @@ from model.channel.exchange import (
 from model.channel.items import Datum, Mark
 from model.channel.properties.one_channel import CHANNEL
 from model.channel.properties.terms import declines, is_urgent, started, values_in
+from model.event_frames import Frame
 from model.events import NONE, Effects, Event
-from model.frames import Frame
 from model.registry import Property, Registry
 
 _OF_RECEIVER = "channel.phase channel.seen channel.last channel.before begun checkpoints"

@@ -35,8 +35,8 @@ from model.channel.properties.terms import (
     started,
     values_in,
 )
+from model.event_frames import Frame
 from model.events import NONE, TASK_NOT_READY, Effect, Effects, Event
-from model.frames import Frame
 from model.gate.alignment import TIMED, UNALIGNED
 from model.registry import Registry
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import z3
 
 from model.checker.any_number.cases import Case, Result, prove
-from model.checker.any_number.reread import Edit, Helpers, Reread
+from model.checker.any_number.recompiled_model import Edit, Helpers, Reread
 from model.coordinator.proofs import any_number as coordinator
 from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_cases
 from model.gate.proofs.any_number.channels import HELPERS as CHANNEL_HELPERS

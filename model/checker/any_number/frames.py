@@ -13,7 +13,7 @@ from typing import Any, Literal
 from model.checker.any_number.members import Many
 from model.checker.any_number.rope import Rope
 from model.checker.symbolic import SymbolicBool
-from model.frames import is_permitted as plain_is_permitted
+from model.event_frames import is_permitted as plain_is_permitted
 
 Expression = tuple[Literal["word", "then", "or", "star"], Any, Any]
 """In the order of the names: one kind; two expressions in sequence; one of a set; any number of one."""
@@ -22,7 +22,7 @@ NOTHING: Expression = ("star", NEVER, None)
 
 
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
-    """`model.frames.is_permitted` over a rope.
+    """`model.event_frames.is_permitted` over a rope.
 
     On a path, if some sequence of the cells does not match, the run forks on which cases of a cell occur.
     """

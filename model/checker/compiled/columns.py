@@ -9,8 +9,8 @@
 
 A kernel is pickled as its text, so that it can be sent to other processes. To find which property is broken
 (`model.checker.compiled.retrace`), or to unpack a state (`program.layout.unpack`), you need the program.
-No kernel checks the properties of `program.interpreted`; `model.checker.predicates` evaluates them on the
-states of each frontier. `explore_columns` is the search on one machine: it sorts each level and merges it
+No kernel checks the properties of `program.interpreted`; `model.checker.python_properties` evaluates them on
+the states of each frontier. `explore_columns` is the search on one machine: it sorts each level and merges it
 with the known states, since numpy's own `unique` is slow on large columns of 64-bit words.
 """
 
@@ -26,7 +26,7 @@ from model.checker.compiled.kernels import columns_module
 from model.checker.compiled.program import Node, Program
 from model.checker.compiled.retrace import Words, broken_start, retraced
 from model.checker.explore import Violation
-from model.checker.predicates import InterpretedProperties
+from model.checker.python_properties import InterpretedProperties
 
 Column = np.ndarray[Any, np.dtype[np.uint64]]
 Columns = tuple[Column, ...]

@@ -7,8 +7,8 @@ from model.checker.compiled.kernel_text import INDENT, KernelText, Leaf, Text
 from model.checker.compiled.packing import MARK, Shape
 from model.checker.compiled.program import Offer, Outside, Program
 from model.checker.compiled.symmetry_text import canonical
+from model.checker.decision_trees import Branch, Tree
 from model.checker.terms import Writer
-from model.checker.trees import Branch, Tree
 
 
 def columns_text(program: Program) -> KernelText:

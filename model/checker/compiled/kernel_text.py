@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from model.checker.compiled.packing import MARK, Layout, Place, Shape
 from model.checker.compiled.program import Move, Offer, Outside, Program, Target
+from model.checker.decision_trees import Tree, leaves, mapped, merged
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 from model.checker.terms import Writer
-from model.checker.trees import Tree, leaves, mapped, merged
 
 BROKEN = 1
 OUTSIDE = 2

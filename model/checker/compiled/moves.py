@@ -24,11 +24,11 @@ from model.checker.bounds import Bounds
 from model.checker.closed_model import ClosedModel
 from model.checker.compiled.packing import Shape, layout_of
 from model.checker.compiled.program import Move, Node, Offer, Outside, Program, Target, Words
+from model.checker.decision_trees import Tree, fingerprint, holds, leaves, mapped, merged, tree_of
 from model.checker.paths import Ground, Path, paths, satisfiable, solver_with
 from model.checker.prove import assume_invariants
 from model.checker.shapes import Field, OutsideError, Value, put_together, taken_apart
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
-from model.checker.trees import Tree, fingerprint, holds, leaves, mapped, merged, tree_of
 from model.events import Event, Step
 from model.properties import Property
 

@@ -12,8 +12,8 @@ import z3
 from model.checker.bounds import Symmetry
 from model.checker.closed_model import ClosedModel, Environment
 from model.checker.compiled.packing import Layout
+from model.checker.decision_trees import Tree
 from model.checker.shapes import Field, Value
-from model.checker.trees import Tree
 from model.events import Effects, Event
 from model.properties import Property
 
@@ -74,7 +74,7 @@ class Program(NamedTuple):
     closed: ClosedModel
     properties: tuple[Property, ...]
     interpreted: tuple[Property, ...]
-    """The properties that cannot run on symbols. `model.checker.predicates` evaluates them."""
+    """The properties that cannot run on symbols. `model.checker.python_properties` evaluates them."""
     layout: Layout
     label: Layout | None
     """The layout of labels, if labels are requested."""

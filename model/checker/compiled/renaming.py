@@ -18,9 +18,9 @@ from typing import Any
 import z3
 
 from model.checker.compiled.program import Move, Node, Offer, Outside, Program
+from model.checker.decision_trees import Branch, Tree, leaves
 from model.checker.shapes import Value, put_together, taken_apart
 from model.checker.symbolic import SymbolicBool, SymbolicInt
-from model.checker.trees import Branch, Tree, leaves
 from model.events import Event
 
 _COMPARED = (z3.Z3_OP_LT, z3.Z3_OP_LE, z3.Z3_OP_GT, z3.Z3_OP_GE, z3.Z3_OP_EQ, z3.Z3_OP_DISTINCT)

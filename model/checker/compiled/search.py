@@ -22,7 +22,7 @@ from model.checker.compiled.program import Node, Program
 from model.checker.compiled.retrace import Words, broken_start, retraced
 from model.checker.compiled.scalar_text import scalar_text
 from model.checker.explore import Violation
-from model.checker.predicates import InterpretedProperties
+from model.checker.python_properties import InterpretedProperties
 from model.checker.shapes import OutsideError
 
 

@@ -16,10 +16,10 @@ from model.checker.bounds import Symmetry
 from model.checker.compiled.packing import WORD, Shape
 from model.checker.compiled.program import Move, Node, Offer, Outside, Program
 from model.checker.compiled.renaming import ranked
+from model.checker.decision_trees import Branch, Tree, holds
 from model.checker.paths import satisfiable, solver_with
 from model.checker.shapes import Field, taken_apart
 from model.checker.symbolic import bool_term, int_term
-from model.checker.trees import Branch, Tree, holds
 
 Swap = Mapping[str, str]
 """Paths of fields that are swapped; both directions."""

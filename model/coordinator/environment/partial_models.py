@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from model.checker.closed_model import ClosedModel, forgetting
 from model.coordinator.completion import pause
-from model.coordinator.environment.subjects import running
+from model.coordinator.environment.subject_models import running
 from model.coordinator.events import (
     AcknowledgeMessage,
     DeclineMessage,

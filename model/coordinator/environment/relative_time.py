@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel, Environment
 from model.coordinator.environment.failure_count import in_order
-from model.coordinator.environment.subjects import running
+from model.coordinator.environment.subject_models import running
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,

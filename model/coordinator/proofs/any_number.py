@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.any_number.axis import OWN, Axis
 from model.checker.any_number.cases import Case, is_impossible, start_case, step_by
+from model.checker.any_number.component_parts import OWN, Axis
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Many
-from model.checker.any_number.reread import Helpers, Reread
+from model.checker.any_number.recompiled_model import Helpers, Reread
 from model.checker.any_number.rope import SomeOf, cells_of, is_present, joined
 from model.checker.any_number.sequence_functions import any_, type_
 from model.checker.symbolic import (
@@ -149,7 +149,7 @@ def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or
 
 
 HELPERS: Mapping[str, Helpers] = {
-    "model.frames": {"is_permitted": is_permitted},
+    "model.event_frames": {"is_permitted": is_permitted},
     "model.coordinator.job_status_listener": {"ListenerSteps.report": any_listener.report},
     "model.coordinator.properties.terms": {"beginning_with": beginning_with, "answers": answers},
 }
@@ -194,8 +194,8 @@ REGISTRIES = (
     ("coordinator", "COORDINATOR"),
     ("generations", "COORDINATOR_GENERATIONS"),
     ("frames", "COORDINATOR_FRAMES"),
-    ("ends", "COORDINATOR_ENDS"),
-    ("begins", "COORDINATOR_BEGINS"),
+    ("checkpoint_end", "COORDINATOR_ENDS"),
+    ("checkpoint_start", "COORDINATOR_BEGINS"),
     ("scheduler", "COORDINATOR_SCHEDULER"),
     ("job", "COORDINATOR_LIFE"),
     ("store", "COORDINATOR_STORE"),
@@ -205,7 +205,7 @@ REGISTRIES = (
 
 
 def properties_of(reread: Reread) -> tuple[Property, ...]:
-    """The properties of the coordinator, as compiled by `reread`."""
+    """The properties of the coordinator, as compiled by `recompiled_model`."""
     known = tuple(
         found
         for module, name in REGISTRIES

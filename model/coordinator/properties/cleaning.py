@@ -11,7 +11,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import NO_STATE, Pending
-from model.coordinator.properties.ends import is_added
+from model.coordinator.properties.checkpoint_end import is_added
 from model.coordinator.properties.terms import find_pending, is_cleaning, is_full, last_missing
 from model.coordinator.state import Coordinator
 from model.events import (

@@ -17,7 +17,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import DUPLICATE, SUCCESS, UNKNOWN
-from model.coordinator.properties.ends import notified_tasks, suspension
+from model.coordinator.properties.checkpoint_end import notified_tasks, suspension
 from model.coordinator.properties.terms import (
     answers,
     beginners,

@@ -19,8 +19,8 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.trigger import MasterAnswer
+from model.event_frames import Frame
 from model.events import Advance
-from model.frames import Frame
 from model.registry import Registry
 
 COORDINATOR_FRAMES = Registry("coordinator")

@@ -13,7 +13,7 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import is_added, notified_tasks
+from model.coordinator.properties.checkpoint_end import is_added, notified_tasks
 from model.coordinator.properties.files import used
 from model.coordinator.properties.terms import (
     emits,

@@ -11,8 +11,8 @@ from model.coordinator.events import (
     TriggerRequest,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.begins import participants, request_of
-from model.coordinator.properties.ends import abort
+from model.coordinator.properties.checkpoint_end import abort
+from model.coordinator.properties.checkpoint_start import participants, request_of
 from model.coordinator.properties.terms import emits, find_pending, last_missing
 from model.coordinator.requests import Request
 from model.coordinator.state import Coordinator, Io

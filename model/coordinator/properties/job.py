@@ -9,7 +9,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import suspension
+from model.coordinator.properties.checkpoint_end import suspension
 from model.coordinator.properties.files import unowned, without
 from model.coordinator.properties.terms import beginners, emits, find_pending, is_first_due
 from model.coordinator.shared_state import DiscardState

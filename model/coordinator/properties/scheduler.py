@@ -15,8 +15,8 @@ from model.coordinator.events import (
     TriggerFails,
     TriggerRequest,
 )
-from model.coordinator.properties.begins import answer_to, request_of, with_request
-from model.coordinator.properties.ends import is_added, suspension
+from model.coordinator.properties.checkpoint_end import is_added, suspension
+from model.coordinator.properties.checkpoint_start import answer_to, request_of, with_request
 from model.coordinator.properties.terms import (
     find_pending,
     is_cleaning,

@@ -8,7 +8,7 @@ from model.coordinator.events import (
     JobEnd,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import abort, is_added
+from model.coordinator.properties.checkpoint_end import abort, is_added
 from model.coordinator.properties.terms import (
     beginning_with,
     find_pending,

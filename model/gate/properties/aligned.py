@@ -5,8 +5,8 @@ current id while no checkpoint is pending. The gate stores no history of its tri
 never end again (ALIGN-18).
 """
 
+from model.event_frames import Frame
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
-from model.frames import Frame
 from model.gate.aligned import Gate
 from model.gate.events import (
     Abort,

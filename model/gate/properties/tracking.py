@@ -4,8 +4,8 @@ If a rule depends on the generation, the property reads a switch of the tracker'
 for both values of the switch.
 """
 
+from model.event_frames import Frame
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects
-from model.frames import Frame
 from model.gate.events import Abort, Barrier, Cancel, EndOfPartition, Process, Record, Trigger
 from model.gate.polled_gate import Item
 from model.gate.tracking import Tracked, Tracker

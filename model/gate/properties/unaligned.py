@@ -6,8 +6,8 @@ the second part. The *phase* of an event is the phase of its checkpoint. A newer
 phase of an idle gate.
 """
 
+from model.event_frames import Frame
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Advance, Effects, Event, Fail
-from model.frames import Frame
 from model.gate.alignment import NO_OPTIONS, UNALIGNED, Options
 from model.gate.events import (
     Abort,

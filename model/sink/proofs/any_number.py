@@ -14,7 +14,7 @@ from model.checker.any_number.all_paths import disjunction
 from model.checker.any_number.cases import Case, start_case
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
-from model.checker.any_number.reread import Helpers, Reread
+from model.checker.any_number.recompiled_model import Helpers, Reread
 from model.checker.any_number.rope import Rope, cells_of
 from model.checker.any_number.sequence_functions import any_
 from model.checker.symbolic import SymbolicBool, SymbolicInt, bool_term, int_term, symbolic_like
@@ -41,7 +41,7 @@ def with_committed(committed: tuple[int, ...], filed: tuple[Any, ...]) -> tuple[
 
 
 HELPERS: Mapping[str, Helpers] = {
-    "model.frames": {"is_permitted": is_permitted},
+    "model.event_frames": {"is_permitted": is_permitted},
     "model.sink.two_phase_commit": {"with_committed": with_committed},
 }
 

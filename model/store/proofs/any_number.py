@@ -15,7 +15,7 @@ from model.checker.any_number.all_paths import truth
 from model.checker.any_number.cases import Case, is_impossible, start_case
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many, Position
-from model.checker.any_number.reread import Helpers, Reread
+from model.checker.any_number.recompiled_model import Helpers, Reread
 from model.checker.any_number.rope import Rope, cells_of, joined
 from model.checker.any_number.sequence_functions import all_, any_, display, enumerate_
 from model.checker.symbolic import SymbolicInt, SymbolicUseError, bool_term, int_term, symbolic_like
@@ -55,7 +55,7 @@ def divided(
 
 
 HELPERS: Mapping[str, Helpers] = {
-    "model.frames": {"is_permitted": is_permitted},
+    "model.event_frames": {"is_permitted": is_permitted},
     "model.store.store": {"divided": divided},
 }
 

@@ -12,7 +12,7 @@ import z3
 from model.checker.any_number.cases import Case, start_case, step_by
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
-from model.checker.any_number.reread import Helpers, Reread
+from model.checker.any_number.recompiled_model import Helpers, Reread
 from model.checker.any_number.rope import Rope
 from model.checker.any_number.sequence_functions import any_, display, enumerate_, tuple_
 from model.checker.symbolic import SymbolicInt, int_term, symbolic_like
@@ -53,7 +53,7 @@ def pruned(aborted: tuple[int, ...], last: int) -> tuple[int, ...]:
 
 
 HELPERS: Mapping[str, Helpers] = {
-    "model.frames": {"is_permitted": is_permitted},
+    "model.event_frames": {"is_permitted": is_permitted},
     "model.subtask.subtask": {"ascending": ascending, "pruned": pruned},
 }
 

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+from model.event_frames import Frame
 from model.events import (
     ASYNC_EXCEPTION,
     JOB_FAILURE,
@@ -14,7 +15,6 @@ from model.events import (
     NotifyComplete,
     Status,
 )
-from model.frames import Frame
 from model.registry import Registry
 from model.subtask.events import (
     AbortNotification,

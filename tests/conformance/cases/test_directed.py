@@ -12,7 +12,7 @@ from model.checker.explore import explore
 from model.checker.reachable import never_taken
 from model.checker.relation import relations_of
 from model.gate.environment.aligned import closed_gate
-from model.gate.environment.unrestricted import closed_free_models
+from model.gate.environment.unrestricted_channels import closed_free_models
 from model.gate.profiles import PROFILES
 from model.gate.proofs.path_cases import gate_path_cases
 

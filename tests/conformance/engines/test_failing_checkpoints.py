@@ -8,9 +8,9 @@ import pytest
 
 from conformance.engines.engine import Engine, EngineSetUpError, Place, RoundError
 from conformance.engines.feed import KEYS, LANES, key_of, weight_of
-from conformance.engines.flink import effects, mounted
+from conformance.engines.flink import fault_effects, mounted
 from conformance.engines.flink.commands import settings_of
-from conformance.engines.flink.effects import Effect, present
+from conformance.engines.flink.fault_effects import Effect, present
 from conformance.engines.flink.logs import of_cluster
 from conformance.engines.flink.mounted import MountedFolder
 from conformance.engines.flink.state import state_in
@@ -117,10 +117,10 @@ def cluster(place, monkeypatch):
     def ask(_port, path):
         return {"jobs": [{"id": "a"}]} if path == "/jobs" else {"counts": {**counts}, "history": [*history]}
 
-    monkeypatch.setattr(effects, "ask", ask)
-    monkeypatch.setattr(effects, "HEALTHY_SECONDS", 0.0)
-    monkeypatch.setattr(effects, "LONGER_SECONDS", 0.0)
-    monkeypatch.setattr(effects, "_SHOWN_SECONDS", 0.0)
+    monkeypatch.setattr(fault_effects, "ask", ask)
+    monkeypatch.setattr(fault_effects, "HEALTHY_SECONDS", 0.0)
+    monkeypatch.setattr(fault_effects, "LONGER_SECONDS", 0.0)
+    monkeypatch.setattr(fault_effects, "_SHOWN_SECONDS", 0.0)
     return place.processes, process.log, counts, history
 
 
@@ -148,9 +148,9 @@ def test_the_effect_has_what_failed_since_the_fault_and_why(cluster, tmp_path):
 def test_a_fault_waits_until_a_checkpoint_completes(cluster, monkeypatch):
     processes, _, counts, _ = cluster
     waited = []
-    monkeypatch.setattr(effects, "HEALTHY_SECONDS", 60.0)
+    monkeypatch.setattr(fault_effects, "HEALTHY_SECONDS", 60.0)
     monkeypatch.setattr(
-        effects.time, "sleep", lambda _: (waited.append(1), counts.update(completed=6, failed=9))
+        fault_effects.time, "sleep", lambda _: (waited.append(1), counts.update(completed=6, failed=9))
     )
 
     assert Effect(Kind.DECLINE, 1, processes)._changed() == {"failed": 0, "completed": 0}

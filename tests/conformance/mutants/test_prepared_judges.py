@@ -156,7 +156,7 @@ def test_swapped_arguments_that_survive_ask_mypy():
 def test_every_component_of_the_model_is_loaded_before_units_are_made():
     names = {*modules_of_the_model()}
 
-    assert {"model", "model.gate.aligned", "model.coordinator.proofs.reached"} <= names
+    assert {"model", "model.gate.aligned", "model.coordinator.proofs.reached_shapes"} <= names
     assert not any(name.startswith("model.theorem") for name in names)
 
 

@@ -22,7 +22,7 @@ from conformance.released.results import Conformed
 from conformance.report import released as told
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
-from model.script import Script
+from model.closed_model_runs import Script
 
 conform = partial(sequences.conform, kind=GateSearch)
 TARGET = GateTarget("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)

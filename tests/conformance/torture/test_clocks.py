@@ -4,7 +4,7 @@ from pathlib import Path
 
 import orjson
 
-from conformance.torture.clocks import CHECKPOINTS_AFTER, clock_findings
+from conformance.torture.clock_jumps import CHECKPOINTS_AFTER, clock_findings
 from conformance.torture.rounds import FAULTS_A_ROUND, jumps, round_named
 from impl.faults import CLOCK, FaultPlan
 from impl.job import JobPaths, JobResult

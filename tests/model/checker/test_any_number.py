@@ -17,7 +17,7 @@ from model.checker.any_number.claims import UNBOUNDED, refute, reread
 from model.checker.any_number.expansion import Numbers
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
-from model.checker.any_number.reread import SHARED, Edit, Reread
+from model.checker.any_number.recompiled_model import SHARED, Edit, Reread
 from model.checker.any_number.rope import Rope, cells_of
 from model.checker.any_number.sequence_functions import (
     all_,
@@ -32,7 +32,7 @@ from model.checker.any_number.sequence_functions import (
 )
 from model.checker.paths import Ground, UndecidedError, paths
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError, formula
-from model.frames import is_permitted as plain_is_permitted
+from model.event_frames import is_permitted as plain_is_permitted
 from model.gate.profiles import PROFILES
 from model.gate.proofs.any_number.aligned import aligned_cases
 from model.gate.proofs.any_number.channels import ALL, BEFORE, BEHIND

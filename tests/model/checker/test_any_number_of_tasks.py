@@ -8,7 +8,7 @@ import pytest
 from conformance.mutants.catalogue import mutant_of
 from model.checker.any_number.cases import prove
 from model.checker.any_number.claims import reread
-from model.checker.any_number.reread import Edit
+from model.checker.any_number.recompiled_model import Edit
 from model.checker.symbolic import SymbolicUseError
 from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.events import (
@@ -28,7 +28,7 @@ from model.coordinator.proofs import any_listener
 from model.coordinator.proofs import any_number as coordinator_proofs
 from model.coordinator.proofs.any_number import Setting
 from model.coordinator.proofs.closed import Numbers
-from model.coordinator.properties import begins, terms
+from model.coordinator.properties import checkpoint_start, terms
 from model.coordinator.requests import Request
 from model.coordinator.state import FINISHED, RUNNING, Plan, Scheduler, new_coordinator
 from model.events import ID, LOCATION, Advance, NotifyAbort
@@ -250,7 +250,7 @@ def test_a_request_of_the_scheduler_leaves_in_silence_before_a_rejected_one():
     assert [effect for effect in done.effects if type(effect) is Rejected] == [
         Rejected(CHECKPOINT, "NOT_ALL_REQUIRED_TASKS_RUNNING")
     ]
-    assert begins.coord_13_leaves(state, event, done.effects, done.state)
+    assert checkpoint_start.coord_13_leaves(state, event, done.effects, done.state)
 
 
 @pytest.mark.parametrize("profile", ["1.20", "2.3"])

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
+from model.event_frames import Frame
 from model.events import Effects
-from model.frames import Frame
 from model.gate.aligned import Gate, new_gate
 from model.gate.events import Block, Resume, Trigger
 from model.properties import PROPERTIES

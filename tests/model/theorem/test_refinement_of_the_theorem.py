@@ -14,12 +14,12 @@ from model.dataflow.actions import Deliver, Produce, Receive, StartCheckpoint
 from model.dataflow.dataflow import Wires
 from model.dataflow.environment import Scope, closed_dataflow
 from model.dataflow.messages import TRIGGER, Message
+from model.theorem.assumed_rules import RUN, rules_used
 from model.theorem.exactly_once import EXACTLY_ONCE
 from model.theorem.finite import refinement
 from model.theorem.finite.any_refinement import AnyRefinement
 from model.theorem.finite.refinement import NoRefinementError, Refinement, compared
 from model.theorem.finite.small_dataflow import first_state
-from model.theorem.rules_used import RUN, rules_used
 from model.theorem.variants import VARIANTS
 from spec.rules import load_rules
 

@@ -3,7 +3,7 @@
 import pytest
 
 from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK
-from model.theorem.finite.scope import SCOPE, refuted
+from model.theorem.finite.small_scope import SCOPE, refuted
 from model.theorem.logic import State
 from model.theorem.prove import Obligation, Unbounded, preserved, stated
 from model.theorem.regional import BROKEN, REGIONAL, broken

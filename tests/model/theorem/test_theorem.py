@@ -10,9 +10,9 @@ import z3
 from conformance.own_process import own_process
 from model.theorem import EXACTLY_ONCE, THEORIES, prove
 from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK
-from model.theorem.finite.runs import failure_after, run_of
-from model.theorem.finite.scope import SCOPE, refuted
+from model.theorem.finite.counterexamples import failure_after, run_of
 from model.theorem.finite.small_dataflow import SMALL, Small, Taken, failed, first_state, taken
+from model.theorem.finite.small_scope import SCOPE, refuted
 from model.theorem.logic import State
 from model.theorem.necessity import holds_without, parts_of, refuted_parts
 from model.theorem.variants import VARIANTS, Variant

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from conformance import cli, machine
-from conformance.bench import rates as bench
+from conformance.bench import suite_rates as bench
 from conformance.bench.benchmark import ENOUGH_SECONDS, Benchmark, MeasurementError, Run
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark import cloudpickle
 
 from conformance.observe.validate import validate
-from conformance.torture.server import KeptServer
+from conformance.torture.killed_postgres import KeptServer
 from conformance.verdict import Verdict
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig
 from impl.faults import Action, FaultPlan, Point

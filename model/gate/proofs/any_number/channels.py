@@ -12,7 +12,7 @@ import z3
 
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many, Position
-from model.checker.any_number.reread import Helpers
+from model.checker.any_number.recompiled_model import Helpers
 from model.checker.any_number.rope import Length, Rope
 from model.checker.any_number.sequence_functions import any_, enumerate_, len_, tuple_, zip_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
@@ -59,7 +59,7 @@ def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of t
 
 
 HELPERS: Mapping[str, Helpers] = {
-    "model.frames": {"is_permitted": is_permitted},
+    "model.event_frames": {"is_permitted": is_permitted},
     "model.gate.aligned": {"behind_the_last_awaited": behind_the_last_awaited},
 }
 """By module: the functions that replace a loop or an expression of the model, stated over ropes."""

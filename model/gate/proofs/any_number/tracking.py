@@ -6,7 +6,7 @@ from typing import Any
 import z3
 
 from model.checker.any_number.cases import Case, start_case, step_by
-from model.checker.any_number.reread import Reread
+from model.checker.any_number.recompiled_model import Reread
 from model.checker.symbolic import symbolic_like
 from model.gate.events import Barrier, Cancel, EndOfPartition, Record
 from model.gate.profiles import NEWEST, PROFILES, Profile

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from model.checker.any_number.cases import Case, start_case, step_by
-from model.checker.any_number.reread import Reread
+from model.checker.any_number.recompiled_model import Reread
 from model.checker.symbolic import symbolic_like
 from model.events import Advance
 from model.gate.alignment import NO_OPTIONS

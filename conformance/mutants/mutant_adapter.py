@@ -1,4 +1,4 @@
-"""A mutant as an implementation of its own: `python -m conformance.mutants.served ID`.
+"""A mutant as an implementation of its own: `python -m conformance.mutants.mutant_adapter ID`.
 
 Answers frames of the adapter protocol on stdin and stdout with the mutated layer, `model` or `impl`, of this
 process. The process that drives it has the model unmutated.

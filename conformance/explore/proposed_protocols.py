@@ -3,10 +3,10 @@
 FLIP-600 (regional checkpoints) is proposed and in no released jar. FLINK-38544 (checkpoints during recovery)
 is an option of 2.3.0; the suite does not drive its classes.
 
-`python -m conformance.explore.readings` explores each reading on the smallest dataflow that shows it; with
-the name of one it explores that one alone and prints its run. A reading that names a property is explored for
-that property only, every other one for all properties. The command ends with 1 if a named property holds, or
-if a reading that names none violates one.
+`python -m conformance.explore.proposed_protocols` explores each reading on the smallest dataflow that
+shows it. With the name of one, it explores that one alone and prints its run. A reading that names a property
+is explored for that property only, every other one for all properties. The command ends with 1 if a named
+property holds, or if a reading that names none violates one.
 """
 
 import sys

@@ -3,12 +3,12 @@
 import pytest
 from click.testing import CliRunner
 
-from conformance.explore import readings
+from conformance.explore import proposed_protocols
 from model.any_dataflow.any_dataflow import begin
 from model.any_dataflow.regional import regions_of
 
 
-@pytest.mark.parametrize("reading", readings.READINGS, ids=lambda reading: reading.name)
+@pytest.mark.parametrize("reading", proposed_protocols.READINGS, ids=lambda reading: reading.name)
 def test_each_reading_breaks_what_it_names(reading):
     violation = reading.explore().violation
 
@@ -21,8 +21,8 @@ def test_regions_are_the_tasks_that_channels_connect():
 
 
 def test_a_checkpoint_that_falls_back_twice_refers_to_the_same_snapshot():
-    dataflow = readings.RegionalDataflow(
-        readings.TWO_CHAINS, regions_of(readings.TWO_CHAINS), 2, frozenset({2, 4})
+    dataflow = proposed_protocols.RegionalDataflow(
+        proposed_protocols.TWO_CHAINS, regions_of(proposed_protocols.TWO_CHAINS), 2, frozenset({2, 4})
     )
     job = dataflow.new(3)
     for checkpoint in (1, 2):
@@ -38,7 +38,7 @@ def test_a_checkpoint_that_falls_back_twice_refers_to_the_same_snapshot():
 
 
 def test_the_run_of_one_reading_is_printed():
-    result = CliRunner().invoke(readings.main, ["sender-ahead"])
+    result = CliRunner().invoke(proposed_protocols.main, ["sender-ahead"])
 
     assert result.exit_code == 0
     assert "proposed, no released jar" in result.output
@@ -49,7 +49,7 @@ def test_the_run_of_one_reading_is_printed():
 
 
 def test_a_reading_that_breaks_nothing_although_it_names_a_property_ends_with_1(monkeypatch):
-    mended = readings.READINGS[0]._replace(breaks="visible_once")
-    monkeypatch.setattr(readings, "READINGS", (mended,))
+    mended = proposed_protocols.READINGS[0]._replace(breaks="visible_once")
+    monkeypatch.setattr(proposed_protocols, "READINGS", (mended,))
 
-    assert CliRunner().invoke(readings.main, []).exit_code == 1
+    assert CliRunner().invoke(proposed_protocols.main, []).exit_code == 1

@@ -17,7 +17,7 @@ from model.coordinator.events import (
     TriggerTask,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.ends import suspension
+from model.coordinator.properties.checkpoint_end import suspension
 from model.coordinator.properties.generations import is_more_urgent
 from model.coordinator.properties.terms import (
     answered,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from model.theorem import finished
 from model.theorem.exactly_once import EXACTLY_ONCE
-from model.theorem.finite.scope import refuted
 from model.theorem.finite.small_dataflow import OUTPUT, Failure, Small, Taken, failed, first_state, taken
+from model.theorem.finite.small_scope import refuted
 from model.theorem.logic import State
 from model.theorem.theory import Clause, Theory
 from model.theorem.variants import Variant
