@@ -12,11 +12,11 @@ class JavaNotFoundError(SparkRuntimeError):
 
 
 class TooFewSlotsError(SparkRuntimeError):
-    """The master runs fewer tasks at once than the job has subtasks; barrier execution needs them all."""
+    """The master runs fewer tasks at once than the job has subtasks; barrier execution runs all at once."""
 
 
 class UnsupportedSettingError(SparkRuntimeError):
-    """A Spark setting under which subtasks cannot stay: dynamic allocation or speculation."""
+    """A Spark setting that removes subtasks or starts them twice: dynamic allocation or speculation."""
 
 
 class SparkStartError(SparkRuntimeError):
@@ -24,7 +24,7 @@ class SparkStartError(SparkRuntimeError):
 
 
 class OutputInUseError(SparkRuntimeError):
-    """Another job runs into this output folder."""
+    """Another job writes to this output folder."""
 
 
 class HandshakeRefusedError(SparkRuntimeError):
@@ -84,7 +84,7 @@ class JobCancelledError(SparkRuntimeError):
 
 
 class JobSuspendedError(SparkRuntimeError):
-    """A user has suspended the job: its driver has ended, and all checkpoints stay for the next one."""
+    """A user has suspended the job: its driver has ended, and all checkpoints stay for the next driver."""
 
 
 class CheckpointFailedError(SparkRuntimeError):
