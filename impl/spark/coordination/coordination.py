@@ -44,8 +44,7 @@ _CLEARED_AGAIN = 3
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    `files` publishes checkpoints and savepoints. `takes_over`: this driver continues the log of an earlier
-    driver.
+    `files` publishes checkpoints and savepoints. `takes_over`: continues the log of an earlier driver.
     """
 
     def __init__(self, context: JobContext, files: SnapshotLocations, *, takes_over: bool = False) -> None:
