@@ -6,7 +6,7 @@ class ConnectorError(Exception):
 
 
 class SourceError(ConnectorError):
-    """The source's file is missing or differs from its declaration."""
+    """A source is missing, does not answer, or differs from its declaration."""
 
 
 class SourceChangedError(ConnectorError):

@@ -72,7 +72,7 @@ class ParquetOutput:
     schema: pa.Schema
 
     def __post_init__(self) -> None:
-        if isinstance(self.directory, str | Path):  # a location is a place already
+        if isinstance(self.directory, str | Path):  # a `Location` is absolute already
             object.__setattr__(self, "directory", absolute(self.directory))
 
     @property

@@ -154,7 +154,10 @@ class PostgresRows:
         return PreparedRows(gid, checkpoint, rows)
 
     def commit(self, receipt: PreparedRows) -> None:
-        """Commit a transaction that any process has prepared. Connects again if the connection is lost."""
+        """Commit a transaction that any process has prepared. Connects again if the connection is lost.
+
+        Raises SupersededError if the table was claimed since, TransactionLostError if it was rolled back.
+        """
         if receipt.gid is None:
             return
         patiently(partial(self._commit, receipt.gid), self._output.patience_seconds)

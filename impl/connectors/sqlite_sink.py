@@ -47,7 +47,7 @@ _TAKES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StagedRows:
-    """The receipt of a pre-commit. `file`: the staging file, None without rows. `place`: its subtask."""
+    """The receipt of a pre-commit. `file`: the staging file, None without rows. `place`: the sink subtask."""
 
     place: SinkPlace
     checkpoint: int
@@ -117,7 +117,7 @@ class SqliteOutput:
 
     @property
     def staging(self) -> Path:
-        """The folder of pre-committed rows."""
+        """The folder of the staging files."""
         return self.database.with_name(f"{self.database.name}.staging")
 
     def open(self, place: SinkPlace) -> SqliteRows:

@@ -121,7 +121,8 @@ class Output(Protocol):
 
         A job with a damaged checkpoint restores an older checkpoint. It then writes the output of later
         checkpoints again, so their committed output must be retracted. `by`: the claim of the driver that
-        retracts. Raises SupersededError, and retracts nothing, if a newer attempt has claimed the output.
+        retracts. If a newer attempt has claimed the output, retracts nothing of it: a database raises
+        SupersededError, and Parquet output follows the newest claim.
         """
 
 
