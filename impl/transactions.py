@@ -34,7 +34,7 @@ class LeftTransaction(NamedTuple):
 
 
 def checkpoints_at(where: Where) -> CheckpointStorage:
-    """The checkpoints of a job. Raises StateError, and creates nothing, if no job has kept them there."""
+    """The checkpoints of a job in `where`. Raises StateError, and creates nothing, if there are none."""
     if location_of(where).size(LINEAGE) is None:
         raise StateError(
             f"{where}: expected the checkpoint folder of a job, got no {LINEAGE}; give the folder in "

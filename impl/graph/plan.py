@@ -51,7 +51,7 @@ class Chained(NamedTuple):
 class Stage:
     """One operator and its subtasks. `logic`: the user's connector or function.
 
-    `splits`: the number of partitions of a source, which its subtasks share; None: one for each subtask.
+    `splits`: the number of splits of a source, which its subtasks share; None: one for each subtask.
     `chained`: the functions after `logic`, in the order in which rows pass through them.
     """
 
