@@ -32,7 +32,7 @@ class HandshakeRefusedError(SparkRuntimeError):
 
 
 class StaleAttemptError(SparkRuntimeError):
-    """A frame or a file carries the id of another attempt (ONCE-06)."""
+    """A frame carries the id of another attempt (ONCE-06)."""
 
 
 class ConnectionLostError(SparkRuntimeError):
@@ -68,7 +68,7 @@ class UnknownEffectError(SparkRuntimeError):
 
 
 class InjectedFaultError(SparkRuntimeError):
-    """A planned fault, with action `error`, has happened here."""
+    """A planned fault with action `error` has happened, or a planned fault found no process to kill."""
 
 
 class AttemptFailedError(SparkRuntimeError):

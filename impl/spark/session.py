@@ -45,7 +45,7 @@ _LOOK_SECONDS = 0.1
 
 
 def _needs_package(master: str) -> bool:
-    """Whether workers need the package: everywhere but in the driver's own Java process."""
+    """Whether executors need the package: yes, unless Spark runs in local mode, without executors."""
     return master != "local" and not master.startswith("local[")
 
 

@@ -103,8 +103,7 @@ class Attempt:
     def run(self, task: SparkTask, watch: Callable[[], None]) -> None:
         """Run to the end; `watch` is called several times a second.
 
-        Raises `AttemptFailedError` with the first reason, `JobFailedError` if no restart helps, and
-        `SupersededError` if another driver has taken over.
+        Raises `AttemptFailedError`, `JobFailedError` if no restart helps, or `SupersededError`.
         """
         job = threading.Thread(target=self._spark_job, args=(task,), name=self._tag, daemon=True)
         job.start()

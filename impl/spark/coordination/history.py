@@ -42,7 +42,7 @@ class CheckpointHistory:
         self.tracker = CheckpointTracker()
 
     def restored(self, checkpoint: int | None, states: Mapping[str, StateHandle]) -> None:
-        """An attempt starts from this checkpoint and its states, by task; None: from the beginning."""
+        """Record that an attempt starts from a checkpoint, with states by task; None: from the beginning."""
         self._shared = {task: _files(state) for task, state in states.items()}
         if checkpoint is not None:
             self.tracker.restored(Restored(checkpoint, self._wall_ms()))

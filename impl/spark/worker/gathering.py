@@ -24,10 +24,7 @@ _BITS: Final = 32
 
 
 class GatheredBatches:
-    """The batches of one input, for a function that emits nothing before a barrier.
-
-    `process`: the function of the input.
-    """
+    """The batches of one input, before its function `process`, which emits nothing before a barrier."""
 
     def __init__(self, process: Callable[[Rows], Rows]) -> None:
         self._process = process

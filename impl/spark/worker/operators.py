@@ -50,7 +50,7 @@ class Operator(Protocol):
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Copy the state; the asynchronous part, which is returned, returns the encoded sections by name.
+        """Run the synchronous part; returns the asynchronous part, which returns encoded sections by name.
 
         `alone`: the files of a savepoint, which shares no file with a checkpoint.
         """

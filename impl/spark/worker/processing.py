@@ -54,8 +54,7 @@ class ProcessOperator(Operator):
 
     `key_selectors`: by keyed input the function that computes its keys. `state` has the state by key, `store`
     the state of the subtask, both restored. `clock`: the processing time of its timers. `check_keys` raises
-    an error for keys that are not allowed. Raises RestoreRefusedError for restored timers that have no
-    `on_timer`.
+    an error for keys that are not allowed. Raises RestoreRefusedError for timers without an `on_timer`.
     """
 
     def __init__(

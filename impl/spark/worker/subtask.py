@@ -112,7 +112,7 @@ class RunningSubtask:
         self.records = 0
 
     def run(self) -> None:
-        """Run until the input has ended and the last checkpoint is committed.
+        """Run until the input has ended and the last checkpoint is complete.
 
         Raises `InboxClosedError` when the attempt has ended, and the error that makes this subtask fail.
         """
