@@ -67,7 +67,7 @@ class StateHandle:
 
 @dataclass(frozen=True, slots=True)
 class CompletedCheckpoint:
-    """A published checkpoint: one handle for each task that has state."""
+    """A published checkpoint: one handle for each task."""
 
     checkpoint: int
     attempt: int
