@@ -26,7 +26,7 @@ class OutputCorruptError(ConnectorError):
 
 
 class ServerLostError(ConnectorError):
-    """The database server does not answer, or another session uses the transaction.
+    """A database server or a broker does not answer, or another session uses the transaction.
 
     Whether the server has carried out the last request is unknown.
     """

@@ -74,10 +74,7 @@ class SqliteRows(StagedFiles):
         self._place = place
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Write rows to the open transaction.
-
-        Raises ValueRefusedError for a value that SQLite cannot store.
-        """
+        """Write rows. Raises ValueRefusedError for a value that SQLite cannot store."""
         require_values(rows, SQLITE, self._output.where)
         super().write(transaction, rows)
 
@@ -253,10 +250,8 @@ class SqliteOutput:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """A context with a write transaction, which rolls back if the block raises an error.
 
-        Creates the tables of commits and claims if they are missing.
-
-        Raises DatabaseLockedError if another process holds the write lock for 60 s, ConnectorError for any
-        other error of the database.
+        Creates the tables of commits and claims if they are missing. Raises DatabaseLockedError if another
+        process holds the write lock for 60 s, ConnectorError for any other error of the database.
         """
         try:
             self.database.parent.mkdir(parents=True, exist_ok=True)

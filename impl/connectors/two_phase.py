@@ -2,7 +2,7 @@
 
 The protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10) decides which transaction gets the
 rows, and when the sink pre-commits, commits or aborts it. A `Participant`, for files or for a database,
-carries out these effects. A participant guarantees three properties:
+carries out these effects. A participant guarantees three properties (`kafka.sink`, at least once, does not):
 
 * After `pre_commit`, the transaction survives the end of the process and a crash of the system. No reader
   sees it.

@@ -116,10 +116,7 @@ def require_restorable(
 def _cut(
     plan: Plan, handles: Mapping[str, StateHandle], storage: SnapshotFiles, flying: Sequence[str]
 ) -> list[str]:
-    """The channels with in-flight records that `plan` does not have, described by their stages.
-
-    `flying`: the tasks with in-flight records.
-    """
+    """The channels with in-flight records, at the tasks `flying`, that `plan` lacks, by their stages."""
     channels = {(peer, one.id) for one in plan.subtasks() for peer in plan.upstream(one)}
     cut: dict[str, None] = {}
     for task in flying:
