@@ -1,6 +1,6 @@
 """The declaration of streams, with the names of Flink's DataStream API where they fit.
 
-A stream is the output of one stage, or of several stages (`union`), with the stages of the job until then.
+A stream is the output of one stage, or of several stages (`union`), together with the job so far.
 Every method returns a new value. `Stream.sink` ends a stream and returns the job. Methods raise `ConfigError`
 if the job has a stage of the same name, or if a function or a value is not valid.
 """
