@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Progress:
     """The progress of a running job: the argument of `on_progress`, several times a second.
 
-    `records`: source records read, with those before the restored checkpoint; `records_per_second`: since
-    the previous call; `pending`: the oldest pending checkpoint, None if there is none.
+    `seconds`: since the first attempt began. `records`: source records read, with those before the restored
+    checkpoint; `records_per_second`: since the previous call. `pending`: the oldest pending checkpoint, None
+    if there is none. `completed`: the number of completed checkpoints, without savepoints.
     """
 
     seconds: float
@@ -155,10 +156,11 @@ def _require_memory_suffices(settings: RunSettings) -> None:
 class JobResult:
     """The result of a finished job. `records`: rows that its sources have read, each counted once.
 
-    `refused`: checkpoints that could not be restored, and why; an older one was used (ONCE-04). `seconds`:
-    the time from the start of the first attempt to the end of the cleanup, without the start of Spark.
-    `faults`: planned faults that happened, also under earlier drivers. `deaths`: in a supervised run, the
-    signals that ended earlier drivers; attempts and checkpoints are those of the last driver.
+    `aborted`: ids, savepoints included, and reasons. `refused`: checkpoints that could not be restored, and
+    why; an older one was used (ONCE-04). `seconds`: the time from the start of the first attempt to the end
+    of the cleanup, without the start of Spark. `faults`: planned faults that happened, also under earlier
+    drivers. `deaths`: in a supervised run, the signals that ended earlier drivers; attempts and checkpoints
+    are those of the last driver.
     """
 
     name: str

@@ -23,7 +23,9 @@ from impl.spark.errors import ConnectionLostError, FrameError, HandshakeTimeoutE
 _HEADER = struct.Struct(">IBQ")
 _ID = struct.Struct(">Q")
 MAX_PAYLOAD = 64 * 1024 * 1024
+"""The largest payload of a frame, in bytes."""
 MAX_HANDSHAKE = 4_096
+"""The largest payload of a frame of a handshake, in bytes."""
 
 
 class Kind(IntEnum):

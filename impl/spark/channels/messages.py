@@ -35,7 +35,10 @@ class DeployTask:
 
 @dataclass(frozen=True, slots=True)
 class StartCheckpoint:
-    """A source takes its snapshot. `timestamp`: ms of the driver's clock since the attempt began."""
+    """A source takes its snapshot. `timestamp`: ms of the driver's clock since the attempt began.
+
+    `savepoint`: the options of a savepoint; None for a checkpoint.
+    """
 
     checkpoint: int
     timestamp: int

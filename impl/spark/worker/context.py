@@ -35,6 +35,7 @@ class TaskContext:
     mode: str
     """The mode of the gate: exactly-once, at-least-once, unaligned or alternating."""
     orders: Orders
+    """The options of the savepoints that the subtask knows."""
     alignment_timeout_ms: int = 0
     """In mode alternating: ms from the trigger until barriers overtake."""
     now: Callable[[], int] = field(default_factory=lambda: clock_from(0))
