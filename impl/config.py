@@ -64,7 +64,12 @@ class CheckpointConfig:
     `aligned_checkpoint_timeout_ms`: above 0, barriers align until this time has passed since the trigger, and
     overtake records afterwards (UNAL-16, UNAL-33).
 
-    `max_concurrent_checkpoints`: the maximum number of pending checkpoints (COORD-03).
+    `checkpoint_timeout_ms`: a checkpoint that is not complete this time after its trigger is aborted.
+
+    `min_pause_between_checkpoints_ms`: the time from a completion during which no periodic checkpoint starts.
+
+    `max_concurrent_checkpoints`: while this number of checkpoints is pending, a further one waits. Savepoints
+    do not wait if checkpoints are aligned (COORD-03).
 
     `num_retained_checkpoints`: the maximum number of completed checkpoints that the job retains (SUB-07). A
     restore needs at least one retained checkpoint without damage.
@@ -196,6 +201,8 @@ class ExecutionConfig:
 
     `socket_buffer_bytes`: bounds the data between two subtasks that the kernel holds. A barrier cannot
     overtake this data.
+
+    `heartbeat_interval_ms`: the interval between two heartbeats of a worker.
 
     `heartbeat_timeout_ms`: a worker that sends no heartbeat for this time counts as hung: the attempt fails.
 

@@ -1,8 +1,8 @@
 """The prepared transactions that an ended job has left in PostgreSQL, and the end that each of them needs.
 
 A sink prepares a transaction for a checkpoint, and commits it once the checkpoint has completed. So the
-transactions in the newest completed checkpoint have to be committed, even if the job is never resumed; all
-others have to be rolled back (SINK-06). A resumed job does both by itself.
+transactions in the newest completed checkpoint have to be committed (SINK-06), even if the job is never
+resumed; all others have to be rolled back. A resumed job does both by itself.
 """
 
 from contextlib import closing
