@@ -38,7 +38,7 @@ _START_SECONDS: Final = 30.0
 """The time, in seconds, for which each request at the start is repeated if the brokers do not answer."""
 _IDLE_SECONDS: Final = 0.01
 _SPLITS: Final = 0
-"""A snapshot stores this in place of the number of splits, because partitions may appear at any time."""
+"""A snapshot stores this instead of the number of splits, because partitions may appear at any time."""
 _MISSED_LISTS: Final = 3
 _MISSED_SECONDS: Final = 1.0
 """A topic is lost if it is missing from `_MISSED_LISTS` successive lists, requested at this interval: a
