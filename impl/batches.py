@@ -99,7 +99,7 @@ def _encoded(column: pa.Array) -> Keys:
         indices = indices.fill_null(len(values) - 1)
     codes = indices.to_numpy().astype(np.int64)
     present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-    if len(present) < len(values):  # of a slice or a part, the dictionary has further values
+    if len(present) < len(values):  # the dictionary of a slice has further values
         values = values.take(pa.array(present))
         codes = _renumbered(present, codes)
     distinct = values.to_pylist()
@@ -185,7 +185,7 @@ def exact(column: pa.Array) -> pa.Array:
 
 
 def _values(column: pa.Array) -> Callable[[int, int], Iterable[Any]]:
-    """A function that returns the values from one row to before another."""
+    """A function of `first` and `beyond` that returns the values of the rows from `first` to `beyond` - 1."""
     if pa.types.is_dictionary(column.type) and not column.null_count:
         known = column.dictionary.to_pylist()  # every value once: equal ones are one object
         codes = column.indices.to_numpy()
@@ -198,7 +198,7 @@ def _values(column: pa.Array) -> Callable[[int, int], Iterable[Any]]:
 
 
 _WORTH_IT: Final = 2
-"""A column has a dictionary if each value has at least this number of rows on average."""
+"""A column gets a dictionary if each value has at least this number of rows on average."""
 
 
 def without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -71,7 +71,7 @@ def _refused(field: pa.Field, value: object, why: object) -> ColumnValueError:
 
 
 def _culprit(values: Sequence[Any], kind: pa.DataType) -> object:
-    """The first value that Arrow refuses."""
+    """The first value that Arrow refuses by itself; all values if Arrow refuses none of them."""
     for value in values:
         try:
             pa.array([value], kind)

@@ -59,12 +59,17 @@ class CheckpointConfig:
     then, but after a failure the records behind a barrier may count twice (TRACK-01).
 
     `unaligned_checkpoints_enabled`: barriers overtake queued records, and the checkpoint stores these
-    records. The checkpoint then completes quickly even if a slow task causes backpressure (UNAL-32).
+    records. The checkpoint then completes quickly even if a slow task causes back-pressure (UNAL-32).
 
     `aligned_checkpoint_timeout_ms`: above 0, barriers align until this time has passed since the trigger, and
     overtake records afterwards (UNAL-16, UNAL-33).
 
-    `max_concurrent_checkpoints`: the maximum number of pending checkpoints (COORD-03).
+    `checkpoint_timeout_ms`: a checkpoint that is not complete this time after its trigger is aborted.
+
+    `min_pause_between_checkpoints_ms`: the time from a completion during which no periodic checkpoint starts.
+
+    `max_concurrent_checkpoints`: while this number of checkpoints is pending, a further one waits. Savepoints
+    do not wait if checkpoints are aligned (COORD-03).
 
     `num_retained_checkpoints`: the maximum number of completed checkpoints that the job retains (SUB-07). A
     restore needs at least one retained checkpoint without damage.
@@ -79,9 +84,9 @@ class CheckpointConfig:
     Flink's values delete them (COORD-25). RETAIN_ON_CANCELLATION deletes them when the job has finished,
     DELETE_ON_CANCELLATION also when it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
 
-    `checkpoint_storage`: Flink's `execution.checkpointing.storage`. "filesystem" writes files into the place
-    of the job's checkpoints. "jobmanager" keeps the snapshots in the memory of the driver, at most 1 MiB of
-    each task; the checkpoints end with the driver.
+    `checkpoint_storage`: Flink's `execution.checkpointing.storage`. "filesystem" writes files, into a folder
+    or an object store. "jobmanager" keeps the snapshots in the memory of the driver, at most 1 MiB of each
+    task; the checkpoints end with the driver.
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -189,22 +194,24 @@ class RestartConfig:
 class ExecutionConfig:
     """The bounds of the runtime. No bound changes a result.
 
-    `batch_rows`: the number of rows in a frame.
+    `batch_rows`: the maximum number of rows in a frame.
 
-    `channel_batches`: the number of frames that a channel's queue holds. A full queue stops the reader of the
-    channel (backpressure).
+    `channel_batches`: the number of frames that a channel's queue holds. A full queue stops the sender of the
+    channel (back-pressure).
 
     `socket_buffer_bytes`: bounds the data between two subtasks that the kernel holds. A barrier cannot
     overtake this data.
 
-    `heartbeat_timeout_ms`: a worker that sends no heartbeat for this time counts as hung.
+    `heartbeat_interval_ms`: the interval between two heartbeats of a worker.
+
+    `heartbeat_timeout_ms`: a worker that sends no heartbeat for this time counts as hung: the attempt fails.
 
     `startup_timeout_ms`: the attempt fails if a worker has not registered within this time.
 
     `max_parallelism`: the number of key groups. No stage may have a greater parallelism.
 
     `state_backend`: "memory" writes all keyed state at every checkpoint. "rocksdb" is for state larger than
-    memory, and writes only the changes.
+    memory, and writes only new files of RocksDB.
 
     A resumed job must keep its `max_parallelism` and its `state_backend`.
     """

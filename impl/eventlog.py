@@ -2,8 +2,8 @@
 
 Each task has one file for each attempt, `<attempt>-<task>.jsonl`. The coordinator has the file
 `coordinator.jsonl`. So no process merges logs while the job runs. A line is written by one write, before its
-effects are carried out. The log of a killed worker therefore has every event whose effects were carried out.
-Trace validation reads the logs.
+effects are carried out; only a sink's line is written afterwards. The log of a killed worker therefore has
+every event whose effects were carried out, but perhaps a sink's last one. Trace validation reads the logs.
 """
 
 import itertools

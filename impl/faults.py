@@ -1,8 +1,9 @@
-"""Planned faults, for tests and demonstrations. Each fault happens at a point of the protocol, not at a time.
+"""Planned faults, for tests and demonstrations. Each happens at a *fault point* of the protocol.
 
-A plan names the point, optionally the task, how often this task must reach the point first, and the action.
-Each fault happens once in a job. The task asks the driver before the fault happens, and the driver permits
-each fault once. So the fault does not happen again in the next attempt. The event log has each fault.
+A plan names the fault point, optionally the task, at which arrival of the task the fault happens, and the
+action. Each fault happens once in a job. The task requests permission from the driver before the fault
+happens, and the driver permits each fault once. So the fault does not happen again in the next attempt. The
+event log has each fault.
 """
 
 from collections import Counter
@@ -27,7 +28,7 @@ class _Word(StrEnum):
 
 
 class Point(_Word):
-    """A point of the protocol at which faults happen."""
+    """A fault point: a point of the protocol at which faults happen."""
 
     BARRIER_DUE = "barrier-due", "the subtask is about to send its barrier, nothing of the checkpoint is done"
     BARRIER_SENT = "barrier-sent", "the barrier is sent, and the snapshot not taken"
@@ -108,7 +109,7 @@ POINTS = {one.value: one.meaning for one in Point}
 ACTIONS = {one.value: one.meaning for one in Action}
 SINK_POINTS = (Point.PRE_COMMIT_DUE, Point.PRE_COMMITTED, Point.COMMIT_DUE, Point.COMMITTED)
 GATE_POINTS = (Point.FIRST_BARRIER_CAME, Point.ALIGNMENT_IN_PROGRESS, Point.LAST_BARRIER_CAME, Point.ALIGNED)
-"""Points at the gate of a task. A source never reaches them."""
+"""Fault points at the gate of a task. A source never reaches them."""
 DAMAGE = (Action.TORN_SNAPSHOT, Action.BIT_FLIP)
 FORWARD = (Action.CLOCK_FORWARD, Action.DRIVER_CLOCK_FORWARD)
 BACK = (Action.CLOCK_BACK, Action.DRIVER_CLOCK_BACK)
@@ -116,7 +117,7 @@ DRIVER_CLOCK = (Action.DRIVER_CLOCK_FORWARD, Action.DRIVER_CLOCK_BACK)
 CLOCK = (*FORWARD, *BACK)
 """Jumps of a wall clock. Nothing that a job does may depend on them."""
 DISK_POINTS = (Point.SNAPSHOT_DUE, Point.PRE_COMMIT_DUE, Point.COMPLETION_DUE)
-"""Points after which a file is written."""
+"""Fault points after which a file is written."""
 SERVER_POINTS = (
     *SINK_POINTS,
     Point.SNAPSHOT_WRITTEN,
@@ -126,7 +127,7 @@ SERVER_POINTS = (
     Point.RESTORE_DUE,
     Point.RESTORED,
 )
-"""Points around the preparation of a transaction, its commit, and a restore that commits it."""
+"""Fault points around the preparation of a transaction, its commit, and a restore that commits it."""
 
 
 def actions_at(point: str) -> tuple[str, ...]:
@@ -155,10 +156,10 @@ class FaultPlan:
     """One fault: `action` happens when a task of the plan reaches `point` for the `occurrence`-th time.
 
     `task`: a task's id such as `count-1`, or the name of an operator such as `count`, or None for any task.
-    The name of an operator means the first of its subtasks that reaches the point. At a point that the driver
-    reaches, `task` names the tasks to which the action happens, and None means every sink. Each worker counts
-    occurrences from 1 in each attempt, and the driver counts from 1 in each job. Raises `ConfigError` for an
-    unknown point or action, for an action that cannot happen at the point, and for an occurrence below 1.
+    The name of an operator means the first of its subtasks that reaches the fault point. At a fault point of
+    the driver, `task` names the tasks to which the action happens, and None means every sink. Each worker
+    counts occurrences from 1 in each attempt, and the driver counts from 1 in each job. Raises `ConfigError`
+    for an unknown point or action, an action that cannot happen at the point, and an occurrence below 1.
     """
 
     point: str
@@ -193,7 +194,7 @@ NumberedFault: TypeAlias = tuple[int, FaultPlan]
 
 
 class Schedule:
-    """The number of times that one process has reached each point, and the faults that become due."""
+    """The number of times that one process has reached each fault point, and the faults that become due."""
 
     def __init__(self, faults: Iterable[NumberedFault]) -> None:
         self._faults = tuple(faults)

@@ -102,8 +102,8 @@ class RunOptions(TypedDict, total=False):
     """Who owns the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
     savepoint when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
     checkpoints: Path | str | None
-    """The place of the checkpoints, a folder or a URI such as `s3://bucket/flights`. None, the default: the
-    folder `checkpoints` in the output folder."""
+    """The location of the checkpoints, a folder or a URI such as `s3://bucket/flights`. None, the default:
+    the folder `checkpoints` in the output folder."""
     allow_non_restored_state: bool
     """Whether the run drops the restored state of stages that the job no longer has."""
     rest_port: int | None
@@ -132,10 +132,10 @@ class Job:
     ) -> Stream:
         """Add a source; returns the stream of its rows.
 
-        The subtasks share the `splits` parts of the source. None: one split for each subtask. A later run may
-        have at most as many subtasks as there are splits. A `KafkaInput` takes no `splits`, because any
-        number of subtasks share the partitions of its topics. Raises `ConfigError` if a `KafkaInput` has
-        `splits`, if the job has a stage of this name, or if a value is not valid.
+        `splits`: the number of splits of the source, which its subtasks share; None: one for each subtask. A
+        subtask without a split reads nothing. A later run keeps the number of splits. A `KafkaInput` takes no
+        `splits`, because any number of subtasks share the partitions of its topics. Raises `ConfigError` if a
+        `KafkaInput` has `splits`, if the job has a stage of this name, or if a value is not valid.
         """
         if splits is not None and isinstance(source, KafkaInput):
             raise ConfigError(
@@ -219,7 +219,7 @@ class Job:
         """Run the job on a Spark master, wait for its end, and return its result.
 
         The run makes `checkpoints`, `spark.log` and, with `event_log`, `events` in the folder `output`. With
-        the option `checkpoints`, the checkpoints are in that place instead, and the savepoints in its folder
+        the option `checkpoints`, the checkpoints are there instead, and the savepoints in its folder
         `savepoints`. `impl.driver.supervise` does the same and also replaces a driver that is killed.
 
         Raises `ConfigError` for a job or options that cannot work, `OutputInUseError` if another job writes
@@ -348,7 +348,7 @@ def _require_rest(given: Mapping[str, object]) -> None:
 
 
 def _usable_place(option: str, where: object) -> Where:
-    """The place that `option` names. Raises `ConfigError` unless other processes can reach this place."""
+    """The path or URI that `option` names. Raises `ConfigError` unless other processes can reach it."""
     if not isinstance(where, Path | str):
         raise ConfigError(f"{option} takes a Path or a URI, not {where!r}")
     try:

@@ -35,9 +35,9 @@ REQUESTS = "requests"
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
 CANCEL, SUSPEND = "cancel", "suspend"
-"""The fields of a request that ends a job. Their number grows while the sender waits."""
+"""The kinds of requests that end a job. Each is also the field with the number that grows (see above)."""
 _GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
-"""The interval at which a sender raises the number; after the second time without a rise it has ended."""
+"""Senders raise the number at the first interval; one that has not raised it for the second has ended."""
 
 
 @dataclass(frozen=True, slots=True)

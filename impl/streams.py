@@ -1,8 +1,8 @@
 """The declaration of streams, with the names of Flink's DataStream API where they fit.
 
-A stream is the output of one stage, or of several stages (`union`), with the part of the job that produces
-this output. Every method returns a new value. `Stream.sink` ends a stream and returns the job. Methods raise
-`ConfigError` if the job has a stage of the same name, or if a function or a value is not valid.
+A stream is the output of one stage, or of several stages (`union`), together with the job so far.
+Every method returns a new value. `Stream.sink` ends a stream and returns the job. Methods raise `ConfigError`
+if the job has a stage of the same name, or if a function or a value is not valid.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

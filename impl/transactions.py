@@ -1,8 +1,8 @@
 """The prepared transactions that an ended job has left in PostgreSQL, and the end that each of them needs.
 
 A sink prepares a transaction for a checkpoint, and commits it once the checkpoint has completed. So the
-transactions in the newest completed checkpoint have to be committed, even if the job is never resumed; all
-others have to be rolled back (SINK-06). A resumed job does both by itself.
+transactions in the newest completed checkpoint have to be committed (SINK-06), even if the job is never
+resumed; all others have to be rolled back. A resumed job does both by itself.
 """
 
 from contextlib import closing
@@ -34,7 +34,7 @@ class LeftTransaction(NamedTuple):
 
 
 def checkpoints_at(where: Where) -> CheckpointStorage:
-    """The checkpoints of a job. Raises StateError, and creates nothing, if no job has kept them there."""
+    """The checkpoints of a job in `where`. Raises StateError, and creates nothing, if there are none."""
     if location_of(where).size(LINEAGE) is None:
         raise StateError(
             f"{where}: expected the checkpoint folder of a job, got no {LINEAGE}; give the folder in "

@@ -17,7 +17,7 @@ from impl.state import KeyedStateBackend
 from impl.state.backends.key_values import require_keys
 
 _GROUPS: Final = 65_536
-"""Number of waiting groups from which on the function adds them to the state."""
+"""The function merges the waiting groups into the accumulators as soon as there are this many."""
 
 
 class Kernel(NamedTuple):

@@ -3,8 +3,7 @@
 An aggregate emits an update for every row, or before each barrier one for each key that has changed
 (`Emit.CHANGED`). The updates leave before the barrier, so no snapshot contains them. With `Emit.CHANGED` the
 accumulators of the keys that have changed since the last barrier are in memory, and are written into the
-state before the barrier. So the state is read and written once for each key and checkpoint, not once for each
-batch.
+state before the barrier. So each key's state is read and written once a checkpoint, not once a batch.
 """
 
 from bisect import bisect_left
@@ -21,7 +20,7 @@ from impl.state import KeyedStateBackend
 Accumulator = TypeVar("Accumulator")
 
 _WORTH_SORTING: Final = 2
-"""From this average number of rows of a key on, sorting by key costs less than a lookup for each row."""
+"""If keys have at least this many rows on average, sorting by key costs less than a lookup for each row."""
 _ROWS_AT_ONCE: Final = 4_096
 """Number of rows that are made of a sorted batch at once."""
 

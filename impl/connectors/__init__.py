@@ -3,7 +3,7 @@
 sources           CSV, Parquet, JSON lines, folders of Parquet files, generated rows
 kafka             topics of the Kafka protocol
 two_phase         the two-phase commit of every sink, and the contract of an external system
-parquet_sink      Parquet files, which `manifests` make visible; `frontier`: the newest whole checkpoint
+parquet_sink      Parquet files, which `manifests` make visible; `frontier`: the newest checkpoint to read
 sqlite_sink       a table of an SQLite database
 postgres_sink     a table of a PostgreSQL server, by prepared transactions; `postgres`: the connections
 staging           the pre-committed files of the Parquet and the SQLite sink

@@ -6,7 +6,7 @@ class ConnectorError(Exception):
 
 
 class SourceError(ConnectorError):
-    """The source's file is missing or differs from its declaration."""
+    """A source is missing, does not answer, or differs from its declaration."""
 
 
 class SourceChangedError(ConnectorError):
@@ -26,7 +26,7 @@ class OutputCorruptError(ConnectorError):
 
 
 class ServerLostError(ConnectorError):
-    """The database server does not answer, or another session uses the transaction.
+    """A database server or a broker does not answer, or another session uses the transaction.
 
     Whether the server has carried out the last request is unknown.
     """

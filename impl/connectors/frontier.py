@@ -1,6 +1,6 @@
-"""The newest whole checkpoint of Parquet output: every subtask has committed its part of it.
+"""The newest whole checkpoint of Parquet output: every sink subtask has committed its output for it.
 
-    progress/2-<lineage>.sink-0.json      the checkpoint up to which sink-0, in attempt 2, has committed all
+    progress/2-<lineage>.sink-0.json      the checkpoint up to which sink-0, in attempt 2, has committed
     schema.arrow                          the schema of the rows
 
 Each sink subtask publishes its own manifests. So only some manifests of a checkpoint may exist at a time, and

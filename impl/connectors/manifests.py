@@ -275,7 +275,7 @@ def sweep_scratch(location: Location, attempt: int, lineage: str | None) -> None
 
 
 def _is_of(names: re.Pattern[str], name: str, attempt: int, lineage: str | None = None) -> bool:
-    """Whether a file belongs to an attempt before `attempt` of the run `lineage`; None: of any run."""
+    """Whether an attempt before `attempt` wrote a file, of run `lineage` or without one; None: any run."""
     match = names.fullmatch(name)
     if match is None or int(match.group(1)) >= attempt:
         return False

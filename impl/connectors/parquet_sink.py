@@ -72,7 +72,7 @@ class ParquetOutput:
     schema: pa.Schema
 
     def __post_init__(self) -> None:
-        if isinstance(self.directory, str | Path):  # a location is a place already
+        if isinstance(self.directory, str | Path):  # a `Location` is absolute already
             object.__setattr__(self, "directory", absolute(self.directory))
 
     @property
@@ -95,10 +95,7 @@ class ParquetOutput:
         )
 
     def prepare(self) -> None:
-        """Create the folders and record the schema.
-
-        Raises ConnectorError if Parquet has no type for a column.
-        """
+        """Create the folders and record the schema. Raises ConnectorError for a type that Parquet lacks."""
         for field in self.schema:
             _require_type(field)
         for folder in ("data", "manifests"):

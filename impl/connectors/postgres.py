@@ -36,7 +36,7 @@ COMMITS: Final = """
 
 
 class GlobalId(NamedTuple):
-    """The parts of the global id of a prepared transaction."""
+    """The fields of the global id of a prepared transaction."""
 
     lineage: str
     subtask: str
@@ -48,7 +48,7 @@ class GlobalId(NamedTuple):
 
     @classmethod
     def parse(cls, name: str) -> "GlobalId | None":
-        """The parts of a global id; None for a global id of another program."""
+        """The fields of the global id `name`; None for a global id of another program."""
         match = _GID.fullmatch(name)
         if match is None:
             return None

@@ -116,10 +116,7 @@ class PostgresRows:
         self._rows = 0
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Write rows to the open transaction.
-
-        Raises ValueRefusedError for a value that PostgreSQL cannot store.
-        """
+        """Write rows. Raises ValueRefusedError for a value that PostgreSQL cannot store."""
         require_values(rows, POSTGRES, self._output.where)
         self._buffer.append(rows)
         self._buffered += rows.num_rows
@@ -154,7 +151,10 @@ class PostgresRows:
         return PreparedRows(gid, checkpoint, rows)
 
     def commit(self, receipt: PreparedRows) -> None:
-        """Commit a transaction that any process has prepared. Connects again if the connection is lost."""
+        """Commit a transaction that any process has prepared. Connects again if the connection is lost.
+
+        Raises SupersededError if the table was claimed since, TransactionLostError if it was rolled back.
+        """
         if receipt.gid is None:
             return
         patiently(partial(self._commit, receipt.gid), self._output.patience_seconds)
@@ -191,10 +191,7 @@ class PostgresRows:
         return self._committing
 
     def _begin(self) -> "Connection[Any]":
-        """Begin a transaction; returns its session.
-
-        The caller may repeat this call, because it writes no row.
-        """
+        """Begin a transaction; returns its session. The caller may repeat this, because it writes no row."""
         if self._writing is None or self._writing.closed:
             self._writing = connect(self._output.conninfo)
         with server_errors(f"writing into {self._output.where}"):

@@ -47,7 +47,7 @@ _TAKES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StagedRows:
-    """The receipt of a pre-commit. `file`: the staging file, None without rows. `place`: its subtask."""
+    """The receipt of a pre-commit. `file`: the staging file, None without rows. `place`: the sink subtask."""
 
     place: SinkPlace
     checkpoint: int
@@ -74,10 +74,7 @@ class SqliteRows(StagedFiles):
         self._place = place
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
-        """Write rows to the open transaction.
-
-        Raises ValueRefusedError for a value that SQLite cannot store.
-        """
+        """Write rows. Raises ValueRefusedError for a value that SQLite cannot store."""
         require_values(rows, SQLITE, self._output.where)
         super().write(transaction, rows)
 
@@ -117,7 +114,7 @@ class SqliteOutput:
 
     @property
     def staging(self) -> Path:
-        """The folder of pre-committed rows."""
+        """The folder of the staging files."""
         return self.database.with_name(f"{self.database.name}.staging")
 
     def open(self, place: SinkPlace) -> SqliteRows:
@@ -253,10 +250,8 @@ class SqliteOutput:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """A context with a write transaction, which rolls back if the block raises an error.
 
-        Creates the tables of commits and claims if they are missing.
-
-        Raises DatabaseLockedError if another process holds the write lock for 60 s, ConnectorError for any
-        other error of the database.
+        Creates the tables of commits and claims if they are missing. Raises DatabaseLockedError if another
+        process holds the write lock for 60 s, ConnectorError for any other error of the database.
         """
         try:
             self.database.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """Transactions as files: a sink writes rows to a staging file. A pre-commit closes, syncs and renames it.
 
-data/.2-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2, still open
-data/2-sink-0-8.parquet             pre-committed
+data/.2-<lineage>-sink-0-8.parquet.staging    transaction 8 of subtask sink-0 in attempt 2, still open
+data/2-<lineage>-sink-0-8.parquet             pre-committed
 
 With an object store the staging file is on the host of the subtask, and a pre-commit uploads it.
 """
@@ -24,8 +24,8 @@ _ROW_GROUP: Final = 1 << 16
 class StagedFiles:
     """The transactions of one sink subtask, as files in `directory`. One transaction is open at a time.
 
-    `owner`: the beginning of every file name, with the attempt and the subtask. Participants that stage their
-    rows derive from this class. Methods raise StorageError if the storage reports an error.
+    `owner`: the beginning of every file name, with attempt, lineage and subtask. Participants that stage
+    their rows derive from this class. Methods raise StorageError if the storage reports an error.
     """
 
     def __init__(self, directory: Where, owner: str) -> None:

@@ -2,7 +2,7 @@
 
 The protocol core (`impl.core.sink.two_phase_commit`, SINK-01 to SINK-10) decides which transaction gets the
 rows, and when the sink pre-commits, commits or aborts it. A `Participant`, for files or for a database,
-carries out these effects. A participant guarantees three properties:
+carries out these effects. A participant guarantees three properties (`kafka.sink`, at least once, does not):
 
 * After `pre_commit`, the transaction survives the end of the process and a crash of the system. No reader
   sees it.
@@ -121,7 +121,8 @@ class Output(Protocol):
 
         A job with a damaged checkpoint restores an older checkpoint. It then writes the output of later
         checkpoints again, so their committed output must be retracted. `by`: the claim of the driver that
-        retracts. Raises SupersededError, and retracts nothing, if a newer attempt has claimed the output.
+        retracts. If a newer attempt has claimed the output, retracts nothing of it: a database raises
+        SupersededError, and Parquet output follows the newest claim.
         """
 
 

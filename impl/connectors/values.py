@@ -20,10 +20,7 @@ _LARGEST_SQLITE_VALUE: Final = 1_000_000_000 - 1
 
 
 def require_values(batch: pa.RecordBatch, checks: tuple[Check, ...], where: str) -> None:
-    """Raise ValueRefusedError for the first value that a check refuses.
-
-    `where`: the table, for the message.
-    """
+    """Raise ValueRefusedError for the first value that a check refuses. `where`: the table, for messages."""
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         for check in checks:
             found = check(column)

@@ -40,7 +40,7 @@ class Partitioning(Enum):
 
 
 class Chained(NamedTuple):
-    """A function that runs in the subtasks of a stage, behind its own. `key_selector`: None without keys."""
+    """A function that runs in the subtasks of a stage, after its own. `key_selector`: None without keys."""
 
     name: str
     function: Any
@@ -51,8 +51,8 @@ class Chained(NamedTuple):
 class Stage:
     """One operator and its subtasks. `logic`: the user's connector or function.
 
-    `splits`: number of parts of a source, which its subtasks share; None: one for each subtask. `chained`:
-    the functions after `logic`, in the order in which rows pass through them.
+    `splits`: the number of splits of a source, which its subtasks share; None: one for each subtask.
+    `chained`: the functions after `logic`, in the order in which rows pass through them.
     """
 
     name: str

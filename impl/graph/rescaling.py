@@ -22,14 +22,14 @@ SPLITS: Final = "splits"
 """The section of a source's snapshot: the number of splits, and the offsets of the subtask's own."""
 
 CHAINED: Final = "chained/"
-"""The beginning of the sections of a function that is chained to the first of its stage."""
+"""The beginning of the section names of each chained function, which is any but the first of its stage."""
 
 CHAIN: Final = "chain"
 """The section with the names of all chained functions, in their order; it is missing if there are none."""
 
 
 def section_of(name: str) -> str:
-    """The beginning of the sections of the chained function `name`."""
+    """The beginning of the section names of the chained function `name`."""
     return f"{CHAINED}{name}/"
 
 
@@ -116,10 +116,7 @@ def require_restorable(
 def _cut(
     plan: Plan, handles: Mapping[str, StateHandle], storage: SnapshotFiles, flying: Sequence[str]
 ) -> list[str]:
-    """The channels with in-flight records that `plan` does not have, described by their stages.
-
-    `flying`: the tasks with in-flight records.
-    """
+    """The channels with in-flight records, at the tasks `flying`, that `plan` lacks, by their stages."""
     channels = {(peer, one.id) for one in plan.subtasks() for peer in plan.upstream(one)}
     cut: dict[str, None] = {}
     for task in flying:
@@ -132,7 +129,7 @@ def _cut(
 
 
 def in_flight_in(snapshot: Sections) -> tuple[Frames, Frames]:
-    """The records in flight at the input and at the output of a task. Raises StateError."""
+    """The frames in flight at the inputs and at the outputs of a task. Raises SnapshotCorruptError."""
     if IN_FLIGHT not in snapshot:
         return {}, {}
     there, here = cast(tuple[Frames, Frames], snapshot.read(IN_FLIGHT))
@@ -144,7 +141,7 @@ def _names(stage: Stage) -> tuple[str, ...]:
 
 
 def _chain_of(snapshot: Sections) -> tuple[str, ...]:
-    """The names of the functions that were chained, also of those without state."""
+    """The names of the chained functions in a task's snapshot, also of those without state."""
     return cast(tuple[str, ...], snapshot.read(CHAIN)) if CHAIN in snapshot else ()
 
 

@@ -105,7 +105,7 @@ def first_flights(rows: int, target: Path) -> Path:
 
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
-    """The plan with a task. If it has none, `seed` draws it, except at the point COMPLETION_STORED."""
+    """The plan with a task. If it has none, `seed` draws it, except at the fault point COMPLETION_STORED."""
     if plan.task is not None or plan.point == Point.COMPLETION_STORED:
         return plan
     stages = [("count", COUNTERS), ("sink", SINKS)]
@@ -131,7 +131,7 @@ class FlightsOptions:
     from_savepoint: Where | None = None
     claim_mode: str = NO_CLAIM
     place: Where | None = None
-    """Where the checkpoints are; None: in the output folder."""
+    """The location of the checkpoints; None: in the output folder."""
     supervised: bool = False
     """The driver is replaced if it is killed; `on_progress` is not called then."""
     master: str = MASTER

@@ -1,3 +1,1 @@
-"""Monitoring of a running job: the statistics of its checkpoints, its REST interface with Flink's names, and
-the web page that reads this interface.
-"""
+"""A running job's checkpoint statistics, REST interface (Flink's names), and web page, which reads it."""

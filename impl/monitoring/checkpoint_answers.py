@@ -1,4 +1,4 @@
-"""The parts of the REST interface about checkpoints, as JSON objects with the names of Flink's."""
+"""The answers of the REST interface about checkpoints: JSON objects with Flink's names."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
@@ -23,7 +23,7 @@ _LONGEST: Final = 1_000
 
 
 def checkpoints_answer(checkpoints: JobCheckpoints, place: str) -> Answer:
-    """All checkpoints of the history, newest first. `place`: where checkpoints are stored."""
+    """All checkpoints of the history, newest first. `place`: the path or URI of the checkpoints."""
     pending, latest = checkpoints.in_progress, checkpoints.latest
     done = [one for one in checkpoints.history if one.status is CheckpointStatus.COMPLETED]
     return {
@@ -50,7 +50,7 @@ def checkpoints_answer(checkpoints: JobCheckpoints, place: str) -> Answer:
 
 
 def checkpoint_answer(one: CheckpointStatistics, place: str, plan: Plan) -> Answer:
-    """One checkpoint, with a summary of each vertex."""
+    """One checkpoint, with a summary of each vertex (stage)."""
     tasks = {stage.name: _of_stage(one, stage) for stage in plan.stages}
     return {**_answer(one, place), "tasks": tasks}
 

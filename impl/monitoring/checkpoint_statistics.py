@@ -1,7 +1,7 @@
-"""The statistics of a job's checkpoints: the counts, the last ones in detail, the latest of each kind.
+"""The statistics of a job's checkpoints: counts, the latest of each kind, and a history with details.
 
-The coordination's thread records, the threads of the REST interface read. A reader holds the lock only while
-it copies, never while it sends. Memory is bounded: `REMEMBERED` checkpoints, each with one entry a subtask.
+The coordination's thread writes them, the threads of the REST interface read them. A reader holds the lock
+only while it copies, never while it sends. The history is bounded: `REMEMBERED` checkpoints.
 """
 
 import threading
@@ -39,7 +39,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointStatistics:
-    """One checkpoint or savepoint. `triggered_ms`: since the epoch; `subtasks`: those that acknowledge."""
+    """One checkpoint or savepoint. `triggered_ms`: since the epoch; `subtasks`: their number in the job."""
 
     checkpoint: int
     type: CheckpointType
@@ -108,7 +108,7 @@ class CheckpointTracker:
         self._changing = threading.Lock()
 
     def triggered(self, one: CheckpointStatistics) -> None:
-        """A checkpoint was triggered."""
+        """Add a checkpoint that was triggered; drop the oldest ended one beyond `REMEMBERED`."""
         with self._changing:
             self._known[one.checkpoint] = replace(one, acknowledged={})
             ended = [key for key in self._known if self._pending(key) is None]
@@ -116,7 +116,7 @@ class CheckpointTracker:
                 del self._known[min(ended)]
 
     def acknowledged(self, checkpoint: int, task: str, acknowledgement: Acknowledgement) -> None:
-        """A subtask acknowledges; a late acknowledgement is ignored."""
+        """Record an acknowledgement; a late one has no effect."""
         with self._changing:
             one = self._pending(checkpoint)
             if one is not None:
@@ -124,7 +124,7 @@ class CheckpointTracker:
                 one.acknowledged[task] = acknowledgement
 
     def completed(self, checkpoint: int, duration_ms: float, folder: str) -> None:
-        """A checkpoint is complete."""
+        """Record the completion of a checkpoint or savepoint."""
         with self._changing:
             done = self._ended(checkpoint, CheckpointStatus.COMPLETED, duration_ms, folder=folder)
             if done is not None:
@@ -136,7 +136,7 @@ class CheckpointTracker:
                 )
 
     def failed(self, checkpoint: int, duration_ms: float, reason: str) -> None:
-        """A checkpoint was aborted."""
+        """Record the abort of a checkpoint or savepoint, which is then FAILED, as in Flink."""
         with self._changing:
             lost = self._ended(checkpoint, CheckpointStatus.FAILED, duration_ms, failure=reason)
             if lost is not None:
@@ -144,26 +144,26 @@ class CheckpointTracker:
                 self._latest = replace(self._latest, failed=lost)
 
     def discarded(self, checkpoint: int) -> None:
-        """A completed checkpoint was subsumed and deleted."""
+        """Record that a completed checkpoint was deleted."""
         with self._changing:
             one = self._known.get(checkpoint)
             if one is not None:
                 self._known[checkpoint] = replace(one, discarded=True)
 
     def restored(self, restored: Restored) -> None:
-        """An attempt starts from a checkpoint."""
+        """Record that an attempt starts from a checkpoint."""
         with self._changing:
             self._restored += 1
             self._latest = replace(self._latest, restored=restored)
 
     def view(self) -> JobCheckpoints:
-        """All that is known now."""
+        """A copy of all statistics."""
         with self._changing:
             history = tuple(self._copied(one) for one in reversed(self._known.values()))
             return JobCheckpoints(history, self._latest, self._restored, self._completed, self._failed)
 
     def one(self, checkpoint: int) -> CheckpointStatistics | None:
-        """One checkpoint; None if it is not in the history."""
+        """A copy of one checkpoint; None if it is not in the history."""
         with self._changing:
             one = self._known.get(checkpoint)
             return None if one is None else self._copied(one)

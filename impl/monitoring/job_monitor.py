@@ -23,12 +23,12 @@ INITIALIZING, RUNNING, RESTARTING = "INITIALIZING", "RUNNING", "RESTARTING"
 """Statuses of a job that has not ended, by Flink's names."""
 SAMPLE_SECONDS: Final = 1.0
 _SAMPLES: Final = 4
-"""The number of samples over which rates are computed, or more, so that they span two heartbeats."""
+"""Rates are computed over this number of samples, or over more, so that they span two heartbeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedJob:
-    """The parts of a running job that the monitor reads. `started_ms`: ms since the epoch."""
+    """The data of a running job that the monitor reads. `started_ms`: ms since the epoch."""
 
     id: str
     started_ms: int
@@ -75,7 +75,7 @@ class JobView:
 
 
 class JobMonitor:
-    """The monitor of one job. `checkpoints`: the place where its checkpoints are stored."""
+    """The monitor of one job. `checkpoints`: the path or URI of its checkpoints."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class JobMonitor:
         """The status, the time (ms since the epoch) and the reason of the job's end; None before it."""
 
     def follow(self, job: FollowedJob) -> None:
-        """The job begins."""
+        """Begin to read the data of the running job."""
         self._job = job
 
     def sample(self) -> None:
@@ -111,11 +111,11 @@ class JobMonitor:
         self._samples.append((now, len(self._job.attempts), self._job.metrics.tasks))
 
     def ended(self, status: str, reason: str = "") -> None:
-        """The job has ended with this status."""
+        """Record the final status of the job, and the reason if it failed or was ended."""
         self._end = status, self._wall_ms(), reason
 
     def view(self) -> JobView:
-        """The job now."""
+        """The job at this moment."""
         job, end, now = self._job, self._end, self._wall_ms()
         if job is None or not job.attempts:  # its checkpoint is not chosen yet
             return JobView("", INITIALIZING if end is None else end[0], now)

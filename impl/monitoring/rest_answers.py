@@ -27,7 +27,7 @@ _LAST: Final = 100
 _LONGEST: Final = 10_000
 """Largest number of characters of a failure's cause in an answer."""
 _LOW, _HIGH = 0.1, 0.5
-"""Shares of back-pressured time from which on Flink calls back-pressure low and high."""
+"""The shares of back-pressured time above which Flink's level of back-pressure is low and high."""
 _FAILED = re.compile(r"(?P<task>\S+) (?:is gone|sent no heartbeat|failed(?:: (?P<error>\w+):)?)")
 
 
@@ -43,7 +43,7 @@ class RestAnswers:
         self._stages = {stage.name: stage for stage in monitor.plan.stages}
 
     def answer(self, path: str) -> Answer:
-        """The JSON object at a path, whose parts may be quoted as in a URL. Raises NotFoundError."""
+        """The JSON object at a path, which may be percent-encoded. Raises NotFoundError if it has none."""
         for pattern, found in _PATHS:
             match = pattern.fullmatch(path)
             if match is not None:

@@ -1,4 +1,4 @@
-"""The wall clock, for times that people read. Only processing-time timers of users depend on it too."""
+"""The wall clock, for times that people read. Besides, only processing-time timers depend on a wall clock."""
 
 import time
 

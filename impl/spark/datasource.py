@@ -4,10 +4,10 @@
     spark.read.format("barrierspec").load("committed")
     spark.readStream.format("barrierspec").load("s3://bucket/committed")
 
-A batch is the output up to the newest checkpoint of which every sink subtask has committed its part, or up
-to the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its offset is the
-checkpoint's id. Rows of a checkpoint that is not complete, and files of ended attempts, are never
-read (ONCE-05, ONCE-06). Every file is read whole and its checksum compared.
+A batch is the output up to the newest checkpoint for which every sink subtask has committed its output, or up
+to the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its offset has the
+checkpoint's id. The readers never read rows of a checkpoint that is not complete, nor files of ended
+attempts (ONCE-05, ONCE-06). They read each file as a whole, and compare its checksum.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,7 +52,7 @@ class CommittedFile(InputPartition):  # type: ignore[misc] # the base has no typ
 
 
 class CommittedOutput(DataSource):  # type: ignore[misc]
-    """The directory of a `ParquetOutput`."""
+    """The committed output in the directory of a `ParquetOutput`. Raises ConfigError without a directory."""
 
     @classmethod
     def name(cls) -> str:
@@ -99,8 +99,8 @@ class CommittedReader(DataSourceReader):  # type: ignore[misc]
 class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
     """One micro-batch for each checkpoint with output.
 
-    An offset is the id of a checkpoint, and the number of retracted manifests up to it: when that grows, the
-    job has restored a checkpoint before output that this stream has read, and the stream cannot retract it.
+    An offset is the id of a checkpoint, and the number of retracted manifests up to it. If that number grows,
+    the job has restored an older checkpoint and retracted output that this stream has already delivered.
     """
 
     def __init__(self, directory: Where) -> None:
@@ -115,7 +115,10 @@ class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
         return ReadMaxFiles(1)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """The next checkpoint that every sink has committed, with `ReadAllAvailable` the newest."""
+        """The next checkpoint that every sink subtask has committed, with `ReadAllAvailable` the newest.
+
+        Raises SinkConflictError if the job has retracted output up to `start`.
+        """
         before = start["checkpoint"]
         retractions = retracted(self._directory, before)
         if retractions != start["retracted"]:

@@ -12,11 +12,11 @@ class JavaNotFoundError(SparkRuntimeError):
 
 
 class TooFewSlotsError(SparkRuntimeError):
-    """The master runs fewer tasks at once than the job has subtasks; barrier execution needs them all."""
+    """The master runs fewer tasks at once than the job has subtasks; barrier execution runs all at once."""
 
 
 class UnsupportedSettingError(SparkRuntimeError):
-    """A Spark setting under which subtasks cannot stay: dynamic allocation or speculation."""
+    """A Spark setting that removes subtasks or starts them twice: dynamic allocation or speculation."""
 
 
 class SparkStartError(SparkRuntimeError):
@@ -24,7 +24,7 @@ class SparkStartError(SparkRuntimeError):
 
 
 class OutputInUseError(SparkRuntimeError):
-    """Another job runs into this output folder."""
+    """Another job writes to this output folder."""
 
 
 class HandshakeRefusedError(SparkRuntimeError):
@@ -32,7 +32,7 @@ class HandshakeRefusedError(SparkRuntimeError):
 
 
 class StaleAttemptError(SparkRuntimeError):
-    """A frame or a file carries the id of another attempt (ONCE-06)."""
+    """A frame carries the id of another attempt (ONCE-06)."""
 
 
 class ConnectionLostError(SparkRuntimeError):
@@ -68,7 +68,7 @@ class UnknownEffectError(SparkRuntimeError):
 
 
 class InjectedFaultError(SparkRuntimeError):
-    """A planned fault, with action `error`, has happened here."""
+    """A planned fault with action `error` has happened, or a planned fault found no process to kill."""
 
 
 class AttemptFailedError(SparkRuntimeError):
@@ -84,7 +84,7 @@ class JobCancelledError(SparkRuntimeError):
 
 
 class JobSuspendedError(SparkRuntimeError):
-    """A user has suspended the job: its driver has ended, and all checkpoints stay for the next one."""
+    """A user has suspended the job: its driver has ended, and all checkpoints stay for the next driver."""
 
 
 class CheckpointFailedError(SparkRuntimeError):

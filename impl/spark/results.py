@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Progress:
     """The progress of a running job: the argument of `on_progress`, several times a second.
 
-    `records`: source records read in this attempt; `records_per_second`: since the call before;
-    `pending`: the checkpoint in progress, None between two.
+    `seconds`: since the first attempt began. `records`: source records read, with those before the restored
+    checkpoint; `records_per_second`: since the previous call. `pending`: the oldest pending checkpoint, None
+    if there is none. `completed`: the number of completed checkpoints, without savepoints.
     """
 
     seconds: float
@@ -63,15 +64,15 @@ class JobPaths:
 
     output: Path
     checkpoints: Where
-    """The place of the checkpoints, in the output folder or elsewhere."""
+    """The location of the checkpoints, in the output folder or elsewhere."""
     events: Path | None
     spark_log: Path
 
     @property
     def savepoints(self) -> Where | None:
-        """Where savepoints are made if a request names no place; None if the checkpoints are in memory.
+        """The location of savepoints whose request names none; None if the checkpoints are in memory.
 
-        It is a folder in the output folder, or in the place of the checkpoints if that is another one.
+        It is a folder in the output folder, or in the location of the checkpoints if that is another one.
         """
         return savepoints_beside(self.output, self.checkpoints)
 
@@ -87,11 +88,11 @@ class RunSettings:
 
     start: Start = Start.ANEW
     from_savepoint: Where | None = None
-    """With `Start.SAVEPOINT`: the place of the savepoint or of the retained checkpoint."""
+    """With `Start.SAVEPOINT`: the location of the savepoint or of the retained checkpoint."""
     claim_mode: str = NO_CLAIM
     """Whether the job owns that savepoint."""
     checkpoints: Where | None = None
-    """The place of the checkpoints; None: in the output folder."""
+    """The location of the checkpoints; None: in the output folder."""
     allow_non_restored_state: bool = False
     """Whether state of stages that the job no longer has may be dropped."""
     event_log: bool = False
@@ -115,10 +116,10 @@ class RunSettings:
 
 
 def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig) -> Where:
-    """The place of a run's checkpoints.
+    """The location of a run's checkpoints.
 
-    A resumed run without the option `checkpoints` uses the place of the earlier run. Raises ConfigError for
-    what checkpoints in memory do not have, and if those of the earlier run were in memory.
+    A resumed run without the option `checkpoints` uses the location of the earlier run. Raises ConfigError
+    for settings that need checkpoints outside of memory, and if those of the earlier run were in memory.
     """
     if config.is_in_memory:
         _require_memory_suffices(settings)
@@ -155,10 +156,11 @@ def _require_memory_suffices(settings: RunSettings) -> None:
 class JobResult:
     """The result of a finished job. `records`: rows that its sources have read, each counted once.
 
-    `refused`: checkpoints that could not be restored, and why; an older one was used (ONCE-04). `seconds`:
-    the time from the start of the first attempt to the end of the last, without the start of Spark. `faults`:
-    planned faults that happened, also under earlier drivers. `deaths`: in a supervised run, the signals that
-    ended earlier drivers; attempts and checkpoints are those of the last driver.
+    `aborted`: ids, savepoints included, and reasons. `refused`: checkpoints that could not be restored, and
+    why; an older one was used (ONCE-04). `seconds`: the time from the start of the first attempt to the end
+    of the cleanup, without the start of Spark. `faults`: planned faults that happened, also under earlier
+    drivers. `deaths`: in a supervised run, the signals that ended earlier drivers; attempts and checkpoints
+    are those of the last driver.
     """
 
     name: str
@@ -183,7 +185,7 @@ class JobResult:
 
     @property
     def recoveries(self) -> tuple[float, ...]:
-        """For each failed attempt, the seconds from its failure until all tasks of the next one ran."""
+        """The seconds from each attempt's failure until all tasks of the next attempt ran, if they did."""
         pairs = zip(self.attempts, self.attempts[1:], strict=False)
         return tuple(
             round(after.running - before.failed, 3)

@@ -48,16 +48,16 @@ _STATUS: Mapping[type[Exception], str] = {
     JobCancelledError: CANCELED,
     JobSuspendedError: SUSPENDED,
 }
-"""By error: the status in which the job has ended."""
+"""The final status of the job, by error."""
 _SWEEP_SECONDS = 60.0
 _PROGRESS_SECONDS = 0.2
 
 
 class JobParts:
-    """Makes the parts of a job that `impl.spark.faults` can wrap."""
+    """Makes the objects of a job for which `impl.spark.faults` has subclasses."""
 
     def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
-        """Where checkpoints are published; called once."""
+        """The files in which checkpoints are published; called once."""
         return SnapshotLocations(context.storage, savepoints, context.plan.max_parallelism)
 
     def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
@@ -69,7 +69,7 @@ class JobParts:
         return SparkTask(launch)
 
     def close(self) -> None:
-        """The job has ended."""
+        """Called when the job has ended; here it does nothing."""
 
 
 def run_job(
@@ -208,7 +208,7 @@ class _Job:
             monitor.follow(FollowedJob(storage.lineage, started_ms, self._attempts, tracker, self._metrics))
 
     def run_unless_superseded(self) -> JobResult:
-        """Run to the end. A driver that was superseded raises `SupersededError` in place of another error."""
+        """Run to the end. A driver that was superseded raises `SupersededError` instead of another error."""
         try:
             return self._run()
         except SupersededError:

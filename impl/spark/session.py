@@ -45,7 +45,7 @@ _LOOK_SECONDS = 0.1
 
 
 def _needs_package(master: str) -> bool:
-    """Whether workers need the package: everywhere but in the driver's own Java process."""
+    """Whether executors need the package: yes, unless Spark runs in local mode, without executors."""
     return master != "local" and not master.startswith("local[")
 
 
@@ -95,7 +95,7 @@ def spark_session(
 
 
 def refuse_unsupported(spark: "SparkSession") -> None:
-    """Raise `UnsupportedSettingError` if Spark may move or double running subtasks."""
+    """Raise `UnsupportedSettingError` if Spark may remove running subtasks or start them twice."""
     for setting, why in _REFUSED.items():
         if str(spark.conf.get(setting, "false")).lower() == "true":
             raise UnsupportedSettingError(f"{setting} is true: {why}; set it to false for this job")
@@ -128,7 +128,7 @@ def _slots(context: "SparkContext") -> int:
 
 
 def _probed_slots(spark: "SparkSession", subtasks: int) -> int:
-    """`subtasks` if a short barrier job gets so many slots, else one less. For Spark Connect.
+    """`subtasks` if a short barrier job gets that many slots, else one less. For Spark Connect.
 
     A Connect session has no SparkContext that counts the slots.
     """

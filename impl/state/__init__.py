@@ -2,10 +2,10 @@
 
 snapshot         the checksummed format of one state
 sections         the format of a task's snapshot, which has several states
-storage          the records of completed checkpoints
+storage          the records of a checkpoint: handles and manifest
 checkpoints      the checkpoint storage
 memory_storage   checkpoints in the memory of the driver
-locations        the places of checkpoints and savepoints: a folder of a file system, or an object store
+locations        the file operations of checkpoints and savepoints, in a file system or an object store
 savepoints       savepoints, each in a folder of its own
 claim_mode       the start from a savepoint or a retained checkpoint, and who owns it then
 snapshot_files   the files of the snapshots of checkpoints and savepoints

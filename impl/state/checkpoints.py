@@ -25,7 +25,7 @@ These rules fence off a superseded attempt, at whatever step its driver is pause
 * A checkpoint id belongs to the driver that has reserved its folder.
 
 This needs a storage on which a name that one process creates is visible at once to all others: a local file
-system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has the differences.
+system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has these storages.
 """
 
 import contextlib
@@ -71,7 +71,7 @@ class CheckpointStorage(SnapshotFiles):
 
     @property
     def lineage(self) -> str:
-        """The name of the run in its outputs, unique; the first call draws it at random."""
+        """The unique name of the run in its outputs; the first call draws it at random."""
         if self._location.size(LINEAGE) is None:
             self._location.publish(LINEAGE, secrets.token_hex(8).encode())  # if two draw, both read the first
         return self._location.read(LINEAGE).decode()
@@ -298,7 +298,7 @@ class CheckpointStorage(SnapshotFiles):
         return LatestCompleted(None, tuple(refused))
 
     def discard(self, checkpoint: int, shared: Collection[str] = ()) -> None:
-        """Delete a checkpoint, if it exists: its `_metadata` first, so that no part of it is a checkpoint.
+        """Delete a checkpoint, if it exists: its `_metadata` first, so that no checkpoint lacks a file.
 
         `shared`: files that are deleted too, except those to which another checkpoint refers.
         """
@@ -318,7 +318,7 @@ class CheckpointStorage(SnapshotFiles):
         """Delete the unpublished files of attempts before `attempt`; returns them.
 
         The files that a manifest lists stay. A checkpoint whose manifest cannot be read stays as it is, for a
-        person to examine. Empty directories are deleted up to the newest completed checkpoint; above it they
+        person to examine. Empty folders below the newest completed checkpoint are deleted; those above it
         reserve their ids (COORD-02).
         """
         referenced = self._referenced()

@@ -43,7 +43,7 @@ class Origin(NamedTuple):
     checkpoint: int
     """The id of the original, and of its copy."""
     claimed: str | None = None
-    """The place of the original, if the job owns it; else None."""
+    """The path or URI of the original, if the job owns it; else None."""
 
 
 class RetainedCheckpoint(SnapshotFiles):
@@ -87,7 +87,7 @@ class RetainedCheckpoint(SnapshotFiles):
         return replace(completed, savepoint={"lineage": storage.lineage})
 
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
-        """Whether `copy` is a copy of this checkpoint, made by the run `lineage`; it may be deleted in part.
+        """Whether this checkpoint is of run `lineage` and has the content of `copy`, or is partly deleted.
 
         Raises SnapshotCorruptError if the manifest was altered.
         """
@@ -128,8 +128,7 @@ def begin_from(
 
     The new attempt has an id above that of the original's attempt. Checkpoints in the folder with a higher
     id than the copy are dead from then on. `owner`: as in `new_attempt`. `claim`: the job owns the original.
-    Raises
-    CheckpointConflictError if `original` is in `storage`, or the id there has other content;
+    Raises CheckpointConflictError if `original` is in `storage`, or the id there has other content;
     SupersededError if a newer attempt was drawn meanwhile.
     """
     there = original.load()
@@ -244,7 +243,7 @@ def discard(storage: CheckpointStorage, checkpoint: int) -> None:
 
 
 def _delete_original(where: Where, lineage: str, copy: CompletedCheckpoint) -> None:
-    """Delete the original of `copy`, unless its user has put something else into its place."""
+    """Delete the original of `copy`, unless its user has replaced it by something else."""
     try:
         original = original_at(where)
         if not original.is_of(lineage, copy):

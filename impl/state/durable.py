@@ -2,7 +2,7 @@
 
 A file is written under a temporary name, synced and moved to its name; then its directory is synced. A file
 that is *published* is linked instead of moved: the link fails if the name exists, so exactly one of two
-writers wins. Every function raises StorageError in place of an OSError.
+writers wins. Every function but `append` raises StorageError instead of an OSError.
 """
 
 import os
@@ -53,7 +53,7 @@ def place_file(path: Path, data: bytes) -> None:
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-    `owner`: a part of the temporary name, so that a sweep finds the file after its process was killed.
+    `owner`: a text in the temporary name, so that a sweep finds the file after its process was killed.
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:

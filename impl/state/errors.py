@@ -35,7 +35,7 @@ class NoFileError(StorageError):
 
 
 class StateTooLargeError(StateError):
-    """The snapshot of a task is larger than the memory of the driver takes."""
+    """The snapshot of a task is larger than the limit for snapshots in the memory of the driver."""
 
 
 class UncertainPublicationError(StorageError):
@@ -87,7 +87,7 @@ class CheckpointConflictError(StateError):
 
 
 class NoSavepointError(StateError):
-    """A folder has no savepoint."""
+    """A folder has no savepoint or retained checkpoint from which a job can start."""
 
 
 class SupersededError(StateError):

@@ -1,9 +1,9 @@
 """Checkpoints in the memory of the driver: Flink's `JobManagerCheckpointStorage`.
 
-Every snapshot travels with its acknowledgement, and the driver keeps it in the checkpoint's `_metadata`.
-These are objects in its own memory (`locations.memory_client`), under the protocol of `checkpoints`. A worker
-has no access to them: to restore, it gets its snapshots with its deployment. When the driver ends, everything
-ends with it. Savepoints have files, in the folder that their request names.
+A worker sends each snapshot with its acknowledgement, and the driver stores it in the checkpoint's
+`_metadata`. These are objects in its own memory (`locations.memory_client`), under the protocol of
+`checkpoints`. A worker has no access to them: to restore, it gets its snapshots with its deployment. When the
+driver ends, all checkpoints are lost. Savepoints have files, in the folder that their request names.
 """
 
 from impl.state.checkpoints import CheckpointStorage

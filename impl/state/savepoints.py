@@ -104,7 +104,7 @@ class SavepointFolder(SnapshotFiles):
         return self._verified_files(completed)
 
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
-        """Whether `copy` is a copy of this savepoint of the run `lineage`, which may be deleted in part.
+        """Whether this savepoint is of the run `lineage` and has the content of `copy`, or is partly deleted.
 
         False if another job writes a savepoint into the folder. Raises SnapshotCorruptError if `_metadata`
         was altered.

@@ -26,7 +26,7 @@ class SharedFile(NamedTuple):
     """One file and its checksum."""
 
     file: str
-    """Relative to the directory of the job."""
+    """Relative to the folder of the checkpoints or of the savepoint."""
     size: int
     """In bytes."""
     checksum: str
@@ -67,9 +67,9 @@ class SharedFiles:
         return bool(self._location.sizes(FOLDER))
 
     def collect(self, referenced: Collection[str]) -> tuple[str, ...]:
-        """A checkpoint has completed: delete the files unreferenced now and at the last call.
+        """Delete the files that are unreferenced now and were at the last call; called at each completion.
 
-        `referenced`: the files that a manifest lists. Returns the names of the deleted files.
+        `referenced`: the files that any manifest lists. Returns the names of the deleted files.
         """
         unreferenced = set(self._files()) - set(referenced)
         gone = sorted(self._unreferenced & unreferenced)

@@ -37,7 +37,7 @@ class Codec(IntEnum):
 
 
 def checksum(*parts: bytes | memoryview) -> bytes:
-    """The blake2b checksum, 32 bytes, over the parts in their order."""
+    """The blake2b checksum, 32 bytes, over all given bytes in their order."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_SIZE)
     for part in parts:
         digest.update(part)
@@ -54,7 +54,7 @@ def encode(state: object) -> bytes:
 
 
 def framed(codec: Codec, *payload: bytes) -> bytes:
-    """A snapshot of a payload, which is given in parts."""
+    """A snapshot whose payload is the concatenation of `payload`."""
     prefix = _PREFIX.pack(MAGIC, VERSION, codec, sum(map(len, payload)))
     return b"".join((prefix, checksum(prefix, *payload), *payload))
 
@@ -86,7 +86,10 @@ def verify(data: bytes, file: str) -> Codec:
 
 
 def head_of(data: bytes, file: str) -> tuple[Codec, int]:
-    """The codec and the length of the payload, in bytes, of the header at the beginning of `data`."""
+    """The codec and the length of the payload, in bytes, from the header at the beginning of `data`.
+
+    Raises SnapshotCorruptError, with `file`, if it is no such header.
+    """
     if len(data) < HEADER_SIZE:
         raise SnapshotCorruptError(file, f"a header of {HEADER_SIZE} bytes", f"{len(data)} bytes")
     magic, version, codec, length = _PREFIX.unpack_from(data)

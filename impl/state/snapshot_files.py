@@ -46,7 +46,7 @@ class SnapshotFiles:
 
     @property
     def location(self) -> Location:
-        """The location."""
+        """The location of the files: a folder, or a prefix of an object store."""
         return self._location
 
     def _write(

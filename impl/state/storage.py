@@ -1,7 +1,7 @@
-"""The records of a checkpoint storage.
+"""The records of a checkpoint: the handle of a task's snapshot, and the manifest.
 
 A task writes its snapshot and gets a handle. The handles of all tasks, published as a manifest, are a
-completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `checkpoints` is the storage.
+completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `checkpoints` has the storage.
 """
 
 import json
@@ -21,19 +21,19 @@ MEMORY_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class StateHandle:
-    """The place and the checksum of one task's snapshot for one checkpoint."""
+    """The file and the checksum of one task's snapshot for one checkpoint."""
 
     task: str
     checkpoint: int
     attempt: int
     file: str
-    """Relative to the directory of the job: the snapshot's own file, or the manifest that contains it."""
+    """Its file, or the manifest that contains it; relative to the checkpoint folder or the savepoint."""
     size: int
     """In bytes."""
     checksum: str
     """Hexadecimal, over the whole snapshot."""
     offset: int | None = None
-    """For a source: the number of rows of its partition before the barrier."""
+    """For a source: the number of rows that it has read before the barrier, also in earlier attempts."""
     shared: tuple[SharedFile, ...] = ()
     """Files that belong to it and to which other checkpoints may refer."""
     content: bytes | None = field(default=None, repr=False)
@@ -67,7 +67,7 @@ class StateHandle:
 
 @dataclass(frozen=True, slots=True)
 class CompletedCheckpoint:
-    """A published checkpoint: one handle for each task that has state."""
+    """A published checkpoint: one handle for each task."""
 
     checkpoint: int
     attempt: int

@@ -2,7 +2,7 @@
 
 The timers are a map state of the backend: the times of each key. So every snapshot contains them, a restore
 divides them by key group, and each backend stores them as it stores other state. An index in memory finds the
-next one; a restore builds it from the state.
+next timer; a restore builds the index from the state.
 
 The subtask's thread fires timers between two batches of rows. It removes the state of a timer and calls the
 function in one step, so a snapshot contains the timer, or all of its effects (ONCE-01).

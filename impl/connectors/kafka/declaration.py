@@ -59,7 +59,7 @@ _OURS: Final[Mapping[str, object]] = MappingProxyType(
     }
 )
 _NEVER: Final = frozenset({"bootstrap.servers", "metadata.broker.list", "group.id", "default.topic.config"})
-"""Further settings that `options` may not have: fields have them, or they would replace those of `_OURS`."""
+"""Further settings that `options` may not have: other fields set them, or they would override `_OURS`."""
 _NO_GROUP: Final = "barrierspec"
 """The group if the declaration has none, because a consumer requires one; no offset is committed to it."""
 

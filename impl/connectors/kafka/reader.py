@@ -57,7 +57,7 @@ class KafkaReader:
 
     @property
     def positions(self) -> Mapping[Partition, Position]:
-        """The position in each partition that `begin` has got; the next `read` changes it."""
+        """The position in each partition that `begin` was called with; the next `read` changes it."""
         return self._positions
 
     def snapshot(self) -> dict[Partition, Position]:
@@ -91,7 +91,7 @@ class KafkaReader:
         return self._cluster.committed(self._consumer, partitions)
 
     def begin(self, positions: Mapping[Partition, Position]) -> None:
-        """Read further partitions, from their positions."""
+        """Start to read further partitions, from their positions."""
         self._positions |= positions
         read = {one: position for one, position in positions.items() if not position.has_ended}
         self._consumer.incremental_assign([TopicPartition(*one, read[one].offset) for one in read])

@@ -1,4 +1,4 @@
-"""The addresses of processes: loopback if all run on one host, else the own address on the way to the master.
+"""The addresses of processes: loopback if all run on one host, else this host's address towards the master.
 
 A master is a master URL of Spark, such as `local[N]`, `local-cluster[...]` or `spark://host:port`. For Spark
 Connect it is `sc://host:port`, a running server, or `sc:local[N]`, a server that the session starts.
@@ -17,7 +17,7 @@ def is_connect(master: str) -> bool:
 
 
 def is_local(master: str) -> bool:
-    """Whether all workers of `master` run on this host, and Spark itself in the session's own processes."""
+    """Whether all workers of `master` run on this host, and the session starts Spark itself."""
     return master.removeprefix(_CONNECT).startswith("local")
 
 

@@ -1,7 +1,8 @@
 """The driver's side of the control channel: one authenticated connection to each worker of an attempt.
 
-One queue has the reports of all workers; those of one worker are in the order of arrival. A lost connection
-is a report too. A command to a worker whose connection is lost is dropped, because the loss ends the attempt.
+One queue has the reports of all workers, those of one worker in the order in which it sent them. A lost
+connection is a report too. A command to a worker whose connection is lost is dropped, because the loss ends
+the attempt.
 """
 
 import queue

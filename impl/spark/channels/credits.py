@@ -1,8 +1,8 @@
 """A channel whose sender waits for credits, so that a barrier can overtake the records that wait.
 
 A credit allows the sender to send one frame of records. The receiver grants a number of credits at first, and
-more as it takes frames, so its queue is bounded although it reads its socket all the time. Frames without a
-credit wait at the sender, where an unaligned barrier overtakes them (UNAL-32). One thread of the sender sends
+more as it takes frames. So its queue is bounded although it always reads its socket. Frames without a credit
+wait at the sender, where an unaligned barrier overtakes them (UNAL-32). One thread of the sender sends
 frames, another one reads credits; the subtask never waits to send.
 """
 
@@ -33,11 +33,11 @@ class ChannelListener(NamedTuple):
     """The callbacks that a channel calls from its own threads."""
 
     has_room: Callable[[], None]
-    """An item was sent, so the channel may have room for another frame of records."""
+    """An item leaves the queue, so the channel may have room for another frame of records."""
     lost: Callable[[SparkRuntimeError], None]
     """The connection to the receiver is lost."""
     barrier_left: Callable[[int], None] = _ignore
-    """The barrier of this checkpoint was sent before its alignment timed out."""
+    """The barrier of this checkpoint leaves the queue before its alignment times out."""
 
 
 class CreditedChannel:
@@ -84,7 +84,7 @@ class CreditedChannel:
         """Send a barrier; returns the frames of records that it overtakes, oldest first.
 
         An aligned barrier overtakes none. For a barrier with a time-out returns None: they are not known yet.
-        `order`: the packed request of a savepoint; empty for a checkpoint.
+        `order`: the packed options of a savepoint; empty for a checkpoint.
         """
         with self._changed:
             if self._closed:
@@ -95,14 +95,14 @@ class CreditedChannel:
         return [] if alignment is Alignment.ALIGNED else _overtaken(effects, checkpoint)
 
     def time_out(self, checkpoint: int) -> list[bytes] | None:
-        """Let a barrier that still waits overtake; returns the overtaken frames, None if it was sent."""
+        """Let a barrier that still waits overtake; returns the overtaken frames, None if it has left."""
         with self._changed:
             effects = self._end.time_out(checkpoint)
             self._changed.notify_all()
         return _overtaken(effects, checkpoint)
 
     def give_up(self, checkpoint: int) -> None:
-        """The checkpoint was aborted: its barrier overtakes nothing, if it still waits."""
+        """Abort the checkpoint: if its barrier still waits, it will overtake nothing."""
         with self._changed:
             self._end.abort(checkpoint)
 

@@ -75,7 +75,7 @@ class DataChannels:
             return  # the sender has finished, or the thread that reads the connection reports the loss
 
     def accept(self, connection: Connection, hello: dict[str, Any]) -> None:
-        """Read the connection of an upstream subtask; close one of another process, or a repeated one."""
+        """Read the connection of an upstream subtask. Close any other connection, and a repeated one."""
         peer = str(hello.get("from"))
         with self._connecting:
             ours = hello.get("to") == self._subtask.id

@@ -23,7 +23,9 @@ from impl.spark.errors import ConnectionLostError, FrameError, HandshakeTimeoutE
 _HEADER = struct.Struct(">IBQ")
 _ID = struct.Struct(">Q")
 MAX_PAYLOAD = 64 * 1024 * 1024
+"""The largest payload of a frame, in bytes."""
 MAX_HANDSHAKE = 4_096
+"""The largest payload of a frame of a handshake, in bytes."""
 
 
 class Kind(IntEnum):
@@ -39,7 +41,7 @@ class Kind(IntEnum):
     CREDIT = 8
     ANNOUNCEMENT = 9
     CONTROL_PART = 10
-    """The beginning of a control message that continues in the next frame."""
+    """A piece of a control message that continues in the next frame."""
 
 
 class Deadline:
@@ -138,7 +140,7 @@ class Connection:
         return bytes(got)
 
     def send_message(self, packed: bytes) -> None:
-        """Send a control message, in several frames if it is longer than one may be.
+        """Send a control message, in several frames if it is larger than `MAX_PAYLOAD`.
 
         Raises `ConnectionLostError` if the other side is gone.
         """
@@ -199,10 +201,7 @@ _ARROW = 0xFF
 
 
 def pack_rows(rows: Rows) -> bytes:
-    """Rows as the payload of a RECORDS frame: a batch as Arrow, a list pickled.
-
-    Only authenticated processes exchange them.
-    """
+    """Rows as the payload of a RECORDS frame: a batch as Arrow, a list pickled (peers are authenticated)."""
     if not isinstance(rows, pa.RecordBatch):
         return pickle.dumps(rows, protocol=5)
     sink = pa.BufferOutputStream()
@@ -237,7 +236,7 @@ class OvertakingBarrier(NamedTuple):
     timestamp: int
     """The time of the checkpoint's trigger, in ms since the attempt began."""
     order: bytes = b""
-    """The options of a savepoint, packed; empty for a checkpoint. A savepoint's barrier does not overtake."""
+    """The packed options of a savepoint; empty for a checkpoint. A savepoint's barrier does not overtake."""
 
 
 def pack_barrier(barrier: OvertakingBarrier) -> bytes:
@@ -260,5 +259,5 @@ def unpack_id(payload: bytes) -> int:
 
 
 def order_in(payload: bytes) -> bytes:
-    """The packed request in a BARRIER frame of a savepoint, after the id; empty for a checkpoint."""
+    """The packed options of a savepoint, after the id of its BARRIER frame; empty for a checkpoint."""
     return payload[_ID.size :]

@@ -1,7 +1,7 @@
 """The inbox of a subtask: bounded queues of its input channels, and its mail.
 
-One thread for each channel reads the socket into the channel's queue while the queue has room. While it has
-none, TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are
+One thread for each channel reads the socket into the channel's queue while the queue has room. While it is
+full, TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are
 not blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
 """
 
@@ -108,7 +108,7 @@ class Inbox:
                 self._changed.wait(left)
 
     def _turn(self, blocked: Collection[int], urgent_only: bool) -> tuple[int, Frame] | None:
-        """The next frame; in this inbox no barrier overtakes."""
+        """The next frame, None if there is none. In this inbox no frame is urgent: no barrier overtakes."""
         if urgent_only:
             return None
         count = len(self._queues)

@@ -35,7 +35,10 @@ class DeployTask:
 
 @dataclass(frozen=True, slots=True)
 class StartCheckpoint:
-    """A source takes its snapshot. `timestamp`: ms of the driver's clock since the attempt began."""
+    """A source takes its snapshot. `timestamp`: ms of the driver's clock since the attempt began.
+
+    `savepoint`: the options of a savepoint; None for a checkpoint.
+    """
 
     checkpoint: int
     timestamp: int
@@ -64,7 +67,7 @@ class FinishTask:
 
 @dataclass(frozen=True, slots=True)
 class InjectFault:
-    """The driver has reached `point`, and the fault of its plan happens to this subtask."""
+    """The driver has reached the fault point `point`: `action` happens to this subtask."""
 
     action: str
     point: str
@@ -145,7 +148,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class FaultReached:
-    """The subtask has reached the point of fault `number` of the plan, and waits for an `AnswerFault`."""
+    """The subtask has reached the fault point of fault `number`, and waits for an `AnswerFault`."""
 
     number: int
 

@@ -2,8 +2,8 @@
 
 Rows that were emitted before a barrier are sent before it (TASK-01): a broadcast flushes first. Single rows
 wait for others in a buffer, an Arrow batch is sent at once. A sink declares the schema of its rows, so the
-subtask that sends to it converts rows to columns. The plan decides how the rows of each edge are distributed
-(`partitioners`); barriers and ends are sent to every channel of every edge.
+subtask that sends to it converts rows to columns. The plan states how the rows of each edge are distributed
+(`partitioners`). Barriers and ends are sent to every channel of every edge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Channel(Protocol):
 
 
 class Outputs:
-    """The output channels of one subtask, by the ids of the subtasks at their other ends.
+    """The output channels of one subtask, by the ids of their downstream subtasks.
 
     `routes`: the edges; every row is sent along each of them.
     """
@@ -102,7 +102,7 @@ class Outputs:
     def broadcast(self, kind: Kind, checkpoint: int | None = None, order: bytes = b"") -> None:
         """Flush, then send a barrier, a cancellation or an end to every channel.
 
-        `order`: the packed request of a savepoint; empty for a checkpoint.
+        `order`: the packed options of a savepoint; empty for a checkpoint.
         """
         self.flush()
         payload = b"" if checkpoint is None else pack_id(checkpoint) + order
@@ -121,7 +121,7 @@ class Outputs:
         return True
 
     def drain(self) -> None:
-        """Wait until everything is sent; here it is sent when it is emitted."""
+        """Wait until all frames are sent; here `emit` and `broadcast` send them at once."""
 
     def cut(self) -> None:
         """Break every connection."""
@@ -142,4 +142,4 @@ def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
         batch = batch_of(rows, schema)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return rows
-    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # pickled, a shared value is stored once
+    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # a pickled list stores a shared value once

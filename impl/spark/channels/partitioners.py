@@ -18,7 +18,7 @@ from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM, key_group, s
 from impl.state.backends.key_values import require_key
 
 _REMEMBERED_KEYS = 100_000
-"""The largest number of keys whose channels are remembered; then all are forgotten, to bound the memory."""
+"""The largest number of keys whose receivers are cached; then the cache is cleared, to bound the memory."""
 
 Append = Callable[[int, Rows], None]
 """Appends rows to the buffer of a channel, given by its number."""
@@ -59,7 +59,7 @@ def _broadcast(channels: Sequence[int], rows: Rows, append: Append) -> None:
 
 
 class KeyPartitioner:
-    """Sends each row to the receiver that owns its key. A part is the index of a receiver, from 0."""
+    """Sends each row to the receiver that owns the key group of its key."""
 
     def __init__(
         self, channels: Sequence[int], key_selector: KeySelector, max_parallelism: int, append: Append
@@ -106,9 +106,10 @@ class KeyPartitioner:
             yield channel, taken(batch, np.flatnonzero(parts == part))
 
     def _by_dictionary(self, batch: pa.RecordBatch) -> Codes | None:
-        """The receiver of every row, if the keys have the dictionary of the previous batch; else None.
+        """The index of every row's receiver if the keys have the dictionary of the previous batch; else None.
 
-        Batches of one part of a file share a dictionary. The receivers of its keys are computed once.
+        Batches that a source cuts from one block of a file share a dictionary. So the receivers of its keys
+        are computed once.
         """
         assert self._columns is not None
         column = batch.column(self._columns.columns[0])
@@ -135,7 +136,7 @@ class KeyPartitioner:
 
 
 def _shares_memory(one: pa.Array, other: pa.Array) -> bool:
-    """Whether both have the same memory, and not only equal values."""
+    """Whether both arrays use the same buffers, and do not only have equal values."""
     if len(one) != len(other) or one.offset != other.offset:
         return False
     places = [[part and part.address for part in array.buffers()] for array in (one, other)]

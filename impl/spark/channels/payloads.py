@@ -38,7 +38,7 @@ def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
 
 
 def within_limit(payloads: Iterable[bytes], limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
-    """The same payloads, larger ones halved: a checkpoint of an older version may have such."""
+    """The same payloads, larger ones halved: a checkpoint of an older version may contain larger ones."""
     for payload in payloads:
         if len(payload) <= limit:
             yield payload
@@ -57,12 +57,12 @@ def _halves(rows: Rows, limit: int) -> Iterator[bytes]:
 
 
 def _used(part: pa.RecordBatch) -> pa.RecordBatch:
-    """A slice without the values of dictionaries that only other rows have."""
+    """A slice whose dictionaries contain only the values of its own rows."""
     if any(pa.types.is_dictionary(column.type) for column in part.columns):
         return taken(part, np.arange(part.num_rows))
     return part
 
 
 def _alone(row: pa.RecordBatch) -> pa.RecordBatch:
-    """One row that shares no buffer with those that it was cut from."""
+    """A copy of a batch of one row, which shares no buffer with the batch that it was cut from."""
     return pa.RecordBatch.from_pylist(row.to_pylist(), schema=row.schema)

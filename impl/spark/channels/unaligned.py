@@ -1,8 +1,8 @@
 """Inbox and outputs of a subtask whose barriers overtake: the channel ends of `impl.core`, under a lock.
 
-The frames of records that a barrier overtakes here are part of the checkpoint (UNAL-32, UNAL-34), and a
-restore begins with them (UNAL-36). Cancellation markers and ends of data are not part of it, because they are
-sent again after a restore.
+The checkpoint stores the frames of records that a barrier overtakes here (UNAL-32, UNAL-34), and a restore
+begins with them (UNAL-36). It does not store cancellation markers and ends of data, because they are sent
+again after a restore.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ class OvertakingInbox(Inbox):
             )
 
     def await_room(self, channel: int) -> None:
-        """Returns at once: a sender sends only what was granted."""
+        """Return at once: a sender sends only frames for which it has credits."""
 
     def put(self, channel: int, frame: Frame) -> None:
         """Append a frame; never waits. Raises `InboxClosedError`."""
@@ -172,11 +172,11 @@ class OvertakingOutputs(Outputs):
         return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, order))
 
     def time_out(self, checkpoint: int) -> Parts:
-        """Let the barrier overtake where it still waits; returns the frames, None where it was sent."""
+        """Let the barrier overtake where it still waits; returns the frames, None where it has left."""
         return self._each(lambda channel: channel.time_out(checkpoint))
 
     def give_up(self, checkpoint: int) -> None:
-        """The checkpoint was aborted."""
+        """Abort the checkpoint: where its barrier still waits, it will overtake nothing."""
         for channel in self._channels:
             channel.give_up(checkpoint)
 
@@ -184,6 +184,6 @@ class OvertakingOutputs(Outputs):
         return {name: send(channel) for name, channel in zip(self._names, self._channels, strict=True)}
 
     def drain(self) -> None:
-        """Wait until everything is sent."""
+        """Wait until all frames are sent. Raises `ConnectionLostError` if a receiver is gone before."""
         for channel in self._channels:
             channel.drain()

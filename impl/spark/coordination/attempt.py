@@ -1,9 +1,9 @@
 """One execution attempt on the driver: one Spark barrier job, its workers, and the loop that serves them.
 
-An attempt succeeds when every task has finished. It fails at the first of these: a task reports an error, a
-connection is lost (a killed worker), a heartbeat is missed (a hung worker), the Spark job ends early, too
-many checkpoints have failed. Then all connections are closed, and the Spark job is cancelled and awaited.
-Spark itself never retries a barrier job.
+An attempt succeeds when every task has finished. It fails, for example, when a task reports an error, a
+connection is lost (a killed worker), a heartbeat is missed (a stopped worker), the Spark job ends early, or
+too many checkpoints have failed. Then the driver closes all connections and waits for the end of the Spark
+job. It cancels a Spark job that does not end. Spark itself does not retry this barrier job.
 """
 
 import threading
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 _LONGEST_WAIT_SECONDS = 0.2
 _PRIMARY_SECONDS = 0.3
-"""After a lost connection, the driver waits this time for the report of the failure that caused it."""
+"""After a task reports a lost connection, the driver waits this time for the failure that caused the loss."""
 _GRACE_SECONDS = 30.0
 
 
 @dataclass(slots=True)
 class AttemptReport:
-    """The result of one attempt. Times are in seconds from the start of the job; None: not reached.
+    """The progress and result of one attempt. Times: seconds from the start of the job; None: not reached.
 
     `restored`: the checkpoint it started from, None for the beginning. `records`: source records read in this
     attempt. `first_offset`: source records read before the restored checkpoint. `failed` and `reason`: when
@@ -55,7 +55,7 @@ class AttemptReport:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """The parts of its job that an attempt needs."""
+    """The objects of a job that each of its attempts uses."""
 
     spark: "SparkSession"
     plan: Plan
@@ -103,7 +103,7 @@ class Attempt:
     def run(self, task: SparkTask, watch: Callable[[], None]) -> None:
         """Run to the end; `watch` is called several times a second.
 
-        Raises `AttemptFailedError` with the first reason, `SupersededError` if another driver has taken over.
+        Raises `AttemptFailedError`, `JobFailedError` if no restart helps, or `SupersededError`.
         """
         job = threading.Thread(target=self._spark_job, args=(task,), name=self._tag, daemon=True)
         job.start()

@@ -1,10 +1,10 @@
 """The cleanup of a job's outputs before an attempt writes.
 
 First the driver claims each output for the attempt, so that no older attempt commits there any more. An
-attempt that restores a checkpoint writes everything after the checkpoint again. So the driver removes the
-transactions that were pre-committed since, except those that the restored sinks will commit, and retracts the
-output that was committed since. A run that begins from a savepoint does the same with the output of the
-savepoint's run.
+attempt that restores a checkpoint writes everything after the checkpoint again. So the driver removes
+transactions that were pre-committed after the checkpoint, except those that the restored sinks will commit.
+It retracts output that was committed after the checkpoint. If the run begins from a savepoint, the driver
+does the same with the output of the savepoint's run.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What the parts of the coordinator of one job share."""
+"""The data and the clocks that the modules of a job's coordinator share."""
 
 import time
 from collections.abc import Callable

@@ -38,14 +38,13 @@ from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
 _CLEARED_AGAIN = 3
-"""At a completion, the files of this number of the last aborted checkpoints are deleted once more."""
+"""Each completion deletes the files of the last aborted checkpoints, up to this number of them, once more."""
 
 
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    `files`: where checkpoints and savepoints are published. `takes_over`: this driver continues the log of an
-    earlier driver.
+    `files` publishes checkpoints and savepoints. `takes_over`: continues the log of an earlier driver.
     """
 
     def __init__(self, context: JobContext, files: SnapshotLocations, *, takes_over: bool = False) -> None:
@@ -115,7 +114,7 @@ class Coordination:
         return restored, states
 
     def fail_attempt(self, reason: str) -> None:
-        """The attempt has failed: every task with it, and every pending checkpoint (COORD-12)."""
+        """End a failed attempt: all its tasks fail, and all pending checkpoints are aborted (COORD-12)."""
         self._send = _drop
         self._periodic.stop()
         self._final.cancel()
@@ -392,7 +391,7 @@ class Coordination:
 
 
 def _drop(task: str, command: Command) -> None:
-    """Between attempts there is no task."""
+    """Drop a command between attempts, when there is no task."""
 
 
 def _handle(state: object) -> StateHandle:

@@ -1,10 +1,10 @@
 """The end of a job's input, and the checkpoint that commits what is left.
 
 In Flink (FLIP-147) a task whose input has ended waits for the first checkpoint after that, and checkpoints
-continue with the remaining tasks. Here no task leaves early: sources at their end go on answering triggers,
-and when the end of data has passed through every task, the coordinator takes one final checkpoint of all of
-them. Its completion commits what is left; then the sources end their partitions, and the job is finished. So
-every checkpoint has every task.
+continue with the remaining tasks. Here no task finishes early: sources at their end still take snapshots.
+When the end of data has passed through every task, the coordinator takes one final checkpoint of all of them.
+Its completion commits the remaining output. Then the sources end their partitions, and the job is finished.
+So every task takes part in every checkpoint.
 """
 
 
@@ -36,6 +36,6 @@ class FinalCheckpoint:
         return self._from is not None and checkpoint >= self._from
 
     def cancel(self) -> None:
-        """No final checkpoint will follow: the attempt has failed, or a savepoint takes its place."""
+        """No final checkpoint will follow: the attempt has failed, or a savepoint replaces it."""
         self._from = None
         self.due = False

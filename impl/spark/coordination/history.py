@@ -25,7 +25,7 @@ class CheckpointReport:
 
 
 class CheckpointHistory:
-    """The checkpoints of all attempts of a job; savepoints are in the statistics only."""
+    """The checkpoints of all attempts of a job; completed savepoints are in the statistics only."""
 
     def __init__(self, context: JobContext, folder_of: Callable[[int], str]) -> None:
         """`folder_of`: the folder of a savepoint; empty for a checkpoint."""
@@ -42,13 +42,13 @@ class CheckpointHistory:
         self.tracker = CheckpointTracker()
 
     def restored(self, checkpoint: int | None, states: Mapping[str, StateHandle]) -> None:
-        """An attempt starts from this checkpoint and its states, by task; None: from the beginning."""
+        """Record that an attempt starts from a checkpoint, with states by task; None: from the beginning."""
         self._shared = {task: _files(state) for task, state in states.items()}
         if checkpoint is not None:
             self.tracker.restored(Restored(checkpoint, self._wall_ms()))
 
     def triggered(self, checkpoint: int, attempt: int, kind: CheckpointType) -> bool:
-        """The trigger of a task. Returns whether it is the first one of this checkpoint."""
+        """Record the trigger of a task. Returns whether it is the first one of this checkpoint."""
         if checkpoint in self._triggered:
             return False
         self._triggered[checkpoint] = self._context.clock()
@@ -57,7 +57,7 @@ class CheckpointHistory:
         return True
 
     def acknowledged(self, task: str, state: StateHandle, measures: SnapshotMeasures | None) -> None:
-        """A task acknowledges."""
+        """Record an acknowledgement, with the bytes that the task has written for it."""
         known = self._shared.get(task, frozenset())
         self._shared[task] = _files(state)
         written = state.size + sum(one.size for one in state.shared if one.file not in known)
@@ -65,18 +65,18 @@ class CheckpointHistory:
         self.tracker.acknowledged(state.checkpoint, task, one)
 
     def declined(self, task: str, checkpoint: int, cause: str | None) -> None:
-        """A task declines a checkpoint. `cause`: the error behind it, if there is one."""
+        """Record why a task declines a checkpoint. `cause`: the error behind it, if there is one."""
         self._declined = {checkpoint: f" ({task}: {cause})"} if cause else {}
 
     def completed(self, checkpoint: int, attempt: int, *, is_savepoint: bool) -> None:
-        """A checkpoint is complete."""
+        """Record a completed checkpoint, and its duration."""
         duration = round(self._passed(checkpoint), 1)
         self.tracker.completed(checkpoint, duration, self._folder_of(checkpoint))
         if not is_savepoint:
             self.completions.append(CheckpointReport(checkpoint, attempt, duration))
 
     def abort(self, checkpoint: int, reason: str) -> None:
-        """A checkpoint was aborted; also one that was never triggered."""
+        """Record an aborted checkpoint or savepoint; also one that was never triggered."""
         duration = round(self._passed(checkpoint), 1)
         self.aborted.append((checkpoint, reason))
         self.tracker.failed(checkpoint, duration, f"{reason}{self._declined.get(checkpoint, '')}")

@@ -16,7 +16,7 @@ class JobClock:
         return int((self._seconds() - self._started) * 1_000)
 
     def begin_attempt(self) -> None:
-        """An attempt begins now."""
+        """Count `passed_ms` from now on."""
         self._attempt_began = self.now()
 
     def passed_ms(self) -> int:

@@ -9,7 +9,7 @@ from impl.state.locations import Where
 
 
 def start_from_savepoint(storage: CheckpointStorage, plan: Plan, settings: RunSettings) -> None:
-    """Copies the savepoint or retained checkpoint of `settings` into `storage`, for the run to start from.
+    """Copy the savepoint or retained checkpoint of `settings` into `storage`, for the run to start from.
 
     It must fit the plan. A driver that replaces a dead one does nothing if the dead one has already begun,
     because the original may have been deleted since. Raises `NoSavepointError`, `SnapshotCorruptError`,
@@ -32,11 +32,10 @@ def require_a_start(
     resume: bool,
     allow_non_restored_state: bool = False,
 ) -> None:
-    """Raises ConfigError if a start would lose output or state of an earlier run.
+    """Raise ConfigError if a start would lose output or state of an earlier run.
 
-    A run from the beginning needs an empty checkpoint folder, a resumed one a checkpoint that can be read. If
-    output is committed, the checkpoint that committed it must exist: otherwise the restore would take the
-    output back.
+    A run from the beginning needs a folder without completed checkpoints, a resumed one a readable
+    checkpoint. If output is committed, a checkpoint must exist: else the start would take the output back.
     """
     if storage.completed_ids() and not resume:
         raise ConfigError(

@@ -41,22 +41,22 @@ class ManualTriggers:
         return new
 
     def triggered(self, checkpoint: int) -> None:
-        """All requests until now get this checkpoint."""
+        """Assign `checkpoint` to all requests until now."""
         if self._requested:
             self._awaited[checkpoint] = self._taken()
 
     def completed(self, checkpoint: int) -> None:
-        """The checkpoint is published."""
+        """Answer the requests of a completed checkpoint."""
         for future in self._awaited.pop(checkpoint, ()):
             future.set_result(checkpoint)
 
     def aborted(self, checkpoint: int, reason: str) -> None:
-        """The checkpoint was aborted."""
+        """Fail the requests of an aborted checkpoint."""
         for future in self._awaited.pop(checkpoint, ()):
             future.set_exception(CheckpointFailedError(f"checkpoint {checkpoint} was aborted with {reason}"))
 
     def refused(self, reason: str) -> None:
-        """No checkpoint was triggered for the requests until now."""
+        """Fail all requests until now, because no checkpoint was triggered for them."""
         for future in self._taken():
             future.set_exception(CheckpointFailedError(f"no checkpoint was triggered: {reason}"))
 

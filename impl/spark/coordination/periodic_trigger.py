@@ -1,6 +1,6 @@
 """The schedule of periodic checkpoints: one each interval, and none within the minimum pause.
 
-It reads no clock and starts no timer: the caller polls it with the time in milliseconds, of any origin. As in
+It reads no clock and starts no timer: the caller polls it with the time in ms, of any monotonic clock. As in
 Flink's coordinator, an interval below the minimum pause is raised to it. The pause begins at the last
 completion of a checkpoint or savepoint, not at a failure, and a trigger that falls into it moves to its end.
 Missed triggers are not repeated. A trigger is skipped while an earlier request waits in the queue.

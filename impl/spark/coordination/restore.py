@@ -37,10 +37,10 @@ class Restoring:
         self.refused: list[Refused] = []
 
     def newest(self, known: tuple[int, ...]) -> tuple[Mapping[str, StateHandle], tuple[int, ...] | None]:
-        """The handles of the newest checkpoint that can be read, by task (ONCE-04).
+        """The handles by task of the newest readable checkpoint (ONCE-04), and all published checkpoints.
 
-        `known`: the checkpoints of the coordinator. The second value is None if these are the published ones.
-        Else it has the published ones, oldest first, and the caller needs a new coordinator with these.
+        `known`: the checkpoints of the coordinator. The second value is None if `known` has the published
+        ones; not at the first call with `takes_over`. Else the caller needs a new coordinator with it.
         """
         storage = self._context.storage
         latest = storage.latest_completed()

@@ -1,1 +1,1 @@
-"""Where planned faults are injected, in the driver and in workers."""
+"""Injects planned faults (`impl.faults`) into the driver and into workers."""

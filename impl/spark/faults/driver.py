@@ -1,9 +1,8 @@
-"""A driver with planned faults. Subclasses of a job's parts add the points at which faults happen.
+"""A driver with planned faults: subclasses of the driver's classes, which add fault points.
 
-The driver permits the faults of workers. The driver also has points of its own. There a fault happens to the
-driver itself, or to tasks, to which the driver sends a command before its next regular message. Between two
-attempts it can damage the newest checkpoint, as a bad disk would. The runtime without planned faults uses
-none of this.
+The driver permits the faults of workers, and has fault points of its own. There a fault happens to the driver
+itself, or to tasks: the driver sends them a command before its next regular message. Between two attempts it
+can damage the newest checkpoint, as a bad disk would. A job without planned faults uses none of this.
 """
 
 import os
@@ -35,7 +34,7 @@ from impl.state.locations import Location, Where
 
 Line = Callable[..., None]
 _OF_DRIVER = (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.FREEZE, *faults.DRIVER_CLOCK)
-"""Actions that the driver does itself at its own points."""
+"""Actions that the driver does itself at its own fault points."""
 
 
 class DriverInjector:
@@ -61,7 +60,7 @@ class DriverInjector:
         return True
 
     def reach(self, point: str) -> bool:
-        """Reach a point; a fault that is due happens. Returns whether the disk must be full afterwards."""
+        """Reach a fault point; a fault that is due happens. Returns whether the disk must then be full."""
         plan = self._due(point)
         if plan is None:
             return False
@@ -107,7 +106,7 @@ class DriverInjector:
 
 
 class FaultyParts(JobParts):
-    """The parts of a job to which the faults of `ledger` happen."""
+    """Makes the objects of a job in which the faults of `ledger` happen."""
 
     def __init__(self, ledger: faults.FaultLedger, checkpoints: Where) -> None:
         self._ledger = ledger
@@ -115,7 +114,7 @@ class FaultyParts(JobParts):
         self._attempts = 0
 
     def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
-        """The locations of a job's files, with a fault point before each publication."""
+        """The files of a job, with a fault point before each publication."""
         self._injector = DriverInjector(self._ledger, context.plan, context.line)
         self._savepoints = savepoints
         return FaultyLocations(context, savepoints, self._injector)
@@ -137,7 +136,7 @@ class FaultyParts(JobParts):
 
 
 class FaultyLocations(SnapshotLocations):
-    """The files of a job, with a point before each publication."""
+    """The files of a job, with a fault point before each publication."""
 
     def __init__(self, context: JobContext, savepoints: Savepoints, injector: DriverInjector) -> None:
         super().__init__(context.storage, savepoints, context.plan.max_parallelism)
@@ -150,7 +149,7 @@ class FaultyLocations(SnapshotLocations):
 
 
 class FaultyWorkers(Workers):
-    """The control connections of an attempt, with a point before the first notification of a completion."""
+    """The control connections of an attempt, with a fault point before the first completion notification."""
 
     def __init__(
         self,
@@ -265,7 +264,7 @@ def damaged(content: bytes, action: str) -> bytes:
 
 
 def _file_of(location: Location, checkpoint: int, task: str | None) -> str:
-    """A file of a completed checkpoint: the snapshot of `task`, or the first one."""
+    """A file of a completed checkpoint: the snapshot of `task`, else the first one, else the manifest."""
     folder = f"chk-{checkpoint}"
     files = sorted(name for name in location.sizes(folder) if name.endswith(".state"))
     named = [name for name in files if task is not None and name.startswith(task)]

@@ -1,7 +1,7 @@
-"""Executes a planned fault in the process of a worker, after the driver has agreed to it.
+"""Executes a planned fault in the process of a worker, after the driver has permitted it.
 
-Each fault is real: a signal, a closed socket, a limit of the kernel. A worker that reaches the point of a
-fault requests it from the driver first, so that each fault happens once in a job.
+Each fault is real: a signal, a closed socket, a limit of the kernel. A worker that reaches the fault point of
+a fault first requests permission from the driver, so that each fault happens once in a job.
 """
 
 import os
@@ -45,7 +45,7 @@ class FaultInjector:
         self.log: EventLog | None = None
 
     def answer(self, *, granted: bool) -> None:
-        """The driver has answered."""
+        """Record the driver's answer, and wake the thread that waits for it."""
         self._granted = granted
         self._answered.set()
 
@@ -56,9 +56,9 @@ class FaultInjector:
         self.answer(granted=False)
 
     def reach(self, point: str) -> bool:
-        """Reach a point; a fault that is due there happens, if the driver permits it.
+        """Reach a fault point; a fault that is due there happens, if the driver permits it.
 
-        Returns whether the caller must let the disk be full. Raises `InjectedFaultError` for action `error`.
+        Returns whether the caller must use `full_disk`. Raises `InjectedFaultError` for action `error`.
         """
         due = self._schedule.reach(point)
         if due is None:
@@ -83,7 +83,7 @@ class FaultInjector:
 
     @contextmanager
     def around(self, before: str, after: str | None = None) -> Iterator[None]:
-        """Reach the point `before`, which may find the disk full, and `after` at the end."""
+        """Reach the fault points `before` and `after` a block; a fault may run the block on a full disk."""
         if self.reach(before):
             with self.log.held() if self.log else nullcontext(), full_disk():
                 yield
@@ -114,7 +114,7 @@ class FaultInjector:
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """No file of this process can grow: the kernel refuses with EFBIG, as a full disk does with ENOSPC."""
+    """Let no file of this process grow: writes fail with EFBIG, as they fail with ENOSPC on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:

@@ -29,7 +29,7 @@ def jump(action: str) -> bool:
 
 
 def settle() -> None:
-    """Set the clock of this process right again."""
+    """Correct the clock of this process."""
     global _ahead
     _ahead = 0
     time.time, time.time_ns = _seconds, _nanoseconds

@@ -1,7 +1,4 @@
-"""A worker with planned faults. Subclasses of a worker's parts add the points at which faults happen.
-
-The runtime without planned faults uses none of this.
-"""
+"""A worker with planned faults: subclasses of a worker's classes, which add fault points."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -45,7 +42,7 @@ class FaultySparkTask(SparkTask):
 
 
 class FaultyWorker(Worker):
-    """A worker to which faults happen."""
+    """A worker to which faults happen, with fault points before and after its restore."""
 
     def __init__(self, launch: Launch, subtask: Subtask, faults: tuple[NumberedFault, ...]) -> None:
         super().__init__(launch, subtask)
@@ -88,7 +85,7 @@ class FaultyWorker(Worker):
 
 
 class FaultySubtask(RunningSubtask):
-    """A subtask that reaches points with barriers and with mail."""
+    """A subtask with fault points at barriers and at mail."""
 
     def __init__(
         self, context: TaskContext, operator: Operator, inputs: tuple[int, ...], injector: FaultInjector
@@ -99,7 +96,7 @@ class FaultySubtask(RunningSubtask):
         self._effects: set[type[GateEffect]] = set()
 
     def read_frame(self, channel: int, frame: Frame) -> None:
-        """Read a frame; the first and the last barrier of a checkpoint are fault points."""
+        """Read a frame, with fault points at the first and at the last barrier of a checkpoint."""
         kind, payload = frame
         if kind not in (Kind.BARRIER, Kind.ANNOUNCEMENT):
             super().read_frame(channel, frame)
@@ -131,7 +128,7 @@ class FaultySubtask(RunningSubtask):
         super().carry_out(effect)
 
     def read_mail(self, mail: messages.Mail) -> None:
-        """Read mail, with fault points before and after a notification."""
+        """Read mail, with fault points at a durable snapshot and around the notification of a completion."""
         if isinstance(mail, messages.SnapshotWritten):
             self._injector.reach(Point.SNAPSHOT_WRITTEN)
         if isinstance(mail, messages.CheckpointCompleted):
@@ -142,7 +139,7 @@ class FaultySubtask(RunningSubtask):
 
 
 class FaultySnapshots(Snapshots):
-    """Snapshot steps whose barriers and acknowledgements are points."""
+    """Snapshot steps with fault points before and after barriers and acknowledgements."""
 
     def __init__(self, injector: FaultInjector, *arguments: object) -> None:
         super().__init__(*arguments)  # type: ignore[arg-type]
@@ -162,7 +159,7 @@ class FaultySnapshots(Snapshots):
 
 @dataclass(frozen=True, slots=True)
 class FaultyStorage:
-    """The storage of a subtask, with a point before each snapshot is written."""
+    """The storage of a subtask, with a fault point before each snapshot is written."""
 
     storage: TaskStorage
     injector: FaultInjector
@@ -170,7 +167,7 @@ class FaultyStorage:
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
-        """Write a snapshot, with a fault point before."""
+        """Write a snapshot, after the fault point."""
         with self.injector.around(Point.SNAPSHOT_DUE):
             return self.storage.write(checkpoint, packed, offset, shared)
 
@@ -180,7 +177,7 @@ class FaultyStorage:
 
 
 class FaultySink:
-    """A sink with a point before and after each phase of its commit."""
+    """A sink with a fault point before and after each phase of its commit."""
 
     def __init__(self, sink: Operator, injector: FaultInjector) -> None:
         self._sink = sink
@@ -195,11 +192,11 @@ class FaultySink:
         self.close = sink.close
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The first phase (SINK-02)."""
+        """Pre-commit, the first phase (SINK-02)."""
         with self._injector.around(Point.PRE_COMMIT_DUE, Point.PRE_COMMITTED):
             return self._sink.snapshot(checkpoint, alone)
 
     def notify_complete(self, checkpoint: int) -> None:
-        """The second phase (SINK-03)."""
+        """Commit, the second phase (SINK-03)."""
         with self._injector.around(Point.COMMIT_DUE, Point.COMMITTED):
             self._sink.notify_complete(checkpoint)

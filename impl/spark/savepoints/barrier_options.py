@@ -52,7 +52,7 @@ class Orders:
         return self._known.get(checkpoint)
 
     def packed(self, checkpoint: int) -> bytes:
-        """The order as the barrier of `checkpoint` carries it; empty for a checkpoint."""
+        """The order as the barrier of a savepoint carries it; empty for a checkpoint."""
         order = self._known.get(checkpoint)
         return b"" if order is None else order.pack()
 

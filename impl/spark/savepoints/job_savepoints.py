@@ -109,7 +109,7 @@ class Savepoints:
         return RequestCheckpoint(kind, drain=request.drain)
 
     def _place_for(self, request: SavepointRequest) -> Where:
-        """The place of a savepoint. Raises StateError if neither the request nor the job names one."""
+        """The folder for a requested savepoint. Raises StateError if neither request nor job names one."""
         place = request.directory or self._folder
         if place is None:
             raise StateError(
@@ -140,7 +140,7 @@ class Savepoints:
     # ------------------------------------------------------------ effects of the coordinator
 
     def order(self, checkpoint: int, kind: CheckpointType) -> SavepointOrder | None:
-        """The savepoint as its tasks know it; None for a checkpoint. The first call begins its folder."""
+        """The options of a savepoint, None for a checkpoint. The first call begins the folder."""
         if kind is CheckpointType.CHECKPOINT:
             return None
         if checkpoint not in self._orders:
@@ -156,7 +156,7 @@ class Savepoints:
         return self._orders[checkpoint]
 
     def rejected(self, kind: CheckpointType, reason: str) -> None:
-        """The coordinator has rejected the oldest request of this kind."""
+        """Answer the oldest request of this kind, which the coordinator has rejected."""
         pending = self._taken(kind)
         if pending is not None:
             pending.answer(
@@ -194,7 +194,7 @@ class Savepoints:
             raise
 
     def complete(self, checkpoint: int) -> None:
-        """The coordinator has completed the savepoint."""
+        """Answer the request of a completed savepoint; one that stops the job is answered at its end."""
         pending = self._pending.pop(checkpoint)
         done = Savepoint(checkpoint, self._of(checkpoint).where, stopped=pending.request.stop)
         self.completed.append(done)
@@ -204,7 +204,7 @@ class Savepoints:
             pending.answer(done)
 
     def aborted(self, checkpoint: int, reason: str) -> None:
-        """The coordinator has aborted the savepoint."""
+        """Answer the request of an aborted savepoint, and delete its files."""
         pending = self._pending.pop(checkpoint, None)
         if self._stopping == checkpoint:
             self._stopping = None
@@ -226,7 +226,7 @@ class Savepoints:
     # ------------------------------------------------------------ the end of an attempt and of the job
 
     def attempt_failed(self, reason: str) -> None:
-        """The attempt has failed. The job continues, even if its stop-with-savepoint is complete."""
+        """Answer a stop whose attempt has failed: the job continues, even if the savepoint is complete."""
         self._stopping = None
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
@@ -247,7 +247,7 @@ class Savepoints:
         self._requests.close("the job has ended; only a running job takes a savepoint")
 
     def failed(self, error: Exception) -> None:
-        """The job has failed, or another driver has taken it over."""
+        """Answer the open requests, except those that a driver which has taken over will answer."""
         superseded, ended_by = isinstance(error, SupersededError), _ENDS.get(type(error))
         reason = f"the job failed: {error}" if ended_by is None else str(error)
         open_ = [*self._requested, *self._pending.values()]

@@ -1,8 +1,7 @@
 """The in-flight records of a snapshot, which are gathered until the last barrier and stored with the state.
 
-A snapshot of an unaligned checkpoint is whole when it has three parts: the operator's state, the frames that
-its barriers have overtaken in the outputs, and the frames that each input has delivered before its barrier.
-Then it is written.
+A snapshot is whole when it has the operator's state, the frames that its barriers have overtaken in the
+outputs, and the frames that each input has delivered before its barrier. Then it is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ class Gathered(NamedTuple):
     """A whole snapshot of a subtask."""
 
     operator: AsynchronousPart
-    """The part that the operator itself stores."""
+    """Returns the encoded sections of the operator, by name."""
     offset: int | None
     """The offset of a source; None for other operators."""
     received: Frames
@@ -37,7 +36,10 @@ class Gathered(NamedTuple):
 
 
 def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
-    """The records in flight at the input and at the output of a task. Raises StateError."""
+    """The frames in flight at the inputs and at the outputs of a task, by the subtask at the other end.
+
+    Raises StateError if the section of in-flight records cannot be read.
+    """
     return ({}, {}) if snapshot is None else in_flight_in(snapshot)
 
 
@@ -64,31 +66,31 @@ class Gathering:
         self._open: dict[int, _Open] = {}
 
     def sent(self, checkpoint: int, parts: Mapping[str, Sequence[bytes] | None]) -> None:
-        """The barrier has overtaken these frames in the outputs; None where it still waits."""
+        """Add the frames that the barrier has overtaken in the outputs; None where it still waits."""
         self._of(checkpoint).overtaken = dict(parts)
 
     def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
-        """The barrier has left for `peer`, and has overtaken these frames."""
+        """Add the frames that the barrier to `peer`, which has waited until now, has overtaken."""
         there = self._open.get(checkpoint)
         if there is not None and there.overtaken is not None:
             there.overtaken[peer] = frames
 
     def hold(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
-        """The operator's snapshot is taken."""
+        """Add the operator's snapshot. `offset`: of a source, else None."""
         there = self._of(checkpoint)
         there.operator, there.offset = operator, offset
 
     def received(self, checkpoint: int, frames: Sequence[Sequence[bytes]]) -> None:
-        """The frames that came before the barriers, by channel; older snapshots are dropped."""
+        """Add the frames that came before the barriers, by channel. Drop snapshots of older checkpoints."""
         self._of(checkpoint).received = dict(zip(self._upstream, frames, strict=True))
         self._open = {one: there for one, there in self._open.items() if one >= checkpoint}
 
     def give_up(self, checkpoint: int) -> None:
-        """The checkpoint has ended."""
+        """Drop the snapshot of a checkpoint that has ended."""
         self._open.pop(checkpoint, None)
 
     def whole(self, checkpoint: int) -> Gathered | None:
-        """Remove and return the snapshot if no part is missing; else None."""
+        """Remove and return the snapshot if it is whole; else None."""
         there = self._open.get(checkpoint)
         if there is None or there.operator is None or there.received is None or there.overtaken is None:
             return None

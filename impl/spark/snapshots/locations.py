@@ -17,10 +17,10 @@ class SnapshotLocations:
         """Checkpoints that may be complete: a newer driver may have found them, so their files stay."""
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """Make the checkpoint complete, from the handles of all tasks. Raises `StateError`s.
+        """Make the checkpoint complete, from the handles of all tasks. Raises `StateError` if that fails.
 
-        After an `UncertainPublicationError` no file of the checkpoint is deleted here. The next attempt finds
-        it complete, or a sweep deletes its files.
+        After an `UncertainPublicationError` this object deletes no file of the checkpoint. The next attempt
+        finds it complete, or a sweep deletes its files.
         """
         if self.savepoints.has(checkpoint):
             self.savepoints.publish(checkpoint, attempt, handles)

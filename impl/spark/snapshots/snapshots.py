@@ -1,7 +1,7 @@
-"""The snapshots of one subtask: carries out the effects of the core's snapshot steps.
+"""The snapshots of one subtask: carries out the effects of the core's snapshot steps (`impl.core.subtask`).
 
-The state of the operator is taken between two frames (ONCE-01), and written by another thread while the
-subtask goes on.
+The subtask's thread copies the operator's state between two frames (ONCE-01). Another thread writes the copy
+while the subtask continues.
 """
 
 from collections.abc import Callable, Mapping
@@ -127,7 +127,7 @@ class Snapshots:
     # ------------------------------------------------------------ snapshots
 
     def _snapshot(self, checkpoint: int) -> None:
-        """Take the synchronous part now, and hand the rest to the writer's thread."""
+        """Run the synchronous part, and submit the asynchronous part, at once or with in-flight records."""
         order, folder = self._context.orders.of(checkpoint), self._context.orders.folder(checkpoint)
         if order.stops if order is not None else self.data_ended and self._first_after_end is None:
             self._first_after_end = checkpoint  # the subtask may end when this checkpoint is complete
@@ -141,7 +141,7 @@ class Snapshots:
             self._overtaking.hold(checkpoint, state, offset)
 
     def written(self, handle: StateHandle) -> None:
-        """A snapshot is durable."""
+        """Handle a durable snapshot: acknowledge it, or delete it if it was cancelled (TASK-05)."""
         if handle.checkpoint in self._steps.running:
             self._handles[handle.checkpoint] = handle
         else:  # it was cancelled while it was written (TASK-05)
@@ -149,7 +149,7 @@ class Snapshots:
         self.step(events.AsyncDone(handle.checkpoint))
 
     def not_written(self, checkpoint: int, cause: str) -> None:
-        """A snapshot could not be written."""
+        """Handle a snapshot that could not be written; the decline states `cause`."""
         self._causes = {checkpoint: cause}
         self.step(events.AsyncFailed(checkpoint))
 

@@ -20,7 +20,7 @@ from impl.spark.worker.context import TaskContext
 from impl.state import AsynchronousPart
 
 _REMEMBERED = 16
-"""The number of checkpoints whose trigger times are kept; an older one counts as triggered at 0."""
+"""The number of checkpoints whose trigger times are kept; an older checkpoint counts as triggered at 0."""
 Write = Callable[[int, AsynchronousPart, int | None], None]
 
 
@@ -34,7 +34,7 @@ class OvertakingSnapshots:
         self._first = Alignment.TIMEOUT if context.mode == ALTERNATING else Alignment.UNALIGNED
         self._timeout_ms = context.alignment_timeout_ms
         self.now = context.now
-        """Milliseconds since the attempt began, by the driver."""
+        """Milliseconds since the driver began the attempt."""
         self._inbox = inbox
         self._outputs = outputs
         self._write = write
@@ -95,7 +95,7 @@ class OvertakingSnapshots:
         self._declined = {} if declined is None else {checkpoint: declined}
 
     def stop(self, checkpoint: int) -> None:
-        """Stop persisting: all records in flight at the inputs have arrived."""
+        """Stop storing records: all records in flight at the inputs have arrived."""
         self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
         self._finish(checkpoint)
 
@@ -157,7 +157,7 @@ class OvertakingSnapshots:
         self._finish(checkpoint)
 
     def ended(self, checkpoint: int) -> None:
-        """The checkpoint has ended without this snapshot."""
+        """Drop the snapshot of a checkpoint that has ended without it; its barriers overtake nothing more."""
         self._gathering.give_up(checkpoint)
         self._outputs.give_up(checkpoint)
         self._due.pop(checkpoint, None)

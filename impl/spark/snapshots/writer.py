@@ -1,4 +1,4 @@
-"""Encodes and writes the snapshots of a subtask, one by one, in a thread: their asynchronous part."""
+"""Runs the asynchronous part of a subtask's snapshots in a thread: encodes and writes them, one by one."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,7 @@ from impl.state.shared import SharedFile
 
 
 class TaskStorage(Protocol):
-    """Where one subtask stores its snapshots."""
+    """The storage for the snapshots of one subtask."""
 
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
@@ -25,7 +25,7 @@ class TaskStorage(Protocol):
 
 
 class SnapshotFiles:
-    """A `TaskStorage` that writes to the job's checkpoints, and savepoints to their own folders."""
+    """A `TaskStorage` that writes to the checkpoint folder, and to the folders of savepoints."""
 
     def __init__(self, task: str, attempt: int, storage: CheckpointStorage, orders: Orders) -> None:
         self._task = task

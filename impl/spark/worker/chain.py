@@ -1,8 +1,8 @@
-"""Several functions in one subtask: each batch of rows goes from one to the next by a call.
+"""Several functions in one subtask: a function passes each batch of rows to the next one by a call.
 
 The order is that of Flink's `RegularOperatorChain`, by its bytecode in 2.3.0. From the last function to the
 first: restoring and opening, snapshots, notifications, closing. From the first to the last: rows, rows before
-a barrier, the end of the data. Each function has its state and its timers.
+a barrier, the end of the data. Each function has its own state and its own timers.
 
 The sections of the first function have the same names as without a chain, so that a later run can chain
 further functions. The section names of another function begin with `impl.graph.rescaling.section_of(name)`.
@@ -30,12 +30,12 @@ class StatelessOperator(Operator):
         self.inputs = (whole_batches(link.function, getattr(link.function, "process_element", None), None),)
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """No state."""
+        """The snapshot has no section."""
         return dict
 
 
 class ChainedOperator(Operator):
-    """`head` and the functions behind it, by their names and in their order."""
+    """`head` and the functions that follow it, by their names and in their order."""
 
     def __init__(self, head: Operator, behind: Mapping[str, Operator]) -> None:
         self._operators = (head, *behind.values())
@@ -107,14 +107,14 @@ class ChainedOperator(Operator):
 
 
 class ChainedTimers:
-    """The timers of the functions in a chain, each with the number of the function behind it."""
+    """The timers of the functions in a chain, each with the number of the next function."""
 
     def __init__(self, timers: Sequence[tuple[Timers, int]], through: Callable[[Rows, int], Rows]) -> None:
         self._timers = timers
         self._through = through
 
     def fire(self, most: int) -> list[Row]:
-        """Fire at most `most` timers of each function, from the first function to the last."""
+        """Fire at most `most` timers of each function, in order; returns the rows that leave the chain."""
         return [row for one, behind in self._timers for row in rows_of(self._through(one.fire(most), behind))]
 
     def wait(self) -> float | None:
@@ -123,7 +123,7 @@ class ChainedTimers:
 
 
 class SnapshotsOf(Sequence[Sections]):
-    """The sections of one function of a chain in the snapshots of its stage; opened at their first use."""
+    """The sections of one function of a chain, in each snapshot of its stage; opened at the first use."""
 
     def __init__(self, snapshots: Sequence[Sections], prefix: str) -> None:
         self._snapshots = snapshots

@@ -1,4 +1,4 @@
-"""What the parts of one running subtask share: its place in the job, its connections, and its log."""
+"""The data that the modules of one running subtask share: its identity, its connections, and its log."""
 
 import time
 from collections.abc import Callable
@@ -35,10 +35,11 @@ class TaskContext:
     mode: str
     """The mode of the gate: exactly-once, at-least-once, unaligned or alternating."""
     orders: Orders
+    """The options of the savepoints that the subtask knows."""
     alignment_timeout_ms: int = 0
     """In mode alternating: ms from the trigger until barriers overtake."""
     now: Callable[[], int] = field(default_factory=lambda: clock_from(0))
-    """Milliseconds since the attempt began, by the driver."""
+    """Milliseconds since the driver began the attempt."""
     max_concurrent: int = 1
     """Checkpoints that may be pending at once."""
     restored: int | None = None

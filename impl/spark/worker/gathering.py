@@ -14,9 +14,9 @@ import pyarrow as pa
 from impl.batches import Rows, joined, with_dictionaries, without_dictionaries
 
 _ROWS: Final = 16_384
-"""Number of waiting rows from which on the function gets them; a barrier waits until they are processed."""
+"""The function gets the waiting rows as soon as there are this many; a barrier waits for their processing."""
 _BYTES: Final = 16 * 1024 * 1024
-"""Size of the waiting rows from which on the function gets them, however few they are."""
+"""The function gets the waiting rows as soon as they have this size in bytes, however few they are."""
 _EXACT: Final = (pa.types.is_string, pa.types.is_binary, pa.types.is_integer)
 """The types whose dictionaries Arrow unites exactly. It alters half floats, and equates 0.0 and -0.0."""
 _BITS: Final = 32
@@ -24,10 +24,7 @@ _BITS: Final = 32
 
 
 class GatheredBatches:
-    """The batches of one input, for a function that emits nothing before a barrier.
-
-    `process`: the function of the input.
-    """
+    """The batches of one input, before its function `process`, which emits nothing before a barrier."""
 
     def __init__(self, process: Callable[[Rows], Rows]) -> None:
         self._process = process
@@ -35,7 +32,7 @@ class GatheredBatches:
         self._rows = self._bytes = 0
 
     def __call__(self, rows: Rows) -> Rows:
-        """Let a batch wait for enough rows. A list does not wait, but follows the waiting rows."""
+        """Let a batch wait until there are enough rows. Process a list at once, after the waiting rows."""
         if not isinstance(rows, pa.RecordBatch):
             before = self.release()
             made = self._process(rows)
@@ -46,7 +43,7 @@ class GatheredBatches:
         return self.release() if self._rows >= _ROWS or self._bytes >= _BYTES else ()
 
     def release(self) -> Rows:
-        """Process all rows that wait."""
+        """Process all rows that wait; returns the emitted rows."""
         waiting, self._waiting = self._waiting, []
         self._rows = self._bytes = 0
         return joined([self._process(batch) for batch in united(waiting)])

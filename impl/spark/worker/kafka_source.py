@@ -1,8 +1,8 @@
 """The operator of a Kafka source: it reads partitions, takes snapshots of its positions, and commits offsets.
 
-The core's `OffsetCommitter` decides which offsets are committed (OFFSET-01 to OFFSET-07). A restore continues
-at the offsets of the checkpoint, not at those that the group has committed. A thread requests the list of
-topics at an interval. It finds new partitions, and topics that were deleted or created anew.
+The core's `OffsetCommitter` decides which offsets the operator commits (OFFSET-01 to OFFSET-07). A restore
+continues at the offsets of the checkpoint, not at those that the group has committed. A thread requests the
+list of topics at an interval. It detects new partitions, and topics that were deleted or created anew.
 """
 
 import time
@@ -38,7 +38,7 @@ _START_SECONDS: Final = 30.0
 """The time, in seconds, for which each request at the start is repeated if the brokers do not answer."""
 _IDLE_SECONDS: Final = 0.01
 _SPLITS: Final = 0
-"""Stands in a snapshot for the number of splits: partitions may appear at any time."""
+"""A snapshot stores this instead of the number of splits, because partitions may appear at any time."""
 _MISSED_LISTS: Final = 3
 _MISSED_SECONDS: Final = 1.0
 """A topic is lost if it is missing from `_MISSED_LISTS` successive lists, requested at this interval: a
@@ -59,7 +59,7 @@ class KafkaSourceOperator(SourceOperator):
     """Reads its partitions. `before`: the snapshots of all subtasks in the restored checkpoint, or none.
 
     Raises SourceError if the brokers do not answer or a topic does not exist, OffsetsLostError if the records
-    at a position do not exist any more.
+    at a position do not exist any more, SourceChangedError if `topics` no longer names a restored topic.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class KafkaSourceOperator(SourceOperator):
         return sum(position.records for position in self._reader.positions.values())
 
     def pause(self, now: float) -> float:
-        """Seconds until the rate allows the next batch and records may have arrived."""
+        """Seconds until the rate allows the next batch, and until the next poll for records is due."""
         return max(super().pause(now), self._idle_until - now)
 
     def read_next(self, most: int) -> tuple[int, Rows] | None:
@@ -184,10 +184,10 @@ class KafkaSourceOperator(SourceOperator):
         self._reader.begin(own)
 
     def _all_topics(self, restored: Collection[Partition]) -> dict[str, Topic]:
-        """The topics. Raises SourceError if one that `topics` names is missing.
+        """The topics. Raises SourceError if one that the declaration names is missing.
 
-        Raises OffsetsLostError if a topic of the checkpoint is missing, SourceChangedError if `topics` no
-        longer names it.
+        Raises OffsetsLostError if a topic of the checkpoint is missing, SourceChangedError if the declaration
+        no longer names it.
         """
         topics = self._cluster.topics()
         named = self._declaration.topics if isinstance(self._declaration.topics, tuple) else ()
@@ -211,7 +211,7 @@ class KafkaSourceOperator(SourceOperator):
         partitions: Collection[Partition],
         bounds: Mapping[Partition, Bounds],
     ) -> dict[Partition, int]:
-        """Where to start in each partition."""
+        """The first offset to read in each partition. Raises SourceError if a committed offset is missing."""
         earliest = {one: bounds[one].low for one in partitions}
         latest = {one: bounds[one].high for one in partitions}
         if isinstance(start, Mapping):

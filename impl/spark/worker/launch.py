@@ -11,7 +11,7 @@ from impl.state.locations import Where
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One attempt of a job, as its workers see it."""
+    """One attempt of a job: the data that is the same for all its workers."""
 
     plan: Plan
     lineage: str

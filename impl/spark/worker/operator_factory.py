@@ -46,7 +46,7 @@ class Restored:
 def operator_of(
     plan: Plan, subtask: Subtask, execution: ExecutionConfig, place: SinkPlace, restored: Restored
 ) -> Operator:
-    """The operator of `subtask`, with its own part of the restored checkpoint (ONCE-04)."""
+    """The operator of `subtask`, with the state that it has in the restored checkpoint (ONCE-04)."""
     stage, index = plan.stages[subtask.stage], subtask.index
     parallelism, before = stage.parallelism, restored.snapshots
     if stage.role is Role.SOURCE and isinstance(stage.logic, KafkaInput):
@@ -134,7 +134,7 @@ def _keyed_state(
 
 
 def _with_groups_of(context: KeyedContext, before: Sequence[Sections]) -> list[Sections]:
-    """The snapshots that hold key groups of the subtask: no other is opened."""
+    """The snapshots that hold key groups of the subtask. The others stay unopened."""
     ranges = [groups_of(one, len(before), context.max_parallelism) for one in range(len(before))]
     first, beyond = context.groups.start, context.groups.stop
     return [before[one] for one, there in enumerate(ranges) if there.start < beyond and first < there.stop]

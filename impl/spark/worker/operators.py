@@ -1,7 +1,7 @@
 """The interface of operators; `sources`, `processing` and `sinks` have the implementations.
 
-An operator takes rows and returns rows, and takes snapshots in two parts. All calls come from one thread,
-except that of the asynchronous part of a snapshot.
+An operator processes rows and takes snapshots. One thread makes all calls, except that of the asynchronous
+part of a snapshot.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,7 +50,7 @@ class Operator(Protocol):
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take the state of this moment; the asynchronous part returns its sections, encoded, by name.
+        """Run the synchronous part; returns the asynchronous part, which returns encoded sections by name.
 
         `alone`: the files of a savepoint, which shares no file with a checkpoint.
         """
@@ -64,5 +64,5 @@ class Operator(Protocol):
         return
 
     def close(self) -> None:
-        """The subtask has finished or failed."""
+        """Free what the operator has opened: the subtask has finished or failed."""
         return

@@ -54,7 +54,7 @@ class ProcessOperator(Operator):
 
     `key_selectors`: by keyed input the function that computes its keys. `state` has the state by key, `store`
     the state of the subtask, both restored. `clock`: the processing time of its timers. `check_keys` raises
-    for a batch of rows with a key that is not allowed.
+    an error for keys that are not allowed. Raises RestoreRefusedError for timers without an `on_timer`.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ def _by_row(
     key_of: KeySelector | None,
     check_keys: CheckKeys,
 ) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
-    """A function of rows and their keys, None if not computed yet; it passes the rows one by one."""
+    """A function of rows and their keys (None: not computed yet) that passes rows, not Arrow batches."""
 
     def refused(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         raise StateError(

@@ -1,6 +1,6 @@
 """The operator of a sink subtask: writes rows in transactions, and logs each step of the two-phase commit.
 
-The transactions are the core's; the output carries them out in its system.
+The core decides when transactions begin, pre-commit and commit. The output does so in its external system.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _TRANSACTIONS_PER_ATTEMPT = 1_000_000
 
 
 class SinkOperator(Operator):
-    """A transactional sink. `restored` and `snapshot`: the restored checkpoint, and the sink's part of it."""
+    """A transactional sink. `restored`: the restored checkpoint; `snapshot`: that of this subtask in it."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class SinkOperator(Operator):
         return ()
 
     def finish(self) -> Rows:
-        """The last transaction waits for the next snapshot (SINK-07)."""
+        """End the input; the next snapshot pre-commits the last transaction (SINK-07)."""
         self._record(Finish(), self._sink.finish())
         return ()
 
@@ -96,7 +96,7 @@ class SinkOperator(Operator):
 def commit_orphans(
     output: Output, place: SinkPlace, orphans: Mapping[str, Sections], log: EventLog | None
 ) -> None:
-    """Commit what sinks that no longer exist, since the job was rescaled, have pre-committed (SINK-06).
+    """Commit what sink subtasks that a rescaling has removed have pre-committed (SINK-06).
 
     `orphans`: their snapshots, by task. Every attempt that restores these snapshots does it again.
     """
@@ -114,7 +114,7 @@ def transactions_in(snapshot: Sections) -> frozenset[str]:
 
 
 def state_in(snapshot: Sections) -> SinkState:
-    """The sink's part of a task's snapshot. Raises `StateError` if there is none."""
+    """The state of the sink in a task's snapshot. Raises `StateError` if there is none."""
     state = snapshot.read(_STATE)
     if not isinstance(state, SinkState):
         raise StateError(f"{snapshot.file}: expected a sink's transactions, got {type(state).__name__}")

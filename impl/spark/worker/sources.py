@@ -1,4 +1,4 @@
-"""The sources of a job: the declarations, and the operator that reads them."""
+"""The declarations of file and rate sources, and the operators that read sources."""
 
 import time
 from abc import abstractmethod
@@ -23,7 +23,7 @@ _BATCH_SECONDS = 0.02
 
 
 class Input(Protocol):
-    """The declaration of a source; each subtask reads one partition of it."""
+    """The declaration of a source. Its partitions are called splits; a subtask reads any number of them."""
 
     @property
     def to_rows(self) -> ToRows | None:
@@ -125,11 +125,11 @@ class SourceOperator(Operator):
     @property
     @abstractmethod
     def offset(self) -> int:
-        """Rows of the subtask's part read until now, those before a restore included."""
+        """Rows that the subtask has read until now, those before a restore included."""
 
     @abstractmethod
     def read_next(self, most: int) -> tuple[int, Rows] | None:
-        """The next rows, and how many were read for them, at most `most`; None at the end."""
+        """The number of source rows read, at most `most`, and the rows made of them; None at the end."""
 
     def pause(self, now: float) -> float:
         """Seconds until the rate allows the next batch; 0: now."""
@@ -176,7 +176,7 @@ class SplitsOperator(SourceOperator):
         return sum(source.offset for source in self._own.values())
 
     def read_next(self, most: int) -> tuple[int, Rows] | None:
-        """The next rows, of one split."""
+        """The next rows of one split. Successive calls read the splits in turn."""
         while self._unread:
             split = self._unread[0]
             first = self._own[split].offset
@@ -188,7 +188,7 @@ class SplitsOperator(SourceOperator):
         return None
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The offsets."""
+        """A snapshot of the offsets."""
         offsets = {split: source.snapshot() for split, source in self._own.items()}
         encoded = encode((self._splits, offsets))
         return lambda: {SPLITS: encoded}

@@ -112,7 +112,7 @@ class RunningSubtask:
         self.records = 0
 
     def run(self) -> None:
-        """Run until the input has ended and the last checkpoint is committed.
+        """Run until the input has ended and the last checkpoint is complete.
 
         Raises `InboxClosedError` when the attempt has ended, and the error that makes this subtask fail.
         """
@@ -143,7 +143,7 @@ class RunningSubtask:
 
     @property
     def load(self) -> TaskLoad:
-        """What this subtask has done until now; any thread may read it."""
+        """The rows emitted and the times of this subtask until now; any thread may read it."""
         running = round((time.monotonic() - self._begun) * 1_000, 1)
         return TaskLoad(self._outputs.emitted, running, self._idle.ms, self._outputs.backpressured.ms)
 

@@ -158,7 +158,7 @@ class Worker:
         self._report(messages.Finished(self._running.records, self._running.load))
 
     def _restore(self, restored: Restored) -> Operator:
-        """The operator, restored."""
+        """The operator, with its restored state."""
         launch, task = self._launch, self._subtask
         parallelism = self._stage.parallelism
         place = SinkPlace(launch.plan.name, launch.lineage, task.id, launch.attempt, parallelism)

@@ -32,7 +32,7 @@ _EPOCH: Final = datetime(1, 1, 1)
 
 
 def key_bytes(key: object) -> bytes:
-    """A key as bytes; no key is a prefix of another.
+    """A key as bytes; those of one key are no prefix of those of another.
 
     Raises UnsupportedKeyError for a value that is no key.
     """
@@ -71,7 +71,7 @@ def _write_datetime(form: datetime) -> tuple[bytes, bytes]:
     return kind, b"%d" % ((form.replace(tzinfo=None) - _EPOCH) // _MICROSECOND)
 
 
-def _write_other(form: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - a form that its type does not tell
+def _write_other(form: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - a form of any other type
     kind = type(form)
     name = key_bytes(f"{kind.__module__}:{kind.__qualname__}")
     if isinstance(form, Enum):

@@ -12,10 +12,10 @@
     a subclass with the equality of its base         that of its base: a `class Colour(str, Enum)` is a str
     Timestamp and Timedelta of pandas                as datetime and timedelta; itself with nanoseconds
 
-The hash of key groups, the bytes in RocksDB and the keys of a dict are made of this form, so a key has one
-state on one subtask in every backend. Any other value is refused with an UnsupportedKeyError: a value that is
-not equal to itself, that has an equality of its own, or whose class another process cannot import. A form is
-shallow: the parts of a tuple, a frozenset or a dataclass have forms of their own.
+The hash of key groups and the bytes in RocksDB are made of this form. So a key has one state on one subtask
+in every backend. Any other value is refused with an UnsupportedKeyError: a value that is not equal to itself,
+that has an equality of its own, or whose class another process cannot import. A form is shallow: the values
+in a tuple, a frozenset or a dataclass have forms of their own.
 """
 
 import dataclasses
@@ -51,7 +51,7 @@ def canonical(key: object) -> Any:  # noqa: ANN401 - one of the forms above
 
 
 def require_key(key: object) -> None:
-    """Raise UnsupportedKeyError unless `key` and all its parts can be keys."""
+    """Raise UnsupportedKeyError unless `key` and all values in it can be keys."""
     form = canonical(key)
     if isinstance(form, tuple | frozenset):
         for part in form:

@@ -9,9 +9,9 @@ The contract of a backend:
  2. `snapshot` is called between two records. A later change of the state, also of a value in place, is not in
     the snapshot (ONCE-01). The asynchronous part that it returns is called once, in another thread, while
     records are processed. Calls come in the order of checkpoints.
- 3. The asynchronous part returns sections: encoded states (`impl.state.encode`) by name. The names begin with
-    `keyed/`. The sections record the key group of each key, because a restore at another parallelism divides
-    the keys by their groups.
+ 3. The asynchronous part returns sections: encoded states (`impl.state.encode`) by name. The names of those
+    with keys begin with `keyed/`. The sections record the key group of each key, because a restore at another
+    parallelism divides the keys by their groups.
  4. `restore` is called once, on a new backend, before any other call. It gets the sections of every subtask
     of the checkpoint that owned one of the backend's groups, and restores the keys of its own groups only.
  5. If a function uses a key of a group that its subtask does not own, the backend raises StateError, at the
@@ -154,7 +154,7 @@ class KeyedStateBackend(ABC):
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Take a snapshot; returns its asynchronous part (2, 3 and 5 of the contract).
 
-        `alone`: for a savepoint, the place of its files, which no checkpoint shares; None for a checkpoint.
+        `alone`: the files of a savepoint, which no checkpoint shares; None for a checkpoint.
         """
 
     @abstractmethod
@@ -174,7 +174,7 @@ class KeyedStateBackend(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """The subtask has ended or failed."""
+        """Free what the backend has opened: the subtask has ended or failed."""
 
 
 class KeyedContext(NamedTuple):

@@ -59,10 +59,7 @@ Stored = Mapping[str, tuple[str, Sequence[Any]]]
 
 
 class OperatorStateStore:
-    """The lists of one subtask.
-
-    `restored`: the checkpoint from which its attempt starts; None without one.
-    """
+    """The lists of one subtask. `restored`: the checkpoint from which its attempt starts, or None."""
 
     def __init__(self, restored: int | None = None) -> None:
         self.restored = restored
@@ -97,10 +94,7 @@ class OperatorStateStore:
         return {SECTION: encode(stored)}
 
     def restore(self, index: int, parallelism: int, snapshots: Sequence[Sections]) -> None:
-        """Restore the lists of subtask `index`.
-
-        `snapshots`: one for each subtask that the stage had in the checkpoint.
-        """
+        """Restore the lists of subtask `index`, from the snapshots of all subtasks that the stage had."""
         if len(snapshots) == parallelism:
             own = _stored_in(snapshots[index])
             if all(how != Distribution.UNION.value for how, _ in own.values()):
@@ -118,10 +112,7 @@ class OperatorStateStore:
 def shared_out(
     before: Sequence[Sequence[V]], distribution: Distribution, index: int, parallelism: int
 ) -> Sequence[V]:
-    """The elements for subtask `index` of `parallelism`.
-
-    `before`: one list of each subtask of the checkpoint.
-    """
+    """The elements for subtask `index` of `parallelism`. `before`: the list of each earlier subtask."""
     if distribution is Distribution.UNION:
         return [value for values in before for value in values]
     if distribution is Distribution.BROADCAST:

@@ -1,11 +1,11 @@
-"""Where checkpoints and savepoints are.
+"""The file operations of checkpoints and savepoints, in a file system, an object store or memory.
 
-location        the operations that checkpoints and savepoints need
+location        the interface
 local_files     a folder of a file system
 object_store    a prefix of an object store: conditional writes, retries, lost answers
 object_client   the requests to an object store, by the library obstore
 memory_client   a store in the memory of one process, for the same requests
-places          from a path or a URI to its location
+places          makes the location of a path or a URI
 """
 
 from impl.state.locations.local_files import LocalFiles

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 Where: TypeAlias = Path | str
-"""A folder of a file system, or the URI of a place in an object store, such as `s3://bucket/flights`."""
+"""The path of a folder, or the URI of a prefix in an object store, such as `s3://bucket/flights`."""
 
 
 class Location(ABC):
@@ -19,7 +19,7 @@ class Location(ABC):
     @property
     @abstractmethod
     def where(self) -> Where:
-        """The place, as `location_of` takes it."""
+        """The path or URI of this location, as `location_of` takes it."""
 
     def __str__(self) -> str:
         return str(self.where)
@@ -57,7 +57,7 @@ class Location(ABC):
         """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
         Of two calls with one name, exactly one succeeds. After a StorageError the file may exist or not.
-        `owner`: a part of temporary names, so that a sweep finds the files of a killed process.
+        `owner`: a text in temporary names, so that a sweep finds the files of a killed process.
         """
 
     @abstractmethod
@@ -98,7 +98,7 @@ class Location(ABC):
 
     @abstractmethod
     def read_part(self, name: str, at: int, length: int) -> bytes:
-        """`length` bytes of a file from `at` on; fewer at its end."""
+        """`length` bytes of a file from offset `at` on; fewer at its end."""
 
     @abstractmethod
     def size(self, name: str) -> int | None:

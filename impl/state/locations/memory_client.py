@@ -1,4 +1,4 @@
-"""Objects in the memory of one process: an `ObjectClient` whose requests always succeed."""
+"""Objects in the memory of one process: an `ObjectClient` that answers every request."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

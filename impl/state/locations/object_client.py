@@ -49,7 +49,7 @@ class ObjectClient(Protocol):
         """`length` bytes, above 0, from `at` on; fewer at the end. Raises FileNotFoundError."""
 
     def parts(self, name: str) -> Iterator[bytes]:
-        """The content of an object, part by part. Raises FileNotFoundError."""
+        """The content of an object, in chunks. Raises FileNotFoundError."""
 
     def size(self, name: str) -> int:
         """The size of an object, in bytes. Raises FileNotFoundError."""

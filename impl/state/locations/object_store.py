@@ -190,9 +190,9 @@ class ObjectFiles(Location):
         return f"{self._prefix}/{name}".strip("/")
 
     def _tried(self, doing: str, name: str, request: Callable[[], _T]) -> _T:
-        """Send a request until it is answered or time is out; returns the answer.
+        """Send a request until it is answered; returns the answer.
 
-        Raises NoFileError, StorageError.
+        Raises NoFileError if the object does not exist, StorageError after `Retries.seconds`.
         """
         until = self._retries.now() + self._retries.seconds
         tries = 0

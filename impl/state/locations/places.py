@@ -1,4 +1,7 @@
-"""Makes the location of a path or a URI."""
+"""Makes the location of a path or a URI, and computes the paths and URIs of a job's files.
+
+The functions call a path or a URI (`Where`) a *place*.
+"""
 
 import os
 import re
@@ -21,7 +24,7 @@ SAVEPOINTS: Final = "savepoints"
 _NOTE: Final = "checkpoints-are-in"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _IN_MEMORY: Final = "jobmanager"
-"""The scheme of places in the memory of a driver."""
+"""The URI scheme of checkpoints in the memory of a driver."""
 _BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory", _IN_MEMORY})
 """Schemes whose URIs begin with the bucket."""
 _CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
@@ -29,12 +32,12 @@ _CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
 
 
 def is_uri(where: Where) -> bool:
-    """Whether a place is named by a URI."""
+    """Whether `where` is a URI, not a path."""
     return isinstance(where, str) and _SCHEME.match(where) is not None
 
 
 def place_of(where: Where) -> Where:
-    """The place in its usual form: a Path for a folder or a URI `file://`; any other URI without a final `/`.
+    """The normal form: a Path for a folder or a URI `file://`; any other URI without a final `/`.
 
     Raises StateError for a URI without a bucket, or with a query or a fragment.
     """
@@ -49,7 +52,7 @@ def place_of(where: Where) -> Where:
 
 
 def absolute(where: Where) -> Where:
-    """The absolute path of a folder, or the URI of a place in an object store.
+    """The absolute path of a folder, or the URI.
 
     Executors need it, because their working folder is another one. Raises StateError as `place_of`.
     """
@@ -58,13 +61,13 @@ def absolute(where: Where) -> Where:
 
 
 def beside(where: Where, name: str) -> Where:
-    """The place of a folder in another place."""
+    """The path or URI of the folder `name` in `where`. Raises StateError as `place_of`."""
     where = place_of(where)
     return where / name if isinstance(where, Path) else f"{where}/{name}"
 
 
 def location_of(where: Where | Location) -> Location:
-    """The location of a place. Raises StateError for a URI that no store has, or without obstore."""
+    """The location at a path or URI. Raises StateError for a URI that no store has, or without obstore."""
     if isinstance(where, Location):
         return where
     where = place_of(where)
@@ -80,25 +83,25 @@ def location_of(where: Where | Location) -> Location:
 
 
 def new_memory() -> str:
-    """A new place in the memory of this process, for the checkpoints of one job."""
+    """A new URI in the memory of this process, for the checkpoints of one job."""
     return f"{_IN_MEMORY}://{secrets.token_hex(8)}"
 
 
 def is_in_memory(where: Where) -> bool:
-    """Whether a place is in the memory of a driver."""
+    """Whether `where` is in the memory of a driver."""
     return isinstance(where, str) and where.startswith(f"{_IN_MEMORY}://")
 
 
 def forget(where: Where) -> None:
-    """Free a place in the memory of this process; other places stay."""
+    """Free the objects at a URI in the memory of this process; any other path or URI has no effect."""
     if is_in_memory(where):
         _CLIENTS.pop((os.getpid(), str(where)), None)
 
 
 def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
-    """Where a job with this output folder makes savepoints if the request names no place.
+    """The folder or URI in which a job with this output folder makes savepoints if the request names none.
 
-    None if the checkpoints are in memory: a request must name a place then.
+    None if the checkpoints are in memory: a request must name one then.
     """
     if is_in_memory(checkpoints):
         return None
@@ -106,7 +109,7 @@ def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
 
 
 def note_place(output: Path, where: Where) -> None:
-    """Note in the output folder of a job where its checkpoints are, unless they are in that folder."""
+    """Record in the output folder of a job where its checkpoints are, unless they are in that folder."""
     file = output / _NOTE
     if where == output / CHECKPOINTS:
         remove_file(file)
@@ -115,6 +118,6 @@ def note_place(output: Path, where: Where) -> None:
 
 
 def noted_place(output: Path) -> Where | None:
-    """Where the checkpoints of the job with this output folder are; None: in the folder itself."""
+    """The recorded path or URI of a job's checkpoints; None: they are in its output folder."""
     file = output / _NOTE
     return place_of(read_file(file).decode().strip()) if file.is_file() else None
