@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from impl.config import NO_CLAIM, CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
 from impl.driver import supervise
-from impl.faults import FaultPlan, Point
+from impl.faults import GATE_POINTS, SINK_POINTS, Action, FaultPlan, Point
 from impl.graph.plan import Row
 from impl.job import CsvInput, Job, JobResult, OnProgress, ParquetOutput
 from impl.state.locations import Where
@@ -105,12 +105,17 @@ def first_flights(rows: int, target: Path) -> Path:
 
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
-    """The plan with a task. If it has none, `seed` draws it, except at the fault point COMPLETION_STORED."""
+    """The plan with a task. If it has none, `seed` draws it from those that reach the fault point.
+
+    At the fault point COMPLETION_STORED it stays without, which means every sink.
+    """
     if plan.task is not None or plan.point == Point.COMPLETION_STORED:
         return plan
-    stages = [("count", COUNTERS), ("sink", SINKS)]
-    if plan.point != Point.ALIGNMENT_IN_PROGRESS:  # a source has no gate
-        stages.append(("flights", SOURCES))
+    stages = [("sink", SINKS)]
+    if plan.point not in SINK_POINTS and plan.action != Action.KILL_SERVER:
+        stages.append(("count", COUNTERS))
+        if plan.point not in GATE_POINTS:  # a source has no gate
+            stages.append(("flights", SOURCES))
     tasks = [f"{name}-{index}" for name, parallelism in stages for index in range(parallelism)]
     return replace(plan, task=random.Random(seed).choice(tasks))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig, RestartConfig
-from impl.faults import FaultLedger, FaultPlan, Point, Schedule
+from impl.faults import GATE_POINTS, SINK_POINTS, FaultLedger, FaultPlan, Point, Schedule
 from impl.graph.plan import Role
 from impl.jobs.flights import flights_csv, flights_job, settle
 from impl.spark.errors import JavaNotFoundError
@@ -84,8 +84,22 @@ def test_a_seed_always_draws_the_same_task():
     drawn = [settle(plan, seed).task for seed in range(20)]
     assert drawn == [settle(plan, seed).task for seed in range(20)]
     assert len(set(drawn)) > 1
-    assert not any(task.startswith("flights") for task in drawn)
     assert settle(FaultPlan(Point.COMPLETION_STORED), 1).task is None
+
+
+@pytest.mark.parametrize(
+    ("points", "stages"),
+    [
+        (SINK_POINTS, {"sink"}),
+        (GATE_POINTS, {"count", "sink"}),
+        ((Point.BARRIER_DUE, Point.RESTORED), {"flights", "count", "sink"}),
+    ],
+)
+def test_a_drawn_task_reaches_the_fault_point(points, stages):
+    for point in points:
+        drawn = {settle(FaultPlan(point), seed).task for seed in range(40)}
+
+        assert {task.rpartition("-")[0] for task in drawn} == stages
 
 
 def test_without_java_the_error_states_what_to_install(monkeypatch, tmp_path):
