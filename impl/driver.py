@@ -34,7 +34,7 @@ from impl.job import Job, JobResult, RunOptions, settings_of
 from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
 from impl.spark.errors import JobFailedError
-from impl.spark.results import RunSettings, Start, checkpoints_of
+from impl.spark.run_settings import RunSettings, Start, checkpoints_of
 from impl.state import CheckpointStorage
 
 _LENGTH = struct.Struct(">Q")

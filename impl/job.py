@@ -46,9 +46,10 @@ from impl.monitoring.rest_server import LOCALHOST, served
 from impl.output_lock import locked
 from impl.running_job import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
-from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start, checkpoints_of
-from impl.spark.runtime import JobParts, run_job
+from impl.spark.faults.driver import FaultyRuntimeFactory
+from impl.spark.job_result import JobResult
+from impl.spark.run_settings import JobPaths, OnProgress, Progress, RunSettings, Start, checkpoints_of
+from impl.spark.runtime import RuntimeFactory, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.state import StateError
@@ -257,7 +258,7 @@ class Job:
         if settings.requests is None:
             settings = replace(settings, requests=self._requests(output))
         ledger = FaultLedger(settings.faults, settings.fault_record)
-        parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
+        factory = FaultyRuntimeFactory(ledger, paths.checkpoints) if settings.faults else RuntimeFactory()
         monitor = JobMonitor(plan, config, paths.checkpoints)
         if settings.rest_port is not None:
             settings = replace(settings, monitor=monitor)
@@ -276,7 +277,7 @@ class Job:
         ):
             note_place(output, paths.checkpoints)
             try:
-                result = run_job(session, master, plan, config, paths, settings, parts)
+                result = run_job(session, master, plan, config, paths, settings, factory)
             finally:
                 forget(paths.checkpoints)
         return replace(result, faults=ledger.happened)

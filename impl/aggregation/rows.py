@@ -56,8 +56,8 @@ class Aggregating:
         """The last row of each key that has changed since the last barrier."""
         self._accumulators: dict[Hashable, Any] = {}
         """The accumulators of the keys that have changed since the last barrier."""
-        self.gathers_batches = self._changed is not None
-        """Whether batches may wait for others until a barrier (`impl.spark.worker.gathering`)."""
+        self.buffers_batches = self._changed is not None
+        """Whether batches may wait for others until a barrier (`impl.spark.worker.batch_buffer`)."""
         if self._changed is not None:
             self.process_keyed_batch = self._by_key
 

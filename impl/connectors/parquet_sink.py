@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.connectors import manifests
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError
-from impl.connectors.frontier import record_progress, record_schema
+from impl.connectors.output_claims import Claim
+from impl.connectors.parquet_progress import record_progress, record_schema
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
 from impl.state.locations import Location, Where, absolute, location_of

@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from impl.connectors import claim_table
 from impl.connectors.claim_table import ClaimTable
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, SinkConflictError
+from impl.connectors.output_claims import Claim
 from impl.connectors.postgres import (
     COMMITS,
     GlobalId,

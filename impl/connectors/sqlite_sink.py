@@ -18,9 +18,9 @@ import pyarrow.parquet as pq
 
 from impl.connectors import claim_table
 from impl.connectors.claim_table import ClaimTable
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, DatabaseLockedError, OutputCorruptError
 from impl.connectors.manifests import DataFile, read_verified
+from impl.connectors.output_claims import Claim
 from impl.connectors.staging import StagedFiles
 from impl.connectors.two_phase import SinkPlace
 from impl.connectors.values import SQLITE, column_type, require_values

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from impl.connectors.claims import Claim
+from impl.connectors.output_claims import Claim
 from impl.core import Effect, Effects, PreCommitted, SinkSnapshot, TransactionalSink
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
@@ -101,7 +101,7 @@ class Output(Protocol):
         """Whether any run of a job with this name has committed into the output."""
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the output, so that no older attempt commits into it (`claims`).
+        """Claim the output, so that no older attempt commits into it (`output_claims`).
 
         Returns the lineages of other runs whose whole output the driver retracts. Raises SupersededError if a
         newer attempt has claimed the output, OutputClaimedError if another run has committed into it.

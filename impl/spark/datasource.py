@@ -22,8 +22,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from impl.config import ConfigError
 from impl.connectors.errors import SinkConflictError
-from impl.connectors.frontier import retracted, schema_of, whole_output
 from impl.connectors.manifests import DataFile, Manifest, read_verified
+from impl.connectors.parquet_progress import retracted, schema_of, whole_output
 from impl.state.locations import Where, place_of
 
 if TYPE_CHECKING:

@@ -23,13 +23,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from impl.state.checkpoints import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
+from impl.state.checkpoint_metadata import CompletedCheckpoint, StateHandle, overtaken
+from impl.state.checkpoint_storage import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
 from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
 from impl.state.locations import Where, place_of
 from impl.state.memory_storage import CheckpointsInMemory
 from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
-from impl.state.storage import CompletedCheckpoint, StateHandle, overtaken
 
 _ORIGIN_OF_EARLIER_RELEASES: Final = f"{ATTEMPTS}/origin"
 _ORIGIN: Final = re.compile(r"([0-9]{1,18})\.origin")

@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from impl.state.checkpoint_metadata import CompletedCheckpoint, StateHandle
 from impl.state.errors import SnapshotCorruptError, StateError
 from impl.state.locations import Location, Where, location_of
 from impl.state.sections import Sections, sections_of
 from impl.state.shared import SharedFile, SharedFiles, require_size
 from impl.state.snapshot import checksum, decode, verify
-from impl.state.storage import CompletedCheckpoint, StateHandle
 
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 

@@ -39,7 +39,7 @@ def command(folder: Path | str, tasks: bool, plot: Path | None) -> int:
 
 def _list(console: Console, folder: Path | str, tasks: bool, plot: Path | None) -> int:
     from impl.state import savepoints_in
-    from impl.state.checkpoints import ATTEMPTS
+    from impl.state.checkpoint_storage import ATTEMPTS
     from impl.state.locations import CHECKPOINTS, SAVEPOINTS, beside, is_in_memory, location_of, noted_place
 
     output = folder if isinstance(folder, Path) else None

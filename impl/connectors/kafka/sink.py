@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from impl.config import ConfigError
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, ServerLostError, ValueRefusedError
+from impl.connectors.output_claims import Claim
 from impl.connectors.two_phase import SinkPlace
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ places          makes the location of a path or a URI
 from impl.state.locations.local_files import LocalFiles
 from impl.state.locations.location import Location, Where
 from impl.state.locations.object_store import ObjectFiles, Retries
-from impl.state.locations.places import (
+from impl.state.locations.paths_and_uris import (
     CHECKPOINTS,
     SAVEPOINTS,
     absolute,

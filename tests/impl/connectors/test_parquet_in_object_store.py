@@ -17,8 +17,8 @@ from impl.connectors import (
     list_committed,
     read_committed,
 )
-from impl.connectors.claims import Ancestor, Claim
-from impl.connectors.frontier import frontier
+from impl.connectors.output_claims import Ancestor, Claim
+from impl.connectors.parquet_progress import newest_whole_checkpoint
 from impl.state import StorageError, SupersededError
 from impl.state.locations import LocalFiles, ObjectFiles, Retries
 from impl.state.locations.object_client import ObstoreClient
@@ -96,7 +96,7 @@ def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(object_server
     location = files()
     assert seen(location) == [1, 2, 10, 20]
     assert [one.checkpoint for one in list_committed(location)] == [1, 2]
-    assert frontier(location) == 2
+    assert newest_whole_checkpoint(location) == 2
     assert ParquetOutput(location, SCHEMA).sweep(RUN, 2) == ()
 
 

@@ -17,7 +17,7 @@ from impl.config import (
     JobConfig,
     RestartConfig,
 )
-from impl.spark.results import RunSettings, Start, checkpoints_of
+from impl.spark.run_settings import RunSettings, Start, checkpoints_of
 from impl.state import (
     CheckpointsInMemory,
     CheckpointStorage,
@@ -28,9 +28,9 @@ from impl.state import (
     encode,
     original_at,
 )
+from impl.state.checkpoint_metadata import MEMORY_BYTES, StateHandle
 from impl.state.locations import forget, is_in_memory, location_of, new_memory, note_place
 from impl.state.locations.memory_client import MemoryClient
-from impl.state.storage import MEMORY_BYTES, StateHandle
 
 IN_MEMORY = CheckpointConfig(checkpoint_storage=JOBMANAGER)
 

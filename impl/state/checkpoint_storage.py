@@ -40,10 +40,16 @@ from typing import Final
 
 from impl.core.fencing.attempts import to_close
 from impl.state import errors
+from impl.state.checkpoint_metadata import (
+    CompletedCheckpoint,
+    LatestCompleted,
+    Refused,
+    StateHandle,
+    overtaken,
+)
 from impl.state.locations import Location, Where
 from impl.state.shared import SharedFile
 from impl.state.snapshot_files import SnapshotFiles, handle_of
-from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 METADATA: Final = "_metadata"
 ATTEMPTS: Final = "attempts"

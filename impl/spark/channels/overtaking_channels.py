@@ -45,7 +45,7 @@ class OvertakingInbox(Inbox):
                 [(Kind.RECORDS, one) for one in restored], counts_aligned=True
             )
 
-    def await_room(self, channel: int) -> None:
+    def await_capacity(self, channel: int) -> None:
         """Return at once: a sender sends only frames for which it has credits."""
 
     def put(self, channel: int, frame: Frame) -> None:
@@ -162,14 +162,14 @@ class OvertakingOutputs(Outputs):
         self._channels = tuple(channels.values())
 
     @property
-    def has_room(self) -> bool:
+    def is_available(self) -> bool:
         """Whether every channel holds fewer frames of records than its bound."""
-        return all(channel.has_room for channel in self._channels)
+        return all(channel.is_available for channel in self._channels)
 
-    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b"") -> Parts:
+    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int, options: bytes = b"") -> Parts:
         """Send a barrier to every channel; returns the frames that it has overtaken."""
         self.flush()
-        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, order))
+        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, options))
 
     def time_out(self, checkpoint: int) -> Parts:
         """Let the barrier overtake where it still waits; returns the frames, None where it has left."""

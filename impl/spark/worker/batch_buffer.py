@@ -23,7 +23,7 @@ _BITS: Final = 32
 """The bits of the indices of a dictionary that cannot overflow when dictionaries are united."""
 
 
-class GatheredBatches:
+class BatchBuffer:
     """The batches of one input, before its function `process`, which emits nothing before a barrier."""
 
     def __init__(self, process: Callable[[Rows], Rows]) -> None:

@@ -38,7 +38,7 @@ def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> No
     location.place(f"progress/{place.attempt}-{of}{place.subtask}.json", body.encode())
 
 
-def frontier(directory: Where) -> int | None:
+def newest_whole_checkpoint(directory: Where) -> int | None:
     """The newest whole checkpoint of all sinks in `directory`; None without one.
 
     The progress of a run that no longer owns the output does not count.
@@ -66,7 +66,7 @@ def whole_output(directory: Where, after: int = -1, up_to: int | None = None) ->
 
     `up_to`: None: up to the newest whole checkpoint.
     """
-    reached = frontier(directory)
+    reached = newest_whole_checkpoint(directory)
     if reached is None:
         return ()
     last = reached if up_to is None else min(reached, up_to)

@@ -1,7 +1,7 @@
 """The records of a checkpoint: the handle of a task's snapshot, and the manifest.
 
 A task writes its snapshot and gets a handle. The handles of all tasks, published as a manifest, are a
-completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `checkpoints` has the storage.
+completed checkpoint; without a manifest there is no checkpoint (ONCE-04).
 """
 
 import json
