@@ -119,7 +119,7 @@ class Node {
     const [read, written] = [metrics["read-records-per-second"], metrics["write-records-per-second"]].map(rate);
     put(this.rates, { source: `out ${written}`, sink: `in ${read}` }[this.operator] ?? `in ${read}, out ${written}`);
     put(this.busy, `busy ${share(metrics["max-busyRatio"])}`);
-    put(this.pressed, `back-pressured ${share(metrics["max-backpressuredRatio"])}`);
+    put(this.pressed, `backpressured ${share(metrics["max-backpressuredRatio"])}`);
     fill(this.busyMeter, metrics["max-busyRatio"]);
     fill(this.pressedMeter, metrics["max-backpressuredRatio"]);
   }

@@ -1,7 +1,7 @@
 """The inbox of a subtask: bounded queues of its input channels, and its mail.
 
 One thread for each channel reads the socket into the channel's queue while the queue is not full. While it is
-full, TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are
+full, TCP stops the sender (backpressure). The subtask takes mail first, then frames of the channels that are
 not blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
 """
 

@@ -56,7 +56,7 @@ class Outputs:
         self.emitted = 0
         """Rows emitted in this attempt, each counted once."""
         self.backpressured = WaitingTime()
-        """The time for which sending has waited for room; the caller adds the times of its own waits."""
+        """The time for which sending has waited; the caller adds the times of its own waits."""
         self._schemas = {name: route.schema for route in routes for name in route.receivers}
         self._partitioners = tuple(
             partitioner(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
