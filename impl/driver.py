@@ -80,9 +80,9 @@ def supervise(
     with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
         _make_private(folder, empty=not resume)
         supervisor = _Supervisor(folder, token, lock)
-        place = checkpoints_of(output, settings, job.checkpoints)
-        follows = CheckpointStorage(place).newest_attempt()
-        settings = replace(settings, follows=follows, checkpoints=place)
+        checkpoints = checkpoints_of(output, settings, job.checkpoints)
+        follows = CheckpointStorage(checkpoints).newest_attempt()
+        settings = replace(settings, follows=follows, checkpoints=checkpoints)
         deaths: list[str] = []
         try:
             while len(deaths) < drivers:

@@ -10,7 +10,7 @@ from impl.state.checkpoint_metadata import (
     LatestCompleted,
     Refused,
     StateHandle,
-    overtaken,
+    why_dead,
 )
 from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
 from impl.state.sections import Sections, sections_of
@@ -134,7 +134,7 @@ class MemoryStorage:
             except SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
-            reason = overtaken(completed, self._starts)
+            reason = why_dead(completed, self._starts)
             if reason is None:
                 return LatestCompleted(completed, tuple(refused))
             refused.append(Refused(checkpoint, reason))

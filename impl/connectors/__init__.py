@@ -35,7 +35,7 @@ from impl.connectors.sources.parquet_source import ParquetSource
 from impl.connectors.sources.rate_source import RateOffset, RateSource
 from impl.connectors.sources.source import Source
 from impl.connectors.sqlite_sink import SqliteOutput
-from impl.connectors.two_phase import Output, Participant, Receipt, SinkPlace, SinkState, TwoPhaseSink
+from impl.connectors.two_phase import Output, Participant, Receipt, SinkContext, SinkState, TwoPhaseSink
 
 __all__ = [
     "ConnectorError",
@@ -60,7 +60,7 @@ __all__ = [
     "Receipt",
     "ServerLostError",
     "SinkConflictError",
-    "SinkPlace",
+    "SinkContext",
     "SinkState",
     "Source",
     "SourceChangedError",

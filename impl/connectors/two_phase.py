@@ -39,7 +39,7 @@ class Receipt(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SinkPlace:
+class SinkContext:
     """The sink subtask for which a participant writes."""
 
     job: str
@@ -50,6 +50,10 @@ class SinkPlace:
     attempt: int
     parallelism: int = 1
     """The number of subtasks of the sink."""
+
+
+SinkPlace = SinkContext
+SinkContext.__qualname__ = "SinkPlace"  # its name in the snapshots of the SQLite sink, which never changes
 
 
 class Participant(Protocol):
@@ -91,7 +95,7 @@ class Output(Protocol):
     def where(self) -> str:
         """The name of the output, for messages."""
 
-    def open(self, place: SinkPlace) -> Participant:
+    def open(self, context: SinkContext) -> Participant:
         """A new participant for one sink subtask."""
 
     def prepare(self) -> None:

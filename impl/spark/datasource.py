@@ -24,7 +24,7 @@ from impl.config import ConfigError
 from impl.connectors.errors import SinkConflictError
 from impl.connectors.manifests import DataFile, Manifest, read_verified
 from impl.connectors.parquet_progress import retracted, schema_of, whole_output
-from impl.state.locations import Where, place_of
+from impl.state.locations import Where, path_or_uri
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +64,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         path = self.options.get("path")
         if not path:
             raise ConfigError(f"{FORMAT} takes the directory of a job's committed output: load(directory)")
-        return place_of(path.removeprefix("file:"))
+        return path_or_uri(path.removeprefix("file:"))
 
     def schema(self) -> "StructType":
         """The schema of the rows, as the sink has stored it."""

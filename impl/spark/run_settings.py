@@ -12,7 +12,14 @@ from impl.metrics import FILE, TaskMeasures
 from impl.monitoring.job_monitor import JobMonitor
 from impl.monitoring.rest_server import LOCALHOST
 from impl.savepoints import SavepointRequests
-from impl.state.locations import CHECKPOINTS, Where, is_in_memory, new_memory, noted_place, savepoints_beside
+from impl.state.locations import (
+    CHECKPOINTS,
+    Where,
+    is_in_memory,
+    new_memory,
+    recorded_checkpoint_folder,
+    savepoints_beside,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -123,13 +130,13 @@ def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig
         return new_memory()
     if settings.checkpoints is not None:
         return settings.checkpoints
-    noted = noted_place(output) if settings.start is Start.RESUMED else None
-    if noted is not None and is_in_memory(noted):
+    recorded = recorded_checkpoint_folder(output) if settings.start is Start.RESUMED else None
+    if recorded is not None and is_in_memory(recorded):
         raise ConfigError(
             f"resume: expected the checkpoints of the run in {output}, but they were in the memory of its "
             "driver and have ended with it; begin from a savepoint (from_savepoint), or anew in other folders"
         )
-    return noted or output / CHECKPOINTS
+    return recorded or output / CHECKPOINTS
 
 
 def _require_memory_suffices(settings: RunSettings) -> None:
@@ -140,7 +147,7 @@ def _require_memory_suffices(settings: RunSettings) -> None:
         "claim_mode CLAIM deletes the savepoint, and the driver may die after that": (
             settings.claim_mode == CLAIM
         ),
-        "the option checkpoints names a place for files": settings.checkpoints is not None,
+        "the option checkpoints names a folder for files": settings.checkpoints is not None,
     }
     for need in (one for one, given in needs.items() if given):
         raise ConfigError(

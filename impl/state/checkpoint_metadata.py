@@ -140,7 +140,7 @@ class LatestCompleted:
     refused: tuple[Refused, ...]
 
 
-def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
+def why_dead(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
     """The reason why a checkpoint is dead: the start of a newer attempt. None if it is not dead."""
     attempt = overtaken_by(starts, completed.checkpoint, completed.attempt)
     if attempt is None:

@@ -16,7 +16,7 @@ from impl.connectors import (
     ParquetFiles,
     ParquetOutput,
     PostgresOutput,
-    SinkPlace,
+    SinkContext,
     SqliteOutput,
     TwoPhaseSink,
     list_committed,
@@ -93,8 +93,8 @@ def begin(output, claim, restored, keep=()):
 
 
 def opened(output, attempt, state=None, lineage=RUN):
-    place = SinkPlace("job", lineage, "sink-0", attempt)
-    return TwoPhaseSink.restored(output.open(place), state)[0]
+    context = SinkContext("job", lineage, "sink-0", attempt)
+    return TwoPhaseSink.restored(output.open(context), state)[0]
 
 
 def claim(attempt, starts=None, lineage=RUN, ancestors=()):

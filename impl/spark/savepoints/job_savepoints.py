@@ -100,7 +100,7 @@ class Savepoints:
             return None
         request = pending.request
         try:
-            location_of(self._place_for(request)).make_folder()
+            location_of(self._folder_for(request)).make_folder()
         except StateError as refused:
             pending.answer(SavepointFailedError(str(refused)))
             return None
@@ -108,15 +108,15 @@ class Savepoints:
         kind = CheckpointType.STOP if request.stop else CheckpointType.SAVEPOINT
         return RequestCheckpoint(kind, drain=request.drain)
 
-    def _place_for(self, request: SavepointRequest) -> Where:
+    def _folder_for(self, request: SavepointRequest) -> Where:
         """The folder for a requested savepoint. Raises StateError if neither request nor job names one."""
-        place = request.directory or self._folder
-        if place is None:
+        folder = request.directory or self._folder
+        if folder is None:
             raise StateError(
                 "the checkpoints of this job are in the memory of its driver, so savepoints have no folder "
                 "beside them; name a directory, which all workers can access"
             )
-        return place
+        return folder
 
     @property
     def stopping(self) -> bool:
@@ -147,7 +147,7 @@ class Savepoints:
             pending = self._taken(kind)
             assert pending is not None  # the coordinator triggers only what was requested
             request = pending.request
-            where = beside(self._place_for(request), savepoint_name(checkpoint, self._lineage))
+            where = beside(self._folder_for(request), savepoint_name(checkpoint, self._lineage))
             self._pending[checkpoint] = pending
             self._options[checkpoint] = SavepointOptions(str(where), request.stop, request.drain)
             if request.stop:

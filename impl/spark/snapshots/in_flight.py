@@ -65,9 +65,9 @@ class IncompleteSnapshots:
         self._upstream = tuple(upstream)
         self._open: dict[int, _Open] = {}
 
-    def sent(self, checkpoint: int, parts: Mapping[str, Sequence[bytes] | None]) -> None:
+    def sent(self, checkpoint: int, overtaken: Mapping[str, Sequence[bytes] | None]) -> None:
         """Add the frames that the barrier has overtaken in the outputs; None where it still waits."""
-        self._of(checkpoint).overtaken = dict(parts)
+        self._of(checkpoint).overtaken = dict(overtaken)
 
     def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
         """Add the frames that the barrier to `peer`, which has waited until now, has overtaken."""

@@ -115,7 +115,7 @@ class OvertakingSnapshots:
             self._incomplete.received(checkpoint, self._inbox.stop(checkpoint))
         return TriggerCheckpoint(checkpoint)
 
-    def injected(self, checkpoint: int, timestamp: int) -> None:
+    def triggered_by_driver(self, checkpoint: int, timestamp: int) -> None:
         """The driver triggers a source; `timestamp`: ms since the attempt began."""
         self._triggered_at(checkpoint, timestamp)
         self._alignment = {checkpoint: self._first_of(checkpoint)}
@@ -141,9 +141,11 @@ class OvertakingSnapshots:
         alignment, timestamp = self._alignment.pop(checkpoint), self._timestamp.get(checkpoint, 0)
         if alignment is Alignment.UNALIGNED:
             self._stopwatch.overtakes(checkpoint)
-        parts = self._outputs.barrier(checkpoint, alignment, timestamp, self._savepoints.packed(checkpoint))
-        self._incomplete.sent(checkpoint, parts)
-        if any(frames is None for frames in parts.values()) and checkpoint not in self._due:
+        overtaken = self._outputs.barrier(
+            checkpoint, alignment, timestamp, self._savepoints.packed(checkpoint)
+        )
+        self._incomplete.sent(checkpoint, overtaken)
+        if any(frames is None for frames in overtaken.values()) and checkpoint not in self._due:
             self._due[checkpoint] = self.now()  # its alignment has timed out before
 
     def submit(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:

@@ -262,7 +262,7 @@ class RunningSubtask:
             case StartCheckpoint(checkpoint, timestamp, savepoint):
                 self._context.savepoints.add(checkpoint, savepoint)
                 if self._overtaking is not None:
-                    self._overtaking.injected(checkpoint, timestamp)
+                    self._overtaking.triggered_by_driver(checkpoint, timestamp)
                 self._stop_if_requested(checkpoint)
                 self._snapshots.step(TriggerCheckpoint(checkpoint))
             case CheckpointCompleted(checkpoint):

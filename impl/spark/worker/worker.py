@@ -11,7 +11,7 @@ from typing import Any
 
 from impl.config import ConfigError
 from impl.connectors.errors import OffsetsLostError
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.graph.plan import Subtask
@@ -161,8 +161,8 @@ class Worker:
         """The operator, with its restored state."""
         launch, task = self._launch, self._subtask
         parallelism = self._stage.parallelism
-        place = SinkPlace(launch.plan.name, launch.lineage, task.id, launch.attempt, parallelism)
-        operator = operator_of(launch.plan, task, launch.execution, place, restored)
+        sink_context = SinkContext(launch.plan.name, launch.lineage, task.id, launch.attempt, parallelism)
+        operator = operator_of(launch.plan, task, launch.execution, sink_context, restored)
         if restored.checkpoint is not None and isinstance(operator, SourceOperator):
             self._line({"kind": "source_restored", "offset": operator.offset})
         return operator

@@ -12,7 +12,7 @@ from conformance.torture.servers.object_server import BUCKET
 from impl.connectors import (
     OutputCorruptError,
     ParquetOutput,
-    SinkPlace,
+    SinkContext,
     TwoPhaseSink,
     list_committed,
     read_committed,
@@ -53,7 +53,7 @@ def begun(location, attempt, starts):
 
 
 def sink_of(output, attempt, state=None):
-    return TwoPhaseSink.restored(output.open(SinkPlace("job", RUN, "sink-0", attempt)), state)[0]
+    return TwoPhaseSink.restored(output.open(SinkContext("job", RUN, "sink-0", attempt)), state)[0]
 
 
 def write(sink, checkpoint, *numbers):
@@ -172,7 +172,7 @@ def test_a_driver_that_was_paused_within_its_retraction_takes_nothing_of_a_newer
             if folder == "manifests" and len(super().sizes("claims")) == 1:
                 output = ParquetOutput(tmp_path, SCHEMA)
                 output.claim(Claim("job", newer, 6, {6: 5}, (Ancestor(RUN, 5),)))
-                sink = TwoPhaseSink.restored(output.open(SinkPlace("job", newer, "sink-0", 6)), None)[0]
+                sink = TwoPhaseSink.restored(output.open(SinkContext("job", newer, "sink-0", 6)), None)[0]
                 write(sink, 6, 60)
                 sink.notify_complete(6)
             return super().sizes(folder)

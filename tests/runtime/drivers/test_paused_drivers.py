@@ -26,7 +26,7 @@ from impl.connectors import (
     ConnectorError,
     ParquetOutput,
     PostgresOutput,
-    SinkPlace,
+    SinkContext,
     SqliteOutput,
     TwoPhaseSink,
     read_committed,
@@ -127,8 +127,8 @@ class Driver(threading.Thread):
         state = state_in(self._storage.open(states["out-0"])) if states else None
         if state is not None:
             state = replace(state, next_transaction=attempt * 1_000 + 1)
-        place = SinkPlace("job", self._storage.lineage, "out-0", attempt)
-        sink, _ = TwoPhaseSink.restored(self.output.open(place), state)
+        context = SinkContext("job", self._storage.lineage, "out-0", attempt)
+        sink, _ = TwoPhaseSink.restored(self.output.open(context), state)
         try:
             for task in ("in-0", "out-0"):
                 self._coordination.running(task)
