@@ -70,7 +70,7 @@ class EventLog:
         self.line({"component": component, "event": event.wire(), "effects": words, **fields})
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """A context in which no other thread writes a line; such a thread waits for its end."""
         with self._writing:
             yield

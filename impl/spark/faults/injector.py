@@ -85,7 +85,7 @@ class FaultInjector:
     def around(self, before: str, after: str | None = None) -> Iterator[None]:
         """Reach the fault points `before` and `after` a block; a fault may run the block on a full disk."""
         if self.reach(before):
-            with self.log.held() if self.log else nullcontext(), full_disk():
+            with self.log.locked() if self.log else nullcontext(), full_disk():
                 yield
         else:
             yield

@@ -97,8 +97,8 @@ class ProcessOperator(Operator):
     def before_barrier(self) -> Rows:
         """The rows that the function has buffered, with those of the batches that wait."""
         emitted = [rows for buffer in self._buffers if len(rows := buffer.release())]
-        held_back: Rows | None = self._call("before_barrier")
-        rows = () if held_back is None else held_back
+        buffered: Rows | None = self._call("before_barrier")
+        rows = () if buffered is None else buffered
         return joined((*emitted, rows)) if emitted else rows
 
     def finish(self) -> Rows:
