@@ -149,7 +149,7 @@ NothingAhead == threads.read <= threads.gate.current
 NothingIsOutdated(t, left) == FALSE                                              \* IsOutdated
 CancelsWhatItReadsOnly(g, n) ==                                                  \* OnCancel
     IF n = g.current /\ g.arrived # {}
-    THEN Step(Idle(g), Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
+    THEN Step(Idle(g), Append(StopAndResume(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
     ELSE Step(g, IF n > g.current THEN <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>> ELSE <<>>)
 CountsNobody(g, c) == g                                                          \* Counted
 NothingWaits(effects) == effects                                                 \* AtOnce

@@ -180,7 +180,7 @@ def coord_26_timer(coordinator: Any) -> bool:  # noqa: ANN401
     scheduler = coordinator.scheduler
     if not coordinator.open:
         return bool(scheduler.due == NONE)
-    return not scheduler.runs or bool(scheduler.due != NONE) or bool(scheduler.put_off)
+    return not scheduler.runs or bool(scheduler.due != NONE) or bool(scheduler.postponed)
 
 
 KEPT = (
@@ -260,7 +260,7 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
     scheduler, listens = new.scheduler, plan.interval and plan.profile.follows_tasks
     if plan.interval:
         scheduler = symbolic_like(scheduler._replace(awaited=(), unreported=()), "scheduler")._replace(
-            put_off=symbolic_like(False, "put off") if not plan.profile.queues_requests else False,
+            postponed=symbolic_like(False, "postponed") if not plan.profile.queues_requests else False,
             awaited=flags("is awaited") if listens else new.scheduler.awaited,
             awaits_former=symbolic_like(False, "awaits former") if listens else False,
             unreported=flags("is unreported") if listens else new.scheduler.unreported,
