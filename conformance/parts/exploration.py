@@ -46,7 +46,7 @@ def run(context: Context) -> PartResult:
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
     places = [*range(-composed, 0), *range(len(closed_models()))]  # the long ones first
-    context.say("exploring the closed models with every property")
+    context.progress("exploring the closed models with every property")
     kernels = range(len(large_gate_models()))
     dataflows = DATAFLOWS[:1] if context.quick else DATAFLOWS
     with ProcessPoolExecutor(context.processes, initializer=gc.disable) as pool:  # records hold no cycles
