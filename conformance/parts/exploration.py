@@ -86,9 +86,9 @@ def exhaust(place: int) -> Explored:
 def exhaust_dataflow(channels: "tuple[Channel, ...]") -> Explored:
     """Barrier snapshots on one dataflow."""
     from conformance.explore.dataflows import closed_with_properties
-    from model.any_dataflow.bounds import Bounds
+    from model.any_dataflow.bounds import JobBounds
 
-    return _exhausted(*closed_with_properties(channels, Bounds()))
+    return _exhausted(*closed_with_properties(channels, JobBounds()))
 
 
 def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Explored:

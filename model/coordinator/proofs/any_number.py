@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.any_number.cases import Case, is_impossible, start_case, step_by
+from model.checker.any_number.cases import RopeCase, is_impossible, start_case, step_by
 from model.checker.any_number.component_parts import OWN, Axis
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Many
@@ -328,7 +328,7 @@ def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
 
 def coordinator_cases(
     reread: Reread, setting: Setting, numbers: Iterable[Numbers] = _ALONE
-) -> Iterator[Case]:
+) -> Iterator[RopeCase]:
     """Yields a new coordinator, and each event in each state with these numbers of parts."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
@@ -351,7 +351,7 @@ def coordinator_cases(
         has_source = () if plan.profile.every_task_must_run else (bool_term(any_(plans[own].sources)),)
         label = f"{words_of(setting, many)}, {event[-1]}"
         known = (*SIZES, *promised, *has_source, *times)
-        case = Case("coordinator", label, state, event, step, properties, known)
+        case = RopeCase("coordinator", label, state, event, step, properties, known)
         if many.pending or not many.waiting or not is_impossible(case):
             yield case
 
@@ -362,7 +362,7 @@ def words_of(setting: Setting, numbers: Numbers) -> str:
     return ", ".join((setting.profile, *(f"{number} {what}" for what, number in many.items() if number)))
 
 
-def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
+def all_coordinator_cases(reread: Reread) -> Iterator[RopeCase]:
     """Yields the cases of every generation. The cases with the most paths come last."""
     for profile in ("2.3", *OLDER):
         yield from coordinator_cases(reread, Setting(profile))
