@@ -11,7 +11,7 @@ from conformance.report.divergence.phrases import of_effect, of_event, of_value
 from model import fields
 from model.checker.closed_model import ClosedModel
 from model.components import COMPONENTS
-from model.coordinator.environment.plain import closed_coordinator
+from model.coordinator.environment.whole_coordinator import closed_coordinator
 from model.coordinator.state import Coordinator
 from model.dataflow.dataflow import Channel, Dataflow, Wires
 from model.dataflow.environment import Scope, closed_dataflow

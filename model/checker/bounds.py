@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel
-from model.coordinator.environment.plain import closed_coordinator
+from model.coordinator.environment.whole_coordinator import closed_coordinator
 from model.gate.environment.aligned import closed_gate
 from model.gate.profiles import NEWEST, Profile
 from model.store.store import CHECKPOINT, SAVEPOINT
