@@ -36,17 +36,8 @@ def test_every_name_in_a_replacement_is_defined(tmp_path):
         source = Path(find_spec(mutant.module).origin).read_text(encoding="utf-8")
         text = edited(source, mutant.find, mutant.replace)
         (tmp_path / f"{mutant.id}.py").write_text(text, encoding="utf-8")
-    command = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--isolated",
-        "--no-cache",
-        "--select",
-        "F821",
-        str(tmp_path),
-    ]
+    options = ("check", "--isolated", "--no-cache", "--select", "F821")
+    command = [sys.executable, "-m", "ruff", *options, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout
