@@ -33,20 +33,20 @@ Released(gate, waiting, held) ==
 Oldest(places) == CHOOSE i \in places : \A j \in places : i <= j
 
 (* The items that a step of the gate releases. *)
-RECURSIVE HandOn(_, _, _, _, _)
-HandOn(AtGate(_, _), Holds(_, _, _), step, waiting, held) ==
+RECURSIVE ReadReleased(_, _, _, _, _)
+ReadReleased(AtGate(_, _), Holds(_, _, _), step, waiting, held) ==
     LET holds == Holds(step.gate, held, step.out)
         released == Released(step.gate, waiting, holds)
     IN  IF released = {} THEN [gate |-> step.gate, waiting |-> waiting, held |-> holds, out |-> step.out]
         ELSE LET i    == Oldest(released)
                  next == AtGate(step.gate, waiting[i])
                  rest == SubSeq(waiting, 1, i - 1) \o SubSeq(waiting, i + 1, Len(waiting))
-                 done == HandOn(AtGate, Holds, next, rest, holds)
+                 done == ReadReleased(AtGate, Holds, next, rest, holds)
              IN  [done EXCEPT !.out = step.out \o @]
 
 (* An item arrives. *)
 Arrives(AtGate(_, _), Holds(_, _, _), gate, waiting, held, item) ==
     IF item[2] \in held
     THEN [gate |-> gate, waiting |-> Append(waiting, item), held |-> held, out |-> <<>>]
-    ELSE HandOn(AtGate, Holds, AtGate(gate, item), waiting, held)
+    ELSE ReadReleased(AtGate, Holds, AtGate(gate, item), waiting, held)
 ==============================================================================

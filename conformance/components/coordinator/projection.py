@@ -247,7 +247,7 @@ def _effect(effect: Effect) -> Word:
 
 def project_coordinator(given: Given) -> Projection:
     """Pairs CoordinatorModel.tla with the closed model of the coordinator whose time is relative."""
-    from model.coordinator.proofs.reached_shapes import met_cases
+    from model.coordinator.proofs.reached_shapes import reached_cases
 
     closed = closed_relative(_plan(given), given.number("Retain"), _scope(given))
     reached = (True,) * len(closed.state.plan.sources)
@@ -256,7 +256,7 @@ def project_coordinator(given: Given) -> Projection:
     def node(state: State) -> Node:
         return record.read(state["coordinator"], start), (), state["out"]
 
-    cases = (lambda: list(met_cases(closed))) if _is_small(given) else None
+    cases = (lambda: list(reached_cases(closed))) if _is_small(given) else None
     return Projection(closed, node, of_step(_event, _effect), cases)
 
 

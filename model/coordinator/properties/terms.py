@@ -74,7 +74,7 @@ def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
     scheduler = after.scheduler
     if due > before.now:
         return scheduler.due == due
-    if scheduler.put_off and scheduler.due == NONE:  # up to 1.10, while too many are pending
+    if scheduler.postponed and scheduler.due == NONE:  # up to 1.10, while too many are pending
         return True
     is_early = before.pause_ends > before.now and scheduler.due == before.pause_ends
     return is_early or scheduler.due == before.now + before.plan.interval
