@@ -192,7 +192,9 @@ KEPT = (
 
 REGISTRIES = (
     ("coordinator", "COORDINATOR"),
-    ("generations", "COORDINATOR_GENERATIONS"),
+    ("requests", "COORDINATOR_REQUESTS"),
+    ("failures", "COORDINATOR_FAILURES"),
+    ("store", "COORDINATOR_FAILING_STORE"),
     ("frames", "COORDINATOR_FRAMES"),
     ("checkpoint_end", "COORDINATOR_ENDS"),
     ("checkpoint_start", "COORDINATOR_BEGINS"),

@@ -18,7 +18,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.pending import Pending
 from model.coordinator.properties.checkpoint_end import suspension
-from model.coordinator.properties.generations import is_more_urgent
+from model.coordinator.properties.requests import is_more_urgent
 from model.coordinator.properties.terms import (
     answered,
     answers,
