@@ -2,7 +2,7 @@
 
 from model.checker.closed_model import ClosedModel
 from model.component_modules import BY_NAME, part_of
-from model.coordinator.environment.plain import closed_coordinator, closed_coordinator_history
+from model.coordinator.environment.whole_coordinator import closed_coordinator, closed_coordinator_history
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.gate.environment.aligned import closed_gate, closed_history, closed_network
 from model.gate.profiles import NEWEST, PROFILES

@@ -12,14 +12,14 @@ from model.coordinator.properties.checkpoint_start import COORDINATOR_BEGINS
 from model.coordinator.properties.claim_modes import COORDINATOR_CLAIMS
 from model.coordinator.properties.cleaning import COORDINATOR_CLEANING
 from model.coordinator.properties.coordinator import COORDINATOR
+from model.coordinator.properties.failures import COORDINATOR_FAILURES
 from model.coordinator.properties.frames import COORDINATOR_FRAMES
-from model.coordinator.properties.generations import COORDINATOR_GENERATIONS
 from model.coordinator.properties.history import COORDINATOR_HISTORY
 from model.coordinator.properties.input_output import COORDINATOR_IO
 from model.coordinator.properties.job import COORDINATOR_LIFE
-from model.coordinator.properties.requests import COORDINATOR_TURNS
+from model.coordinator.properties.requests import COORDINATOR_REQUESTS, COORDINATOR_TURNS
 from model.coordinator.properties.scheduler import COORDINATOR_SCHEDULER
-from model.coordinator.properties.store import COORDINATOR_STORE, SUBSUMPTION
+from model.coordinator.properties.store import COORDINATOR_FAILING_STORE, COORDINATOR_STORE, SUBSUMPTION
 from model.dataflow.properties import DATAFLOW
 from model.gate.properties.aligned import GATE
 from model.gate.properties.alternating import PASSAGE
@@ -55,7 +55,9 @@ PROPERTIES: tuple[Property, ...] = tuple(
         SUBTASK_GENERATIONS,
         SOURCE,
         COORDINATOR,
-        COORDINATOR_GENERATIONS,
+        COORDINATOR_REQUESTS,
+        COORDINATOR_FAILURES,
+        COORDINATOR_FAILING_STORE,
         COORDINATOR_FRAMES,
         COORDINATOR_ENDS,
         COORDINATOR_BEGINS,

@@ -31,6 +31,18 @@ def test_a_mutant_fits_its_source(mutant):
     assert edited(source, mutant.find, mutant.replace) != source
 
 
+def test_every_name_in_a_replacement_is_defined(tmp_path):
+    for mutant in PYTHON:
+        source = Path(find_spec(mutant.module).origin).read_text(encoding="utf-8")
+        text = edited(source, mutant.find, mutant.replace)
+        (tmp_path / f"{mutant.id}.py").write_text(text, encoding="utf-8")
+    options = ("check", "--isolated", "--no-cache", "--select", "F821")
+    command = [sys.executable, "-m", "ruff", *options, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout
+
+
 @pytest.mark.parametrize("mutant", SAMPLE, ids=lambda mutant: mutant.id)
 def test_a_mutant_is_killed_by_its_rule(mutant):
     verdict = judge(mutant)

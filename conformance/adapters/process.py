@@ -98,19 +98,19 @@ class ProcessAdapter:
 
     def hello(self) -> protocol.Hello | protocol.Failure:
         """The implementation and the components that it offers; starts the process if none runs."""
-        return self._ask("hello", protocol.Hello, frames.encode_hello(self._seq))
+        return self._request("hello", protocol.Hello, frames.encode_hello(self._seq))
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
         """A fresh instance, in a fresh process if the previous process is gone."""
-        return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config))
+        return self._request("new", protocol.Made, frames.encode_new(self._seq, component, config))
 
     def new_in(self, component: str, config: protocol.Wire, folder: str) -> protocol.Made | protocol.Failure:
         """As `new`; the instance keeps its durable data in the folder, and continues what it finds there."""
-        return self._ask("new", protocol.Made, frames.encode_new(self._seq, component, config, folder))
+        return self._request("new", protocol.Made, frames.encode_new(self._seq, component, config, folder))
 
     def observe(self) -> protocol.Visible | protocol.Failure:
         """What a reader of the durable data sees now; starts the process if none runs."""
-        return self._ask("observe", protocol.Visible, frames.encode_observe(self._seq))
+        return self._request("observe", protocol.Visible, frames.encode_observe(self._seq))
 
     def kill(self) -> None:
         """Kill the process with its group; the next request starts a new one."""
@@ -144,7 +144,7 @@ class ProcessAdapter:
         """Ask the process to end, and end it if it does not."""
         if self._process is None:
             return
-        answer = self._ask("bye", protocol.Made, frames.encode_bye(self._seq))
+        answer = self._request("bye", protocol.Made, frames.encode_bye(self._seq))
         if isinstance(answer, protocol.Made) and self._process is not None:
             with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
                 self.exit_code = self._process.wait(_GRACE_SECONDS)
@@ -198,7 +198,7 @@ class ProcessAdapter:
         """Seconds that the next answer may take."""
         return self.seconds * (FIRST_ANSWER if self._is_first else 1)
 
-    def _ask(self, op: str, expected: type[Result], request: bytes) -> Result | protocol.Failure:
+    def _request(self, op: str, expected: type[Result], request: bytes) -> Result | protocol.Failure:
         if self._process is None and (failed := self._start()) is not None:
             return failed
         self._unsent = request

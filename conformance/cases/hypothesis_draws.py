@@ -1,4 +1,4 @@
-"""Draws events with Hypothesis: numbers for the component's random walk, or events from the vocabulary.
+"""Draws with Hypothesis: the random numbers of a component's walk, and single events of the vocabulary.
 
 A walk aims at what can happen in a state, so most events come from a walk whose random numbers Hypothesis
 draws. The others are any event of the vocabulary, with any values of the types of its fields.
@@ -19,7 +19,7 @@ from conformance.adapters.protocol import Wire
 from spec.vocabulary import Field, exists, types, vocabulary
 
 _STEPS = 1024
-"""A random number is one of this number of values, evenly spaced from 0; Hypothesis shrinks towards 0.5."""
+"""The number of values that a random number may have: 0/1024 to 1023/1024. Hypothesis shrinks to 0.5."""
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "status": ("RUNNING", "FAILED"),
     "reason": ("ASYNC_EXCEPTION",),
@@ -33,8 +33,8 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
 def without_local_constants() -> Iterator[None]:
     """Keep Hypothesis from drawing the constants that it finds in the source of loaded modules.
 
-    It looks only at modules outside site-packages. So one seed would give other cases in a checkout than in
-    an installation, and other ones after each change of the suite.
+    It looks only at modules outside site-packages. So the same seed would give different cases in a
+    checkout and in an installation, and after each change of the suite.
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
         providers.CONSTANTS_CACHE.cache.clear()
@@ -45,7 +45,7 @@ def without_local_constants() -> Iterator[None]:
 
 
 class DrawnRandom(Random):
-    """Random numbers that Hypothesis draws; `data` is the argument of the rule that runs."""
+    """Random numbers that Hypothesis draws; `data` is that of the running method of the state machine."""
 
     data: st.DataObject
 
@@ -73,7 +73,7 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
         if not exists(component, field.where, config):
             continue
         is_given = field.required
-        if not is_given and field.name == "tasks":  # a region names its tasks, and only a region does
+        if not is_given and field.name == "tasks":  # `tasks` is given exactly if the scope is a region
             is_given = event.get("scope") == "region"
         elif not is_given:
             is_given = data.draw(st.booleans(), "given")
@@ -83,7 +83,7 @@ def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *
 
 
 def _values(field: Field, config: Wire, seen: Wire) -> st.SearchStrategy[Any]:
-    """Values of a field's type: numbers around those that are observed or configured."""
+    """Values of a field's type. Numbers are near those of the state or the configuration."""
     schema = types()[field.type]
     if field.type == "channel":
         return st.integers(0, config["channels"] - 1)

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.compare.projection import Given, Node, Projection
 from conformance.components.tla_records import pairs
 from model.any_dataflow.any_dataflow import AnyDataflow
-from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.bounds import JobBounds
 from model.any_dataflow.environment import closed_any_dataflow
 from model.any_dataflow.job import Barrier, Checkpoint, End, Job, Snapshot, Task
 from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out, unscaled
@@ -25,7 +25,7 @@ PARALLELISM = {"": unscaled, "Out": scaled_out, "In": scaled_in}
 
 def project_any_dataflow(given: Given) -> Projection:
     """Pairs AnyDataflowModel.tla with the closed model of the same dataflow."""
-    bounds = Bounds(
+    bounds = JobBounds(
         records=given.number("MaxRecords"),
         capacity=given.number("Capacity"),
         checkpoints=given.number("MaxCheckpoint"),

@@ -137,7 +137,7 @@ CONFIGS: list[Wire] = [
 ]
 
 _SENT = ("unaligned", "timeout", "timeout", "aligned", "forced-aligned")
-_ROOM = 6
+_MOST_IN_FLIGHT = 6
 """While more items than this are in flight, a walk does not send further ones."""
 
 
@@ -167,7 +167,7 @@ def walk_channel(config: Wire, rng: Random, injects: bool) -> Chooser:
         if observed["promised"] is not None and draw() < 0.3:
             return {"kind": "abort" if draw() < 0.2 else "time_out", "checkpoint": observed["promised"]}
         luck = draw()
-        full = len(observed["output"]) + len(observed["input"]) > _ROOM
+        full = len(observed["output"]) + len(observed["input"]) > _MOST_IN_FLIGHT
         if luck < 0.24 and not full:
             numbers += 1
             return {"kind": "emit", "value": numbers}

@@ -38,7 +38,7 @@ from spec.tool_output import TlcError
 
 NO_RULE = "none"
 """The charged rule of a finding at which no rule fires."""
-Say = Callable[[str], None]
+Emit = Callable[[str], None]
 
 
 class Order(NamedTuple):
@@ -83,15 +83,15 @@ class Reported(NamedTuple):
         return saved.name_of(self.hello) if self.hello is not None else "the implementation"
 
 
-def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
-    """Examine the components, and pass the text about each to `say` as soon as it is done.
+def conform(adapter: Adapter, order: Order, emit: Emit) -> Reported:
+    """Examine the components, and pass the text about each to `emit` as soon as it is done.
 
     Raises ListError if the list of known divergences cannot be played, InputError for a released Flink, for
     a `hello` with unknown names, and for options that no examined component can have.
     """
     hello = adapter.hello()
     if not isinstance(hello, Hello):
-        say(texts.no_hello(hello, order.again))
+        emit(texts.no_hello(hello, order.again))
         lost_answer = Finding(None, f"no answer to hello: {hello.describe()}")
         lost = PartResult("hello", Verdict.UNDETERMINED, "nothing was examined", findings=(lost_answer,))
         return Reported((Verdict.UNDETERMINED,), (lost,), order.again)
@@ -102,20 +102,20 @@ def conform(adapter: Adapter, order: Order, say: Say) -> Reported:
     offered = [name for name in generate.COMPONENTS if name in hello.components]
     chosen = list(order.components) or components_of(order.plan.selected, offered)
     chosen = with_options(order.plan, hello, chosen, are_named=bool(order.components))
-    say(texts.heading(implementation, order.plan))
+    emit(texts.heading(implementation, order.plan))
     examined = []
     for done in _examined(adapter, hello, chosen, order):
         examined.append(done)
-        say(texts.component(done))
+        emit(texts.component(done))
         if order.fail_fast and done.verdict is Verdict.DIVERGES:
             break
-    parts = [_part(done, implementation, order, say) for done in examined]
+    parts = [_part(done, implementation, order, emit) for done in examined]
     verdicts = [done.verdict for done in examined]
     if order.known is not None:
-        say(texts.known(order.known, fix=order.fix))
+        emit(texts.known(order.known, fix=order.fix))
         parts += _passing(order.known, fix=order.fix)
         verdicts = [part.verdict for part in parts]
-    say(texts.closing(verdicts, chosen, examined, order.plan, order.again))
+    emit(texts.closing(verdicts, chosen, examined, order.plan, order.again))
     return Reported(tuple(verdicts), tuple(parts), order.again, tuple(examined), hello)
 
 
@@ -143,15 +143,15 @@ def _examined(adapter: Adapter, hello: Hello, chosen: Sequence[str], order: Orde
         yield replace(done, seconds=time.monotonic() - begun)
 
 
-def _part(done: Examination, implementation: str, order: Order, say: Say) -> PartResult:
-    """The result of one component; a divergence is saved, and its description is passed to `say`."""
+def _part(done: Examination, implementation: str, order: Order, emit: Emit) -> PartResult:
+    """The result of one component; a divergence is saved, and its description is passed to `emit`."""
     findings = [Finding(None, reason) for reason in done.undetermined]
     if done.divergence is not None:
         shrunk = budget_of(done.divergence)
         found = FoundDivergence(done.divergence, implementation, order.command, done.steps, shrunk)
         files = saved.save(found, order.plan.seed, order.out)
         text = description.describe(found, files)
-        say("\n" + text.removesuffix("\n"))
+        emit("\n" + text.removesuffix("\n"))
         diverges = done.verdict is Verdict.DIVERGES
         rule = (done.divergence.charge or NO_RULE) if diverges else None
         findings.append(
@@ -169,7 +169,7 @@ def _part(done: Examination, implementation: str, order: Order, say: Say) -> Par
     findings += (Finding(NO_RULE, wrong) for wrong in done.broken)
     for evidence in done.evidence:
         file = saved.save_evidence(evidence, order.command, order.out)
-        say(texts.evidence(evidence, order.command, file))
+        emit(texts.evidence(evidence, order.command, file))
     source = _source(order.command)
     findings = [replace(found, source=source) for found in findings]
     return PartResult(
@@ -242,7 +242,7 @@ def again(
     replay_file: Path,
     command: str | None,
     limit: float,
-    say: Say,
+    emit: Emit,
     show: Callable[[Replayed, Adapter], None] | None = None,
 ) -> Verdict:
     """Play a saved divergence, by default against the implementation in which it was found.
@@ -250,7 +250,7 @@ def again(
     `show` gets the outcome while the implementation still runs; it is not called for a replay by TLC.
     """
     if replay_file.suffix == replays.TLA:
-        return _by_tlc(replay_file, say)
+        return _by_tlc(replay_file, emit)
     known = saved.load(replay_file)
     command = command or known.adapter
     if not command:
@@ -259,7 +259,7 @@ def again(
     try:
         hello = adapter.hello()
         if known.evidence is not None:
-            return _check_again(known.evidence, adapter, say)
+            return _check_again(known.evidence, adapter, emit)
         played = saved.play(known, adapter)
         done = Replayed(known.component, known.config, known.events, played, saved.name_of(hello), command)
         if show is not None and played.stopped is None:
@@ -271,36 +271,36 @@ def again(
     seen = played.divergence or played.hung or played.unrepeatable
     if seen is not None:
         found = FoundDivergence(seen, done.implementation, command, played.steps, "")
-        say(description.describe(found).removesuffix("\n"))
+        emit(description.describe(found).removesuffix("\n"))
         from conformance.refusals import explanation  # it needs z3, and most runs do not
 
-        say("\n".join(explanation.of_divergence(seen)))
+        emit("\n".join(explanation.of_divergence(seen)))
         return seen.verdict
     if played.stopped is not None:
-        say(f"UNDETERMINED  {played.stopped.describe()}")
+        emit(f"UNDETERMINED  {played.stopped.describe()}")
         return Verdict.UNDETERMINED
-    say(f"CONFORMS   in these {played.steps} steps of {known.component}; nothing else was tried")
+    emit(f"CONFORMS   in these {played.steps} steps of {known.component}; nothing else was tried")
     return Verdict.CONFORMS
 
 
-def _check_again(evidence: FailedCheck, adapter: Adapter, say: Say) -> Verdict:
+def _check_again(evidence: FailedCheck, adapter: Adapter, emit: Emit) -> Verdict:
     found = again_from(evidence, adapter)
     if found is None:
-        say(
+        emit(
             f"CONFORMS   this check of {evidence.component}, {evidence.check}, passes; nothing else was tried"
         )
         return Verdict.CONFORMS
-    say(f"{found.verdict.value}  {found.what}")
+    emit(f"{found.verdict.value}  {found.what}")
     return found.verdict
 
 
-def _by_tlc(file: Path, say: Say) -> Verdict:
+def _by_tlc(file: Path, emit: Emit) -> Verdict:
     try:
         verdict, text = replays.by_tlc(file)
     except OSError as missing:
         raise InputError(f"{missing.filename}: {missing.strerror}; give a module with its .cfg") from missing
     except TlcError as failed:
-        say(f"UNDETERMINED  {failed}")
+        emit(f"UNDETERMINED  {failed}")
         return Verdict.UNDETERMINED
-    say(text.rstrip())
+    emit(text.rstrip())
     return verdict

@@ -103,7 +103,7 @@ class Oracle:
         key = orjson.dumps(event)
         edge = node.edges.get(key)
         if edge is None:
-            edge = node.edges[key] = self._ask(node, event, key)
+            edge = node.edges[key] = self._computed(node, event, key)
         return edge
 
     def transcript(self, events: Sequence[Wire]) -> list[Edge]:
@@ -124,7 +124,7 @@ class Oracle:
         edges = (edge for node in self._nodes.values() for edge in node.edges.values())
         return {rule for edge in edges for rule in edge.rules}
 
-    def _ask(self, node: Node, event: Wire, sent: bytes) -> Edge:
+    def _computed(self, node: Node, event: Wire, sent: bytes) -> Edge:
         try:
             state, effects, rules = self._model.apply(node.state, event)
         except WireError as refused:

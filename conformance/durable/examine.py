@@ -1,4 +1,4 @@
-"""Tests the durable data of a sink or a store with random lives, and shortens the first life that fails."""
+"""Tests the durable data of a sink or a store with random sequences of moves, and shortens one that fails."""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,21 +17,21 @@ from conformance.adapters.protocol import (
     Unsupported,
 )
 from conformance.durable.expected import EXPECTED
-from conformance.durable.lives import Lived, Move, Player, draw, draw_large
+from conformance.durable.move_sequences import Move, Player, SequenceResult, draw, draw_large
 from model.components import WireError
 
-LIVES_PER_EXAMPLE = 0.2
-LARGE_LIVES = 2
-"""The number of large lives for each life of normal size, if the process may be killed."""
+SEQUENCES_PER_EXAMPLE = 0.2
+LARGE_SEQUENCES = 2
+"""The number of large sequences for each sequence of normal size, if the process may be killed."""
 REPEATS = 5
-"""The number of repetitions of the shortest life, which show how often it fails."""
+"""The number of repetitions of the shortest sequence, which show how often it fails."""
 
 
 @dataclass(frozen=True)
 class Durability:
-    """The result of the lives of one component."""
+    """The result of the sequences of one component."""
 
-    lives: int = 0
+    sequences: int = 0
     kills: int = 0
     during: int = 0
     """Kills during an event."""
@@ -39,18 +39,18 @@ class Durability:
     wrong: str = ""
     """The defect, with the moves that lead to it; empty: none."""
     undetermined: str = ""
-    """Why the lives ended without a verdict."""
+    """Why the sequences ended without a verdict."""
     unsupported: int = 0
-    """Large lives that ended with the answer `unsupported`."""
+    """Large sequences that ended with the answer `unsupported`."""
     not_killed: str = ""
     """Why no process was killed."""
 
     def describe(self) -> str:
         """The bound, in one line."""
         kills = f"{self.kills} kills, {self.during} of them during an event"
-        left_out = f", {self.unsupported} large lives not supported" if self.unsupported else ""
+        left_out = f", {self.unsupported} large sequences not supported" if self.unsupported else ""
         return (
-            f"durable: {self.lives} lives, {self.not_killed or kills}, "
+            f"durable: {self.sequences} sequences, {self.not_killed or kills}, "
             f"{self.observations:,} observations{left_out}"
         )
 
@@ -58,7 +58,7 @@ class Durability:
 def examine_durable(
     component: str, adapter: Adapter, offer: Offer, examples: int, seed: int, may_go_on: Callable[[], bool]
 ) -> Durability | None:
-    """Play the lives of one component; None if it offers neither `observe` nor `restart`."""
+    """Play the sequences of one component; None if it offers neither `observe` nor `restart`."""
     if component not in EXPECTED or not {OBSERVE, RESTART} & set(offer.capabilities):
         return None
     if OBSERVE not in offer.capabilities:
@@ -74,62 +74,63 @@ def examine_durable(
         "" if isinstance(adapter, Killable) else "no kill, as the implementation is in this process"
     )
     random, player = Random(f"{seed} durable {component}"), Player(component, adapter)
-    lives = kills = during = observations = unsupported = 0
-    for life in _drawn(component, random, max(1, round(examples * LIVES_PER_EXAMPLE)), kills=not why):
+    sequences = kills = during = observations = unsupported = 0
+    for sequence in _drawn(component, random, max(1, round(examples * SEQUENCES_PER_EXAMPLE)), kills=not why):
         if not may_go_on():
             break
-        lived = player.play(life)
-        killed = [move for move in lived.moves if move.killed]
-        lives, observations, kills = lives + 1, observations + lived.observations, kills + len(killed)
+        result = player.play(sequence)
+        killed = [move for move in result.moves if move.killed]
+        sequences, kills = sequences + 1, kills + len(killed)
+        observations += result.observations
         during += sum(bool(move.events) for move in killed)
-        if isinstance(lived.failed, Unsupported) and any(move.size for move in life):
+        if isinstance(result.failed, Unsupported) and any(move.size for move in sequence):
             unsupported += 1
-        elif not lived.is_sound:
-            undetermined, wrong = _judged(lived, player)
-            return Durability(lives, kills, during, observations, wrong, undetermined, unsupported, why)
-    return Durability(lives, kills, during, observations, unsupported=unsupported, not_killed=why)
+        elif not result.is_sound:
+            undetermined, wrong = _judged(result, player)
+            return Durability(sequences, kills, during, observations, wrong, undetermined, unsupported, why)
+    return Durability(sequences, kills, during, observations, unsupported=unsupported, not_killed=why)
 
 
-def _drawn(component: str, random: Random, lives: int, *, kills: bool) -> Iterator[tuple[Move, ...]]:
-    for life in range(lives):
+def _drawn(component: str, random: Random, sequences: int, *, kills: bool) -> Iterator[tuple[Move, ...]]:
+    for sequence in range(sequences):
         yield draw(component, random, kills=kills)
-        for large in range(LARGE_LIVES if kills else 0):
-            yield draw_large(component, random, life * LARGE_LIVES + large)
+        for large in range(LARGE_SEQUENCES if kills else 0):
+            yield draw_large(component, random, sequence * LARGE_SEQUENCES + large)
 
 
-def _judged(lived: Lived, player: Player) -> tuple[str, str]:
+def _judged(result: SequenceResult, player: Player) -> tuple[str, str]:
     """The reason for UNDETERMINED, and what is wrong; one of them is empty."""
-    if isinstance(lived.failed, Hung | Unsupported):
-        return f"durable: {lived.failed.describe()}", ""
-    lived, failures = _shortest_seen_again(lived, player)
-    if lived.wrong is not None:
-        what = f"{lived.wrong.rule}: {lived.wrong.what}"
+    if isinstance(result.failed, Hung | Unsupported):
+        return f"durable: {result.failed.describe()}", ""
+    result, failures = _shortest_seen_again(result, player)
+    if result.wrong is not None:
+        what = f"{result.wrong.rule}: {result.wrong.what}"
     else:
-        assert lived.failed is not None
-        what = lived.failed.describe()
-    moves = [f"{number}. {move.describe()}" for number, move in enumerate(lived.moves, 1)]
+        assert result.failed is not None
+        what = result.failed.describe()
+    moves = [f"{number}. {move.describe()}" for number, move in enumerate(result.moves, 1)]
     return "", "\n".join([f"durable: {what} (seen in {failures} of {REPEATS} repetitions), after", *moves])
 
 
-def _shortest_seen_again(lived: Lived, player: Player) -> tuple[Lived, int]:
-    """The shortest life that fails again, and the number of its failures in REPEATS repetitions.
+def _shortest_seen_again(result: SequenceResult, player: Player) -> tuple[SequenceResult, int]:
+    """The shortest sequence that fails again, and the number of its failures in REPEATS repetitions.
 
-    Returns the original life if none fails again: the effect of a kill during an event depends on its moment,
-    so a shorter life may have failed just once.
+    Returns the original sequence if none fails again: the effect of a kill during an event depends on its
+    moment, so a shorter sequence may have failed just once.
     """
-    for shorter in reversed(_shorter_and_shorter(lived, player)):
+    for shorter in reversed(_shorter_and_shorter(result, player)):
         failures = sum(not player.play(shorter.moves).is_sound for _ in range(REPEATS))
         if failures:
             return shorter, failures
-    return lived, 0
+    return result, 0
 
 
-def _shorter_and_shorter(lived: Lived, player: Player) -> list[Lived]:
-    """Lives that fail in the same way. Each is made from the previous one by a simplification.
+def _shorter_and_shorter(result: SequenceResult, player: Player) -> list[SequenceResult]:
+    """Sequences that fail in the same way. Each is made from the previous one by a simplification.
 
     The simplifications: kill at once; leave out one move or two adjacent moves; do not kill during an event.
     """
-    found = [lived]
+    found = [result]
 
     def try_out(moves: tuple[Move, ...]) -> None:
         with suppress(WireError):
@@ -137,8 +138,8 @@ def _shorter_and_shorter(lived: Lived, player: Player) -> list[Lived]:
             if _kind(again) == _kind(found[-1]):
                 found.append(again)
 
-    try_out(tuple(move._replace(share=0.0) for move in lived.moves))
-    for size, start in product((2, 1), reversed(range(len(lived.moves)))):
+    try_out(tuple(move._replace(share=0.0) for move in result.moves))
+    for size, start in product((2, 1), reversed(range(len(result.moves)))):
         moves = found[-1].moves
         if start < len(moves):
             try_out((*moves[:start], *moves[start + size :]))
@@ -149,5 +150,5 @@ def _shorter_and_shorter(lived: Lived, player: Player) -> list[Lived]:
     return found
 
 
-def _kind(lived: Lived) -> object:
-    return lived.wrong.rule if lived.wrong is not None else type(lived.failed)
+def _kind(result: SequenceResult) -> object:
+    return result.wrong.rule if result.wrong is not None else type(result.failed)

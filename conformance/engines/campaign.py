@@ -37,13 +37,13 @@ class Order:
 
 
 def run_campaign(
-    order: Order, build: Path, done: Sequence[Stored] = (), tell: Callable[[str], None] = lambda _: None
+    order: Order, build: Path, done: Sequence[Stored] = (), progress: Callable[[str], None] = lambda _: None
 ) -> Iterator[dict[str, Any]]:
     """Run the rounds that are not `done`, the rows in turn. Yields the result of each as a JSON object.
 
     A round is done if `done` has its verdict for the version that would run now. `build`: the folder for the
-    rounds' folders. `tell` receives a message before the first round of each row. If an engine cannot be set
-    up, the other rows run, and EngineSetUpError is raised at the end. Raises UnknownReleaseError.
+    rounds' folders. `progress` receives a message before the first round of each row. If an engine cannot be
+    set up, the other rows run, and EngineSetUpError is raised at the end. Raises UnknownReleaseError.
     """
     until = time.monotonic() + order.seconds
     known = {
@@ -57,7 +57,7 @@ def run_campaign(
         if time.monotonic() > until:
             break
         if row.name not in make:
-            tell(f"{row.name}: {row.engine} {version(row)}")
+            progress(f"{row.name}: {row.engine} {version(row)}")
             try:
                 make[row.name] = maker(row)
             except (EngineError, FlinkError) as cannot:

@@ -14,7 +14,7 @@ import click
 
 from conformance.verdict import Exit
 from model.any_dataflow.any_dataflow import AnyDataflow
-from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.bounds import JobBounds
 from model.any_dataflow.environment import closed_any_dataflow, possible, small_dataflows
 from model.any_dataflow.job import Channel
 from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out, unscaled
@@ -30,15 +30,15 @@ DATAFLOWS: tuple[tuple[Channel, ...], ...] = (
     ((1, 3), (2, 3), (3, 4)),
 )
 """Explored in every verification: two inputs, a chain, a diamond, two inputs before a second stage."""
-THOROUGH: Mapping[str, Bounds] = {
-    "scaled-in": Bounds(parallelism=scaled_in),
-    "scaled-out": Bounds(parallelism=scaled_out),
-    "stops": Bounds(stops=frozenset({2})),
-    "aborted": Bounds(stops=frozenset({1}), aborts=1),
-    "unaligned": Bounds(checkpoints=1, unaligned=frozenset({1})),
-    "records": Bounds(records=2, max_concurrent=2),
-    "ends-unaligned": Bounds(checkpoints=1, unaligned=frozenset({1}), ends=True),
-    "ends": Bounds(ends=True),
+THOROUGH: Mapping[str, JobBounds] = {
+    "scaled-in": JobBounds(parallelism=scaled_in),
+    "scaled-out": JobBounds(parallelism=scaled_out),
+    "stops": JobBounds(stops=frozenset({2})),
+    "aborted": JobBounds(stops=frozenset({1}), aborts=1),
+    "unaligned": JobBounds(checkpoints=1, unaligned=frozenset({1})),
+    "records": JobBounds(records=2, max_concurrent=2),
+    "ends-unaligned": JobBounds(checkpoints=1, unaligned=frozenset({1}), ends=True),
+    "ends": JobBounds(ends=True),
 }
 """The bounds within which `conformance.parts.thorough` explores each dataflow of up to 4 tasks.
 
@@ -48,7 +48,7 @@ PARALLELISM = {"out": scaled_out, "in": scaled_in}
 
 
 def closed_with_properties(
-    channels: tuple[Channel, ...], bounds: Bounds
+    channels: tuple[Channel, ...], bounds: JobBounds
 ) -> tuple[ClosedModel, tuple[Property, ...]]:
     """The closed model of a dataflow, with its properties. The last task is slow; if unaligned, all are."""
     tasks = frozenset(task for channel in channels for task in channel)
@@ -73,7 +73,7 @@ def explore_named(name: str) -> Graph:
     return explore(*closed_with_properties(channels, THOROUGH[bounds]), keep_transitions=False)
 
 
-def explore_all(tasks: int, bounds: Bounds) -> Iterator[Graph]:
+def explore_all(tasks: int, bounds: JobBounds) -> Iterator[Graph]:
     """The graphs of all dataflows of 2 to `tasks` tasks. Raises TooManyStatesError over 5,000,000 states."""
     for size in range(2, tasks + 1):
         for channels in small_dataflows(size):
@@ -110,7 +110,7 @@ def main(
         raise click.UsageError("--scales is for aligned checkpoints of tasks that do not finish")
     last = given["checkpoints"]
     ids = frozenset(range(1, last + 1)) if unaligned else frozenset[int]()
-    bounds = Bounds(
+    bounds = JobBounds(
         records=given["records"],
         capacity=given["capacity"],
         checkpoints=last,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from model.checker.bounds import (
-    Bounds,
+    FieldBounds,
     Symmetry,
     bounded_coordinator,
     bounded_gate,
@@ -37,7 +37,7 @@ class Chosen(NamedTuple):
     """A closed model, with the bounds that a kernel needs; None: the model has no kernel."""
 
     closed: ClosedModel
-    bounds: Bounds | None
+    bounds: FieldBounds | None
     symmetry: Symmetry | None = None
     """The channels or tasks that may be permuted, if a proof shows that they are symmetric."""
     ids: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import click
 
 from conformance.verdict import Exit
-from model.any_dataflow.bounds import Bounds, Do
+from model.any_dataflow.bounds import Do, JobBounds
 from model.any_dataflow.environment import closed_regional
 from model.any_dataflow.job import Channel, History, Job, Place, Snapshot
 from model.any_dataflow.properties import properties_of
@@ -140,7 +140,7 @@ class Reading(NamedTuple):
     channels: tuple[Channel, ...] = TWO_CHAINS
     are_alone: bool = False
     """Whether each task is a region, although channels connect tasks; else a region is what they connect."""
-    bounds: Bounds = Bounds(aborts=1)
+    bounds: JobBounds = JobBounds(aborts=1)
     of: str = "FLIP-600, regional checkpoints: proposed, no released jar"
 
     def explore(self) -> Graph:
@@ -172,13 +172,13 @@ def visible_once(job: Job) -> bool:
 
 
 RECOVERY = "FLINK-38544, checkpoints during recovery: an option of 2.3.0, not driven"
-_RECOVERY = Bounds(checkpoints=2, failures=2, unaligned=frozenset({1, 2}), slow=frozenset({1, 2}))
+_RECOVERY = JobBounds(checkpoints=2, failures=2, unaligned=frozenset({1, 2}), slow=frozenset({1, 2}))
 READINGS = (
     Reading("independent", "No channel connects regions, and a fallback moves whole regions."),
     Reading(
         "ends",
         "The same, and inputs end: a task finishes after the commit of its last transaction.",
-        bounds=Bounds(aborts=1, ends=True, checkpoints=1),
+        bounds=JobBounds(aborts=1, ends=True, checkpoints=1),
     ),
     Reading(
         "notified",
@@ -207,7 +207,7 @@ READINGS = (
         "complete_at_the_end",
         "all tasks have finished, and the record of sink 4 is not visible",
         FinishesOnFallback,
-        bounds=Bounds(aborts=1, ends=True, checkpoints=1, failures=0),
+        bounds=JobBounds(aborts=1, ends=True, checkpoints=1, failures=0),
     ),
     Reading(
         "sender-ahead",
@@ -232,7 +232,7 @@ READINGS = (
         SendsAgain,
         COLLECTOR,
         are_alone=True,
-        bounds=Bounds(aborts=1, slow=frozenset({1, 2, 3})),
+        bounds=JobBounds(aborts=1, slow=frozenset({1, 2, 3})),
     ),
     Reading(
         "recovering",

@@ -64,7 +64,7 @@ Progress = Callable[[int, int, int], None]
 """Called after each level with the number of known states, those of this level, and the depth."""
 
 
-class Found(NamedTuple):
+class SparkResult(NamedTuple):
     """The result of a search."""
 
     states: int
@@ -101,7 +101,7 @@ class SparkEngine:
         searched = f"{partitions} {self.kernel.text.source}"
         self.identity = hashlib.sha256(searched.encode()).hexdigest()
 
-    def explore(self, progress: Progress | None = None, *, limit: int = 1_000_000_000_000) -> Found:
+    def explore(self, progress: Progress | None = None, *, limit: int = 1_000_000_000_000) -> SparkResult:
         """Search every reachable state, until a level has no new state or a property fails.
 
         Raises TooManyStatesError after the level that exceeds the limit; with a higher limit the search goes
@@ -139,9 +139,9 @@ class SparkEngine:
         depth = sum(1 for level in search.levels[1:] if level.states)
         return self._found(search, depth, shown, resumed)
 
-    def _found(self, search: Search, depth: int, shown: Violation | None, resumed: int) -> Found:
+    def _found(self, search: Search, depth: int, shown: Violation | None, resumed: int) -> SparkResult:
         fired = (rules for rules, seen in zip(self.kernel.text.rules, search.fired, strict=True) if seen)
-        return Found(
+        return SparkResult(
             search.states,
             search.transitions,
             depth,

@@ -21,7 +21,10 @@ Effects = list[dict[str, Any]]
 CHARGED: Mapping[str, Any] = tomllib.loads(
     files("conformance.observe").joinpath("charged.toml").read_text(encoding="utf-8")
 )
-"""The rules that a rejection charges: `effects` by component and kind, `refusals` by component, and `due`."""
+"""The rules that a rejection charges.
+
+`effects`: by component and kind. `refusals`: by component. `due`: by kind of a line of a Flink log.
+"""
 
 
 class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a fault of ours
@@ -38,7 +41,7 @@ class Rejected(Exception):  # noqa: N818 - a finding about the trace, not a faul
 def unknown_effect(component: str, effect: dict[str, Any]) -> Rejected:
     """The rejection of an effect that no run can have."""
     why = (
-        f"{component}: expected an effect that a run's trace can have, got {effect!r}; a newer log takes a "
+        f"{component}: expected an effect that a run's trace can have, got {effect!r}; a newer log needs a "
         "newer barrierspec"
     )
     return Rejected((CHARGED["refusals"][component],), why)

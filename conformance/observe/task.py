@@ -154,10 +154,10 @@ class TaskReader(TaskState):
         rules = gate.known(line)
         self._fire(gate.step(line) if rules is None else rules)
         self._notes.is_repeatable = kind in MARKERS and self._mode not in OVERTAKING
-        self._obey_gate(line, kind, channel)
+        self._follow_gate(line, kind, channel)
         return None
 
-    def _obey_gate(self, line: Line, kind: str, channel: int) -> None:
+    def _follow_gate(self, line: Line, kind: str, channel: int) -> None:
         see = self._see
         if kind == "end_of_partition":
             see("partition ended")

@@ -46,7 +46,7 @@ def run(context: Context) -> PartResult:
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
     places = [*range(-composed, 0), *range(len(closed_models()))]  # the long ones first
-    context.say("exploring the closed models with every property")
+    context.progress("exploring the closed models with every property")
     kernels = range(len(large_gate_models()))
     dataflows = DATAFLOWS[:1] if context.quick else DATAFLOWS
     with ProcessPoolExecutor(context.processes, initializer=gc.disable) as pool:  # records hold no cycles
@@ -86,9 +86,9 @@ def exhaust(place: int) -> Explored:
 def exhaust_dataflow(channels: "tuple[Channel, ...]") -> Explored:
     """Barrier snapshots on one dataflow."""
     from conformance.explore.dataflows import closed_with_properties
-    from model.any_dataflow.bounds import Bounds
+    from model.any_dataflow.bounds import JobBounds
 
-    return _exhausted(*closed_with_properties(channels, Bounds()))
+    return _exhausted(*closed_with_properties(channels, JobBounds()))
 
 
 def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Explored:

@@ -54,9 +54,9 @@ class Driven(NamedTuple):
 
 def run(context: Context) -> PartResult:
     """Drive every component until it diverges or all is done, each in a process of its own."""
-    context.say("lock-step: tours, directed cases, walks and Hypothesis")
+    context.progress("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=lambda name: (*_LONGEST_FIRST, name).index(name))
-    quiet = replace(context, say=silent)
+    quiet = replace(context, progress=silent)
     with ProcessPoolExecutor(context.processes) as pool:
         driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())

@@ -46,7 +46,7 @@ def run(context: Context) -> PartResult:
     )
     findings: list[Finding] = []
     flights = kills = checkpoints = 0
-    context.say("starting Spark")
+    context.progress("starting Spark")
     with spark_session(main_job.MASTER, folder / "spark.log", "barrierspec-verify") as session:
         for number, planned in enumerate(RUNS):
             place = folder / planned.name
@@ -57,11 +57,11 @@ def run(context: Context) -> PartResult:
                 main_job.FlightsOptions(
                     csv=csv,
                     restarts=RestartConfig(),
-                    on_progress=lambda progress, name=planned.name: context.say(described(name, progress)),  # type: ignore[misc]
+                    on_progress=lambda at, name=planned.name: context.progress(described(name, at)),  # type: ignore[misc]
                     spark=session,
                 ),
             )
-            context.say(f"{planned.name}: comparing the committed output with a batch computation")
+            context.progress(f"{planned.name}: comparing the committed output with a batch computation")
             report = check_flights(place / "committed", csv)
             findings += _findings(planned, result, report)
             flights = report.expected

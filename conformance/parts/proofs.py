@@ -36,7 +36,7 @@ def run(context: Context) -> PartResult:
     """Prove the cases, and describe each refuted one."""
     shares = context.processes * SHARES_PER_PROCESS
     channels = 2 if context.quick else 4
-    context.say("proving the rules for every checkpoint id")
+    context.progress("proving the rules for every checkpoint id")
     known = _cases(channels, context.thorough)  # before the pool, whose processes then have them
     with ProcessPoolExecutor(context.processes) as pool:
         every = ([shares] * shares, [channels] * shares, [context.thorough] * shares)

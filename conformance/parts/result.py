@@ -71,7 +71,7 @@ class Context:
     seed: int
     build: Path
     """The folder into which a part writes."""
-    say: Callable[[str], None] = silent
+    progress: Callable[[str], None] = silent
     """Reports the current activity in a few words."""
     processes: int = 2
     """The number of processes that a part may use."""

@@ -34,7 +34,7 @@ def run(context: Context) -> PartResult:
     models.sort(key=lambda model: model.states, reverse=True)
 
     def checked(model: Model) -> Result:
-        context.say(f"TLC: {model.name}, one of {len(models)} models")
+        context.progress(f"TLC: {model.name}, one of {len(models)} models")
         return check(model, dump=kept_at(model, dumps) if model.name in compared else None)
 
     with ThreadPoolExecutor(context.processes) as pool:

@@ -83,7 +83,7 @@ class Watched:
 def run(context: Context) -> PartResult:
     """Validate every log that the pipeline has left in the build folder."""
     logs = sorted(context.build.glob(RUNS))
-    watched = judged(logs, context.say)
+    watched = judged(logs, context.progress)
     if not logs:
         lost = f"no event log under {context.build / 'pipeline'}; run the pipeline first"
         watched.findings = (Finding(None, lost),)
@@ -105,7 +105,7 @@ def run(context: Context) -> PartResult:
 
 
 def judged(
-    logs: Sequence[Path], say: Callable[[str], None], parts: int = 1, side_by_side: Map | None = None
+    logs: Sequence[Path], progress: Callable[[str], None], parts: int = 1, side_by_side: Map | None = None
 ) -> Watched:
     """Each log separately, and the required situations of all of them together.
 
@@ -113,7 +113,7 @@ def judged(
     """
     watched = Watched()
     for log in logs:
-        say(watched.add(log, parts, side_by_side))
+        progress(watched.add(log, parts, side_by_side))
     watched.close()
     return watched
 

@@ -42,13 +42,13 @@ def logs_under(folders: Sequence[Path]) -> list[Path]:
     return found
 
 
-def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", say: Callable[[str], None]) -> Watched:
+def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", progress: Callable[[str], None]) -> Watched:
     """Each log separately, and the required situations of all of them together: as `trace.judged` does.
 
-    `say` is called with the number of logs and of tasks.
+    `progress` is called with the number of logs and of tasks.
     """
     tasks = -(-len(logs) // LOGS_A_TASK)
-    say(f"{len(logs):,} logs in {tasks:,} tasks")
+    progress(f"{len(logs):,} logs in {tasks:,} tasks")
     folders = pa.table({"log": [str(log.absolute()) for log in logs]})
     frame = spark.createDataFrame(folders).repartition(tasks).mapInArrow(_judged, "watched binary")
     watched = Watched()

@@ -15,7 +15,7 @@ def run(context: Context) -> PartResult:
     """Compare TLA+, Python and z3 for each model; with `thorough`, also for models with large graphs."""
     models = [model for model in load_manifest().values() if model.is_compared(thorough=context.thorough)]
     models.sort(key=lambda model: model.states, reverse=True)  # so that no process waits for the last one
-    context.say(f"triangle: {len(models)} models in TLA+, Python and z3")
+    context.progress(f"triangle: {len(models)} models in TLA+, Python and z3")
     with ProcessPoolExecutor(context.processes) as pool:
         agreements = list(pool.map(triangle, models, repeat(context.build / DUMPS)))
     findings = tuple(

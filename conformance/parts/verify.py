@@ -129,7 +129,7 @@ def verify(
                 answer = _answer(name, paced[name], context)
                 results.append(replace(answer, engine=parts[name].engine))
             else:
-                results.append(_timed(name, parts[name], replace(context, say=watch.show)))
+                results.append(_timed(name, parts[name], replace(context, progress=watch.show)))
             watch.ends(results[-1])
     return Verification(
         parts=tuple(results),
@@ -166,7 +166,9 @@ def _beside(
     try:
         with ProcessPoolExecutor(len(paced), fresh, _send_to, (messages,)) as pool:
             yield {
-                name: pool.submit(_timed, name, parts[name], replace(context, say=partial(_report, name)))
+                name: pool.submit(
+                    _timed, name, parts[name], replace(context, progress=partial(_report, name))
+                )
                 for name in paced
             }
     finally:

@@ -138,7 +138,7 @@ SHORT = {
     "abort_transaction": "A",
     "commit_offsets": "C",
 }
-"""Effects that an arrow shows after a slash, with the letter of each; all others are omitted."""
+"""Short names of effects that an arrow shows after a slash. Those neither here nor in ALONE are omitted."""
 ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
 """Effects that need no number, with their labels."""
 

@@ -11,14 +11,14 @@ from conformance.report.divergence.phrases import of_effect, of_event, of_value
 from model import fields
 from model.checker.closed_model import ClosedModel
 from model.components import COMPONENTS
-from model.coordinator.environment.plain import closed_coordinator
+from model.coordinator.environment.whole_coordinator import closed_coordinator
 from model.coordinator.state import Coordinator
 from model.dataflow.dataflow import Channel, Dataflow, Wires
 from model.dataflow.environment import Scope, closed_dataflow
 from model.events import NONE, Effect, Event
 from model.gate.environment.aligned import closed_network
 from model.gate.environment.tracking import closed_tracker_models
-from model.gate.environment.unaligned import PLAIN, Bounds, closed_passage
+from model.gate.environment.unaligned import PLAIN, GateBounds, closed_passage
 from model.gate.polled_gate import Inbox
 from model.gate.polled_unaligned_gate import Passage
 from model.gate.tracking import Tracker
@@ -88,7 +88,7 @@ def subjects() -> tuple[Subject, ...]:
             "Input gate, unaligned",
             "Two channels, checkpoint 1. The first barrier triggers the snapshot; records that barriers "
             "overtake are stored with it.",
-            closed_passage(Bounds(2, 1, 0, 0, alternating=False, counts_as_aligned=True), 1),
+            closed_passage(GateBounds(2, 1, 0, 0, alternating=False, counts_as_aligned=True), 1),
             _view_unaligned,
             _gate_label,
             _gate_group,
@@ -100,7 +100,7 @@ def subjects() -> tuple[Subject, ...]:
             "Two channels, checkpoint 1. The gate aligns until the alignment has taken 1 ms, and then lets "
             "barriers overtake.",
             closed_passage(
-                Bounds(2, 1, 2, 1, alternating=True, counts_as_aligned=True, options=PLAIN[2:]), 1
+                GateBounds(2, 1, 2, 1, alternating=True, counts_as_aligned=True, options=PLAIN[2:]), 1
             ),
             _view_unaligned,
             _gate_label,

@@ -35,7 +35,10 @@ LENGTH = 40
 NODES_AT_ONCE = 150_000
 """Maximum number of cached states of all configurations. Above it the cache is emptied."""
 BATCHES = (1, 2, 3, 5, 8, 13, 21)
-"""Sizes of batches of events. The state is compared after each batch, so the first batches are short."""
+"""Sizes of batches of events. The state is compared after each batch.
+
+The first batches are short, so that an early difference is found early.
+"""
 NEW_SHOWN = 4
 """The search ends after this number of different new divergences."""
 OPENINGS: Mapping[str, Wire] = {
@@ -94,7 +97,7 @@ class Search(ABC):
 
     length = LENGTH
     tries = LENGTH
-    """Maximum number of events that are drawn for a random sequence, with those that are left out."""
+    """Maximum number of events that are drawn for a random sequence, also of those that are left out."""
     batches = BATCHES
 
     def __init__(self, adapter: ProcessAdapter, target: Target, done: Conformed) -> None:
@@ -106,9 +109,9 @@ class Search(ABC):
         self._prepare = Prepare(frozenset())
         self._reached = Reached(WALKS)
         self._rules: Counter[str] = Counter()
-        """By rule: the number of steps in which it fired, without steps from a divergence on."""
+        """By rule: the number of steps in which it fired, up to a divergence."""
         self._compared = 0
-        """The number of events before the divergence of the sequence that is played step by step."""
+        """In the sequence that is now played step by step: the number of events before its divergence."""
 
     def begin(self) -> bool:
         """Find the fields of the state, and replay the known divergences.
@@ -141,9 +144,10 @@ class Search(ABC):
         return True
 
     def play(self, cases: Iterator[Case]) -> bool:
-        """Play cases until none is left or too many diverge. Returns False if the search is over.
+        """Play cases until none is left or the search is over. Returns False if the search is over.
 
-        An event that the release does not offer ends the search, because its sequences cannot be compared.
+        NEW_SHOWN new divergences end the search. So does an event that the release does not offer, because
+        its sequences cannot be compared.
         """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
         missing = Errored(f"it does not offer {played.skipped[0]}") if played.skipped else None
@@ -203,10 +207,10 @@ class Search(ABC):
 
     @abstractmethod
     def alphabet(self, config: Wire, observed: Wire) -> Iterator[Wire]:
-        """Yield the events of the small models in a state. The model refuses those that cannot occur."""
+        """Yield the events that a tour tries in a state. The model refuses those that cannot occur."""
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
-        """Whether no further event may follow this answer."""
+        """Whether the sequence must end after this answer."""
         return has_failed(edge)
 
     def directed(self, scripts: Iterable[Sequence[Wire]]) -> Iterator[Case]:
@@ -216,13 +220,13 @@ class Search(ABC):
                 yield self._case(self._oracle(config), script, (1,) * len(script))
 
     def fitting(self, script: Sequence[Wire]) -> list[Wire]:
-        """The configurations in which a given sequence is played: the first small one."""
+        """The configurations in which a given sequence is played: only the first one of `small`."""
         return self.small()[:1]
 
     def random(self, count: int, seed: int) -> Iterator[Case]:
         """Yield `count` random sequences. The configurations take turns.
 
-        Each sequence is the one of CANDIDATES that reaches most that was not reached before.
+        Each is the best of CANDIDATES drawn ones: it reaches the most new states, transitions and paths.
         """
         configs = self._target.configs()
         for number in range(count):
@@ -242,7 +246,7 @@ class Search(ABC):
         return lambda observed, event: True
 
     def _walk(self, oracle: Oracle, config: Wire, rng: Random) -> list[tuple[Wire, Edge]]:
-        """One random sequence, without events that the profile refuses."""
+        """One random sequence, without events that the profile or `allows` refuses."""
         choose, allows = self.chooser(config, rng), self.allows(config)
         edges: list[tuple[Wire, Edge]] = []
         node = oracle.start
@@ -305,8 +309,8 @@ def edges_of(
 ) -> Iterator[tuple[int, Wire, int, Edge]]:
     """Yield the transitions of a state graph, breadth first: source, event, target and answer.
 
-    `nodes`: the maximum number of states. `remember`: returns the memory after an event, for facts about
-    earlier events that the model's state does not have. The memory is a part of a node, and `alphabet`
+    `nodes`: the maximum number of states. `remember`: from an event and the memory before it, the memory
+    after it: a number for facts that the model's state lacks. The memory is a part of a node, and `alphabet`
     receives it in the observable state, as `memory`.
     """
     numbers: dict[Hashable, int] = {(oracle.key(oracle.start), 0): 0}

@@ -68,8 +68,8 @@ class SubtaskSearch(Search):
                 expected = [known.words.write_effect(effect) for effect in step.effects]
                 after = {name: observed[name] for name in answer.state}
                 if (answer.effects[-1], answer.state) != (expected, after):
-                    told = f"after {list(path)}, {wire}: expected {expected} {after}, got {answer}"
-                    self._done.stopped = Errored(told)
+                    difference = f"after {list(path)}, {wire}: expected {expected} {after}, got {answer}"
+                    self._done.stopped = Errored(difference)
                     return False
                 self._done.events += len(path) + 1
                 self._done.transitions += 1

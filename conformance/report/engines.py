@@ -94,11 +94,11 @@ def markdown(found: Sequence[Summary]) -> str:
         )
     seeds = sorted({str(round_["seed"]) for one in found for round_ in one.rounds})
     lines += ["", f"Seed of the rounds: {', '.join(seeds)}.", "", "The claims:", ""]
-    said: dict[str, str] = {}
+    claims: dict[str, str] = {}
     for one in found:
         if not one.row.planted:
-            said.setdefault(one.row.says, one.row.name.partition("@")[0])
-    lines += [f"- `{name}`: {says}." for says, name in said.items()]
+            claims.setdefault(one.row.says, one.row.name.partition("@")[0])
+    lines += [f"- `{name}`: {claim}." for claim, name in claims.items()]
     lines += ["", "The shortest evidence of each anomaly, and the command that repeats its round:", ""]
     lines += ["| row | anomaly | rounds | the first occurrence | again |", "|---|---|---|---|---|"]
     for one in found:

@@ -110,11 +110,11 @@ def event_of(text: str) -> Wire:
         raise ScenarioError(f"scenarios.toml: expected `kind field=value ...`, got {text!r}") from wrong
 
 
-def page(driven: Iterable[Driven], say: Callable[[str], None]) -> str:
+def page(driven: Iterable[Driven], progress: Callable[[str], None]) -> str:
     """The whole page in Markdown. Each release in turn is driven through all scenarios."""
     seen: dict[str, list[Seen | None]] = {scenario.name: [] for scenario in scenarios()}
     for release in driven:
-        say(f"Flink {release.version}")
+        progress(f"Flink {release.version}")
         for scenario in scenarios():
             seen[scenario.name].append(_drive(scenario, release))
     parts = [INTRODUCTION, *(_section(scenario, seen[scenario.name]) for scenario in scenarios())]

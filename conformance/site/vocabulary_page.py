@@ -29,12 +29,16 @@ def _template() -> Template:
     loader = PackageLoader("conformance.site", "")
     environment = Environment(loader=loader, trim_blocks=True, lstrip_blocks=True)
     environment.globals.update(components=vocabulary().values(), types=types())
-    environment.filters.update(name=_name, type=_type, meaning=_meaning, values=_values)
+    environment.filters.update(name=_name, field=_field, type=_type, meaning=_meaning, values=_values)
     return environment.get_template("vocabulary.md.jinja")
 
 
 def _name(field: Field) -> str:
     return f"`{field.name}`" if field.required else f"*`{field.name}`*"
+
+
+def _field(field: Field) -> str:
+    return f"{_name(field)} (`{json.dumps(field.defaults[0])}`)" if field.defaults else _name(field)
 
 
 def _type(field: Field) -> str:

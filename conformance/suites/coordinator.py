@@ -7,7 +7,7 @@ from conformance.adapters.protocol import Wire
 from conformance.suites.alphabet import NOON, Alphabet, Clock, Letter, letter
 
 ATTEMPTS = 1
-"""Restores and restarts of one life."""
+"""Restores and restarts of one instance."""
 _SOURCE: Wire = {"id": "src-0", "source": True}
 _SMALL: Wire = {
     "tasks": [_SOURCE],

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from model.any_dataflow.key_groups import Parallelism, unscaled
 
 
-class Bounds(NamedTuple):
+class JobBounds(NamedTuple):
     """The bounds of an exploration."""
 
     records: int = 1

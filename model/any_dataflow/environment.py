@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 from model.any_dataflow.any_dataflow import AnyDataflow, begin, commit
-from model.any_dataflow.bounds import Bounds, Do
+from model.any_dataflow.bounds import Do, JobBounds
 from model.any_dataflow.job import Channel, End, Job, is_record
 from model.any_dataflow.regional import RegionalDataflow
 from model.checker.closed_model import ClosedModel, Environment, Offered
 from model.events import Event, Step
 
 
-def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
+def closed_any_dataflow(dataflow: AnyDataflow, bounds: JobBounds) -> ClosedModel:
     """All runs of a job within the bounds."""
     steps: Mapping[str, Callable[[Job, Do], Job]] = {
         "ReadInput": lambda job, do: dataflow.process(job, do.of, len(job.tasks[do.of - 1].history) + 1),
@@ -51,7 +51,7 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: Bounds) -> ClosedModel:
     )
 
 
-def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
+def closed_regional(dataflow: RegionalDataflow, bounds: JobBounds) -> ClosedModel:
     """All runs of a job within the bounds. A fallback counts as an abort, a restart as a failure."""
     plain = closed_any_dataflow(dataflow, bounds)
 
@@ -78,7 +78,7 @@ def closed_regional(dataflow: RegionalDataflow, bounds: Bounds) -> ClosedModel:
     return plain._replace(name=f"regional {plain.name}", offers=offers, step=step)
 
 
-def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
+def possible(dataflow: AnyDataflow, bounds: JobBounds, job: Job) -> Iterator[Do]:
     """The actions that are possible now, with `Ended` if no step is needed. No action means a deadlock."""
     if not job.up:
         yield Do("Restore")
@@ -105,7 +105,7 @@ def possible(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> Iterator[Do]:
         yield Do("Ended")
 
 
-def _of_task(dataflow: AnyDataflow, bounds: Bounds, job: Job, task: int) -> Iterator[Do]:
+def _of_task(dataflow: AnyDataflow, bounds: JobBounds, job: Job, task: int) -> Iterator[Do]:
     state = job.tasks[task - 1]
     is_exhausted = bool(dataflow.inputs[task]) or len(state.history) == bounds.records
     if bounds.ends and is_exhausted and dataflow.may_finish(job, task):
@@ -153,7 +153,7 @@ def _of_channel(dataflow: AnyDataflow, job: Job, channel: int) -> Iterator[Do]:
             yield Do("ReadBarrier", channel)
 
 
-def has_ended(dataflow: AnyDataflow, bounds: Bounds, job: Job) -> bool:
+def has_ended(dataflow: AnyDataflow, bounds: JobBounds, job: Job) -> bool:
     """All records are read, every checkpoint has ended, and sinks have committed all that they may."""
     sources = (job.tasks[task - 1] for task in dataflow.tasks if not dataflow.inputs[task])
     return (

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from model.checker.closed_model import ClosedModel
-from model.coordinator.environment.plain import closed_coordinator
+from model.coordinator.environment.whole_coordinator import closed_coordinator
 from model.gate.environment.aligned import closed_gate
 from model.gate.profiles import NEWEST, Profile
 from model.store.store import CHECKPOINT, SAVEPOINT
@@ -17,7 +17,7 @@ Interval = tuple[int, int]
 """The lowest and the highest value, both included."""
 
 
-class Bounds(NamedTuple):
+class FieldBounds(NamedTuple):
     """The intervals of the ints that vary."""
 
     intervals: Mapping[str, Interval]
@@ -54,7 +54,7 @@ class Bounded(NamedTuple):
     """A closed model with the bounds of its ints."""
 
     closed: ClosedModel
-    bounds: Bounds
+    bounds: FieldBounds
 
 
 def bounded_gate(
@@ -73,7 +73,7 @@ def bounded_gate(
     id_or_none = (-1, ids)
     return Bounded(
         closed,
-        Bounds(
+        FieldBounds(
             {"current": id_or_none, "repeats": (0, channels), "checkpoint": (1, ids), "environment": (0, ids)}
         ),
     )
@@ -96,7 +96,7 @@ def bounded_coordinator(tasks: int, ids: int, *, max_concurrent: int = 1, retain
     id_or_none = (-1, ids)
     return Bounded(
         closed_coordinator(tasks, ids, max_concurrent=max_concurrent, retain=retain),
-        Bounds(
+        FieldBounds(
             {
                 "now": (0, 2),
                 "deadline": (0, 4),

@@ -9,7 +9,7 @@ differ only in fields, so a state is the number of a skeleton and a few small in
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from model.checker.bounds import Bounds
+from model.checker.bounds import FieldBounds
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 
 Value = Any
@@ -57,7 +57,7 @@ class Hole(NamedTuple):
 
 def taken_apart(
     value: Any,  # noqa: ANN401 - any record of the model
-    bounds: Bounds,
+    bounds: FieldBounds,
     path: str,
     names: tuple[str, ...] = (),
 ) -> tuple[Any, list[Field], list[Value]]:

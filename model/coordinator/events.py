@@ -193,7 +193,7 @@ class Restored(NamedTuple):
 
 
 class FailJob(NamedTuple):
-    """Too many checkpoints have failed, and the job fails."""
+    """The job fails, because too many checkpoints or a stop have failed."""
 
     reason: str
     kind: str = "fail_job"

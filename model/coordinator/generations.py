@@ -277,11 +277,11 @@ class NeverQueues(DiscardsUnstored):
         refused = pre_check(coordinator, requested)
         if refused is None and not requested.forced:
             scheduler = coordinator.scheduler
-            if scheduler.put_off:
+            if scheduler.postponed:
                 refused = ALREADY_QUEUED
             elif not may_start(requested, len(coordinator.pending), coordinator.plan.max_concurrent):
                 refused = TOO_MANY_CONCURRENT_CHECKPOINTS
-                coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=True, due=NONE))
+                coordinator = coordinator._replace(scheduler=scheduler._replace(postponed=True, due=NONE))
             elif coordinator.now < coordinator.pause_ends:
                 refused = MINIMUM_TIME_BETWEEN_CHECKPOINTS
                 coordinator = move_to_end_of_pause(coordinator)
@@ -294,9 +294,9 @@ class NeverQueues(DiscardsUnstored):
     def follow(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
         """A checkpoint has ended: the scheduler repeats a postponed request."""
         scheduler = coordinator.scheduler
-        if scheduler.put_off:
+        if scheduler.postponed:
             due = coordinator.now if scheduler.runs else NONE
-            coordinator = coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
+            coordinator = coordinator._replace(scheduler=scheduler._replace(postponed=False, due=due))
         return self.settle(coordinator, effects, rules)
 
     def on_decline(
@@ -311,7 +311,7 @@ class NeverQueues(DiscardsUnstored):
 
     def suspend(self, coordinator: Coordinator, reason: str = COORDINATOR_SUSPEND) -> Step[Coordinator]:
         """Suspends the scheduler, and drops a postponed request."""
-        scheduler = coordinator.scheduler._replace(put_off=False)
+        scheduler = coordinator.scheduler._replace(postponed=False)
         return super().suspend(coordinator._replace(scheduler=scheduler), reason)
 
     def is_forced(
@@ -358,10 +358,10 @@ def begin_anew(coordinator: Coordinator) -> Coordinator:
     The initial delay of the scheduler then begins again.
     """
     scheduler = coordinator.scheduler
-    if coordinator.pending or not scheduler.runs or not scheduler.put_off:
+    if coordinator.pending or not scheduler.runs or not scheduler.postponed:
         return coordinator
     due = coordinator.now + coordinator.plan.initial_delay
-    return coordinator._replace(scheduler=scheduler._replace(put_off=False, due=due))
+    return coordinator._replace(scheduler=scheduler._replace(postponed=False, due=due))
 
 
 _STEPS: Mapping[CoordinatorProfile, CoordinatorSteps] = {

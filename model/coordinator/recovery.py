@@ -1,4 +1,4 @@
-"""The steps of a restore of tasks, of a new coordinator, and of the end of a job.
+"""Steps of the coordinator: restore, restart, shutdown, and the injected failures of store and I/O.
 
 Rules COORD-02, COORD-22, COORD-25, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are
 durable. All other state ends with the coordinator.
@@ -35,7 +35,7 @@ SUSPENDED = "SUSPENDED"
 
 
 class RecoverySteps(ListenerSteps):
-    """The steps of restores and restarts."""
+    """Restore, restart and shutdown of a coordinator, and injected failures."""
 
     def on_restore(self, coordinator: Coordinator, tasks: tuple[bool, ...] = ()) -> Step[Coordinator]:
         """The restarting job, or these tasks of a region, get the newest retained checkpoint (ONCE-04)."""
@@ -61,7 +61,7 @@ class RecoverySteps(ListenerSteps):
         return self.settle(renewed.state, effects, rules)
 
     def on_store_fails(self, coordinator: Coordinator, when: int) -> Step[Coordinator]:
-        """The next addition to the store will fail."""
+        """The next addition to the store will fail. `when`: before, after, or perhaps after it is durable."""
         return Step(coordinator._replace(fault=when), (), ())
 
     def on_io_fails(self, coordinator: Coordinator, what: int) -> Step[Coordinator]:
@@ -129,7 +129,10 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:
-    """Whether the end of the job deletes its checkpoints: it has finished, or does not retain them."""
+    """Whether the end of the job deletes its checkpoints.
+
+    True for a finished job, and for a cancelled or failed one that does not retain them.
+    """
     if status in (CANCELED, FAILED):
         return not coordinator.plan.retains_on_cancellation
     return status == FINISHED

@@ -75,7 +75,7 @@ class Scheduler(NamedTuple):
     """Delay in ms of the first request after the next start of the scheduler."""
     follows: bool
     """The listener has started the scheduler. A stop-with-savepoint stops it without the listener."""
-    put_off: bool
+    postponed: bool
     """Up to 1.10: a request was rejected, and the scheduler repeats it at the next end of a checkpoint."""
     awaited: tuple[bool, ...]
     """By task: the last reported status of its execution is neither running nor finished."""
@@ -215,7 +215,7 @@ def new_scheduler(plan: Plan) -> Scheduler:
         due=NONE,
         delay=plan.initial_delay,
         follows=False,
-        put_off=False,
+        postponed=False,
         awaited=(True,) * len(plan.sources),
         awaits_former=False,
         unreported=(False,) * len(plan.sources),

@@ -13,11 +13,11 @@ from model.coordinator.events import Restored
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.state import Coordinator
 from model.dataflow.composition import (
+    apply_coordinator_step,
+    apply_gate_step,
+    apply_sink_step,
+    apply_subtask_step,
     at_gate,
-    obey_coordinator,
-    obey_gate,
-    obey_sink,
-    obey_subtask,
     only_stored,
     received,
 )
@@ -149,7 +149,7 @@ def on_receive(dataflow: Dataflow, channel: int) -> Step[Dataflow]:
         return Step(dataflow._replace(tasks=tasks), (), ())
     gate = at_gate(tasks.gate, item)
     dataflow = dataflow._replace(tasks=tasks._replace(gate=gate.state))
-    return obey_gate(dataflow, operator_of(dataflow), gate)
+    return apply_gate_step(dataflow, operator_of(dataflow), gate)
 
 
 def on_receive_at_sink(dataflow: Dataflow) -> Step[Dataflow]:
@@ -160,10 +160,10 @@ def on_receive_at_sink(dataflow: Dataflow) -> Step[Dataflow]:
         return Step(dataflow._replace(tasks=tasks), (), ("ONCE-06",))
     if type(item) is Record:
         written = two_phase_commit.on_write(dataflow.sink, item.value)
-        return obey_sink(dataflow._replace(tasks=tasks), written)
+        return apply_sink_step(dataflow._replace(tasks=tasks), written)
     gate = at_gate(tasks.sink_gate, item)
     dataflow = dataflow._replace(tasks=tasks._replace(sink_gate=gate.state))
-    return obey_gate(dataflow, operator_of(dataflow) + 1, gate)
+    return apply_gate_step(dataflow, operator_of(dataflow) + 1, gate)
 
 
 # ---------------------------------------------------------------- the coordinator, messages, failures
@@ -175,26 +175,28 @@ def on_start_checkpoint(
 ) -> Step[Dataflow]:
     """A checkpoint is due, or a user requests a savepoint."""
     state = dataflow.coordinator
-    return obey_coordinator(dataflow, coordinator_steps(state).on_trigger(state, type))
+    return apply_coordinator_step(dataflow, coordinator_steps(state).on_trigger(state, type))
 
 
 def on_store_will_fail(dataflow: Dataflow, when: int) -> Step[Dataflow]:
     """The next addition to the store fails."""
     state = dataflow.coordinator
-    return obey_coordinator(dataflow, coordinator_steps(state).on_store_fails(state, when))
+    return apply_coordinator_step(dataflow, coordinator_steps(state).on_store_fails(state, when))
 
 
 def on_snapshot_fails(dataflow: Dataflow) -> Step[Dataflow]:
     """A task cannot write its snapshot and declines the oldest pending checkpoint."""
     state = dataflow.coordinator
     oldest = state.pending[0].checkpoint
-    return obey_coordinator(dataflow, coordinator_steps(state).on_decline(state, 0, oldest, ASYNC_EXCEPTION))
+    return apply_coordinator_step(
+        dataflow, coordinator_steps(state).on_decline(state, 0, oldest, ASYNC_EXCEPTION)
+    )
 
 
 def on_time_out(dataflow: Dataflow) -> Step[Dataflow]:
     """Time passes until every pending checkpoint expires."""
     state = dataflow.coordinator
-    return obey_coordinator(dataflow, coordinator_steps(state).on_advance(state, state.plan.timeout))
+    return apply_coordinator_step(dataflow, coordinator_steps(state).on_advance(state, state.plan.timeout))
 
 
 def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
@@ -207,7 +209,7 @@ def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
         return received(dataflow, message)
     if message.attempt != dataflow.attempt:
         return Step(dataflow, (), ("ONCE-06",))  # its receiver has ended
-    return obey_subtask(dataflow, message.task, delivered(dataflow, message))
+    return apply_subtask_step(dataflow, message.task, delivered(dataflow, message))
 
 
 def delivered(dataflow: Dataflow, message: Message) -> Step[Subtask]:
@@ -234,7 +236,7 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
         if type(effect) is Restored:
             checkpoint = effect.checkpoint
     crashed = dataflow._replace(sink=two_phase_commit.on_crash(dataflow.sink).state)
-    restored = obey_sink(crashed, two_phase_commit.on_restore(crashed.sink, checkpoint))
+    restored = apply_sink_step(crashed, two_phase_commit.on_restore(crashed.sink, checkpoint))
     before, tasks = dataflow.tasks, deployed(cut_of(dataflow, checkpoint), survivor.state.plan.max_concurrent)
     after = restored.state._replace(
         attempt=dataflow.attempt + 1,

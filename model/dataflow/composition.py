@@ -43,7 +43,7 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
     return _GATE.on_cancel(gate, item.channel, item.checkpoint)
 
 
-def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
+def apply_gate_step(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
     """Applies the effects of a task's gate to its subtask. The gate's state holds its blocked channels."""
     effects, rules = gate.effects, gate.rules
     for effect in gate.effects:
@@ -54,13 +54,13 @@ def obey_gate(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]
             step = _SUBTASK.on_abort_on_barrier(before, effect.checkpoint, effect.reason)
         else:
             continue
-        obeyed = obey_subtask(dataflow, task, step)
-        dataflow = obeyed.state
-        effects, rules = (*effects, *obeyed.effects), (*rules, *obeyed.rules)
+        applied = apply_subtask_step(dataflow, task, step)
+        dataflow = applied.state
+        effects, rules = (*effects, *applied.effects), (*rules, *applied.rules)
     return Step(dataflow, effects, rules)
 
 
-def obey_subtask(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dataflow]:
+def apply_subtask_step(dataflow: Dataflow, task: int, step: Step[Subtask]) -> Step[Dataflow]:
     """Sends barriers to the task's outputs, snapshots to the cut, answers to the coordinator."""
     tasks = dataflow.tasks
     dataflow = dataflow._replace(
@@ -96,7 +96,7 @@ def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Datafl
     rules: Rules = ()
     operator = operator_of(dataflow)
     if task > operator:
-        dataflow, effects, rules = obey_sink(
+        dataflow, effects, rules = apply_sink_step(
             dataflow, two_phase_commit.on_snapshot(dataflow.sink, checkpoint)
         )
     cut = cut_of(dataflow, checkpoint)
@@ -109,20 +109,24 @@ def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Datafl
         cut = cut._replace(sunk=committed_or_filed(dataflow))
     others = tuple(other for other in dataflow.cuts if other.checkpoint != checkpoint)
     dataflow = dataflow._replace(cuts=tuple(sorted((*others, cut))))
-    ended = obey_subtask(dataflow, task, _SUBTASK.on_async_done(dataflow.tasks.subtasks[task], checkpoint))
+    ended = apply_subtask_step(
+        dataflow, task, _SUBTASK.on_async_done(dataflow.tasks.subtasks[task], checkpoint)
+    )
     return Step(ended.state, (*effects, *ended.effects), (*rules, *ended.rules))
 
 
 def notify_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
     """The sink's subtask notifies the sink of the coordinator's decision."""
     if type(effect) is NotifyComplete:
-        return obey_sink(dataflow, two_phase_commit.on_notify_complete(dataflow.sink, effect.checkpoint))
+        return apply_sink_step(
+            dataflow, two_phase_commit.on_notify_complete(dataflow.sink, effect.checkpoint)
+        )
     if type(effect) is NotifyAbort:
-        return obey_sink(dataflow, two_phase_commit.on_notify_abort(dataflow.sink, effect.checkpoint))
+        return apply_sink_step(dataflow, two_phase_commit.on_notify_abort(dataflow.sink, effect.checkpoint))
     return Step(dataflow, (), ())
 
 
-def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
+def apply_sink_step(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
     """Applies the sink's writes, commits and aborts to the records of its transactions."""
     done = dataflow.sink.committed
     dataflow = dataflow._replace(sink=step.state)
@@ -138,7 +142,7 @@ def obey_sink(dataflow: Dataflow, step: Step[Sink]) -> Step[Dataflow]:
     return Step(dataflow, step.effects, step.rules)
 
 
-def obey_coordinator(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
+def apply_coordinator_step(dataflow: Dataflow, step: Step[Coordinator]) -> Step[Dataflow]:
     """Sends the coordinator's effects for tasks as messages."""
     dataflow = dataflow._replace(coordinator=step.state)
     attempt, wires = dataflow.attempt, dataflow.wires
@@ -170,8 +174,10 @@ def received(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     steps = coordinator_steps(state)
     if message.kind == ACKNOWLEDGE:
         sender = message.task if message.attempt == dataflow.attempt else len(state.plan.sources)
-        return obey_coordinator(dataflow, steps.on_acknowledge(state, sender, message.checkpoint, handle=0))
-    return obey_coordinator(
+        return apply_coordinator_step(
+            dataflow, steps.on_acknowledge(state, sender, message.checkpoint, handle=0)
+        )
+    return apply_coordinator_step(
         dataflow, steps.on_decline(state, message.task, message.checkpoint, message.reason)
     )
 

@@ -82,7 +82,7 @@ class UnalignedSteps(OvertakingSteps):
         """The gate reads a cancellation marker of `checkpoint` on `channel`."""
         if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
             return Step(gate, (), ("UNAL-07",))  # also if the checkpoint is only announced
-        effects = (*self.let_go(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
+        effects = (*self.stop_and_resume(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
         return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
     def on_end_of_partition(self, gate: UnalignedGate, channel: int) -> Step[UnalignedGate]:

@@ -51,10 +51,10 @@ def on_arrival(buffer: Buffer, item: Item) -> Step[Buffer]:
     while buffer.rolled:
         sequence, *others = buffer.rolled
         rest = ((*sequence[1:],), *others) if len(sequence) > 1 else tuple(others)
-        handed = take(buffer._replace(rolled=rest), sequence[0])
-        buffer = handed.state
-        effects = (*effects, *handed.effects)
-        rules = (*rules, *handed.rules, "ALIGN-23")
+        read = take(buffer._replace(rolled=rest), sequence[0])
+        buffer = read.state
+        effects = (*effects, *read.effects)
+        rules = (*rules, *read.rules, "ALIGN-23")
     return Step(buffer, effects, rules)
 
 

@@ -108,7 +108,7 @@ class FirstDecides(CountsBarriers):
         effects = (*effects, *resume_all(gate), Trigger(gate.current))
         return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
 
-    def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
+    def stop_and_resume(self, gate: UnalignedGate, checkpoint: int) -> Effects:
         """The effects that end a checkpoint.
 
         A gate that overtakes stops persisting, even before the first barrier.
@@ -169,8 +169,8 @@ class TypeDecides(FirstDecides):
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
         """The effects that abort the pending checkpoint: first the abort, then the resumes of channels."""
-        return (Abort(gate.current, reason), *self.let_go(gate, gate.current))
+        return (Abort(gate.current, reason), *self.stop_and_resume(gate, gate.current))
 
-    def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
+    def stop_and_resume(self, gate: UnalignedGate, checkpoint: int) -> Effects:
         """The resumes of the blocked channels. Persisting stops without an effect."""
         return resume_all(gate)

@@ -41,7 +41,7 @@ def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
     """An item arrives at the network. The gate reads it now, or when its channel is resumed."""
     if inbox.gate.blocked[item.channel]:
         return Step(Inbox(inbox.gate, (*inbox.waiting, item)), (), ("ALIGN-17",))
-    return handed_on(inbox.waiting, at_gate(inbox.gate, item))
+    return read_released(inbox.waiting, at_gate(inbox.gate, item))
 
 
 def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
@@ -49,18 +49,18 @@ def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
 
     No channel is involved, so the gate takes the event at once (ALIGN-24).
     """
-    return handed_on(inbox.waiting, aligned_steps(inbox.gate).on_inject(inbox.gate, checkpoint))
+    return read_released(inbox.waiting, aligned_steps(inbox.gate).on_inject(inbox.gate, checkpoint))
 
 
-def handed_on(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
+def read_released(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
     """The step `done` of the gate, followed by its steps for all waiting items that it releases."""
     gate, effects, rules = done
     position = next_released(gate, waiting)
     while position is not None:
-        handed = at_gate(gate, waiting[position])
-        gate = handed.state
-        effects = (*effects, *handed.effects)
-        rules = (*rules, *handed.rules, "ALIGN-17")
+        read = at_gate(gate, waiting[position])
+        gate = read.state
+        effects = (*effects, *read.effects)
+        rules = (*rules, *read.rules, "ALIGN-17")
         waiting = (*waiting[:position], *waiting[position + 1 :])
         position = next_released(gate, waiting)
     return Step(Inbox(gate, waiting), effects, rules)

@@ -70,35 +70,35 @@ def on_arrival(passage: Passage, item: Item) -> Step[Passage]:
     """An item arrives at the network. The gate reads it now, or when its channel is resumed."""
     if passage.held[item.channel]:
         return Step(passage._replace(waiting=(*passage.waiting, item)), (), ("UNAL-24",))
-    return handed_on(passage, at_gate(passage.gate, item))
+    return read_released(passage, at_gate(passage.gate, item))
 
 
 def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
     """The coordinator triggers the task, or time passes. The network delays neither of these events."""
     if type(call) is Inject:
-        return handed_on(passage, unaligned_steps(passage.gate).on_inject(passage.gate, *call[:-1]))
+        return read_released(passage, unaligned_steps(passage.gate).on_inject(passage.gate, *call[:-1]))
     assert type(call) is Advance
-    return handed_on(passage, unaligned_steps(passage.gate).on_advance(passage.gate, call.ms))
+    return read_released(passage, unaligned_steps(passage.gate).on_advance(passage.gate, call.ms))
 
 
-def handed_on(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
+def read_released(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
     """The step of the gate, followed by its steps for all waiting items that it releases."""
     gate, effects, rules = step
     waiting = passage.waiting
-    held = obeyed(passage.held, effects)
+    held = held_after(passage.held, effects)
     position = next_released(gate, waiting, held)
     while position is not None:
-        handed = at_gate(gate, waiting[position])
-        gate = handed.state
-        held = obeyed(held, handed.effects)
-        effects = (*effects, *handed.effects)
-        rules = (*rules, *handed.rules, "UNAL-24")
+        read = at_gate(gate, waiting[position])
+        gate = read.state
+        held = held_after(held, read.effects)
+        effects = (*effects, *read.effects)
+        rules = (*rules, *read.rules, "UNAL-24")
         waiting = (*waiting[:position], *waiting[position + 1 :])
         position = next_released(gate, waiting, held)
     return Step(Passage(gate, waiting, held), effects, rules)
 
 
-def obeyed(held: tuple[bool, ...], effects: Effects) -> tuple[bool, ...]:
+def held_after(held: tuple[bool, ...], effects: Effects) -> tuple[bool, ...]:
     """The channels that the network holds after these effects of the gate."""
     for effect in effects:
         if type(effect) is Block:

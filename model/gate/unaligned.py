@@ -201,9 +201,9 @@ class OvertakingSteps:
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
         """The effects that abort the pending checkpoint: first its channels resume, then it is aborted."""
-        return (*self.let_go(gate, gate.current), Abort(gate.current, reason))
+        return (*self.stop_and_resume(gate, gate.current), Abort(gate.current, reason))
 
-    def let_go(self, gate: UnalignedGate, checkpoint: int) -> Effects:
+    def stop_and_resume(self, gate: UnalignedGate, checkpoint: int) -> Effects:
         """The effects that stop persisting and resume the blocked channels, without an abort.
 
         `checkpoint`: the pending id, or the newer id that ends it.

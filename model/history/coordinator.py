@@ -14,7 +14,7 @@ from model.shared_events import Abort
 from model.steps import step_of
 
 
-class Heard(NamedTuple):
+class Acknowledgement(NamedTuple):
     """The acknowledgement of a triggered checkpoint by a task."""
 
     task: int
@@ -27,7 +27,7 @@ class CoordinatorHistory(NamedTuple):
     coordinator: Coordinator
     triggered: tuple[int, ...]
     """The checkpoints that were triggered and have not ended, ascending."""
-    heard: tuple[Heard, ...]
+    acknowledgements: tuple[Acknowledgement, ...]
     """The acknowledgements of these checkpoints, ascending."""
 
 
@@ -39,12 +39,13 @@ def on_coordinator(history: CoordinatorHistory, event: Event) -> Step[Coordinato
     triggered = tuple(sorted({*history.triggered, *started} - ended))
     if type(event) is CoordinatorRestart or coordinator.status != RUNNING:
         triggered = ()
-    heard = tuple(sorted({one for one in heard_with(history, event) if one.checkpoint in triggered}))
-    return Step(CoordinatorHistory(coordinator, triggered, heard), effects, rules)
+    known = acknowledgements_with(history, event)
+    acknowledgements = tuple(sorted({one for one in known if one.checkpoint in triggered}))
+    return Step(CoordinatorHistory(coordinator, triggered, acknowledgements), effects, rules)
 
 
-def heard_with(history: CoordinatorHistory, event: Event) -> tuple[Heard, ...]:
+def acknowledgements_with(history: CoordinatorHistory, event: Event) -> tuple[Acknowledgement, ...]:
     """The acknowledgements, with the acknowledgement of this event."""
     if type(event) is not AcknowledgeMessage or event.checkpoint not in history.triggered:
-        return history.heard
-    return (*history.heard, Heard(event.task, event.checkpoint))
+        return history.acknowledgements
+    return (*history.acknowledgements, Acknowledgement(event.task, event.checkpoint))

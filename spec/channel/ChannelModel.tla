@@ -278,15 +278,15 @@ Completes ==
 StartsAt == IF Kind = "start_persisting" THEN EventId
             ELSE IF Completes /\ ReadsId > begun /\ FirstItem[3] = "unaligned" THEN ReadsId ELSE -1
 IsNewer == Kind = "start_persisting" \/ (Completes /\ ReadsId > begun)
-Cut == begun > 0 /\ stored[begun].receiver = "open" /\ (IsNewer \/ Kind = "stop_persisting")
-EndsAt == (IF Cut THEN {begun} ELSE {}) \cup (IF Completes THEN {ReadsId} ELSE {})
+EndsBegun == begun > 0 /\ stored[begun].receiver = "open" /\ (IsNewer \/ Kind = "stop_persisting")
+EndsAt == (IF EndsBegun THEN {begun} ELSE {}) \cup (IF Completes THEN {ReadsId} ELSE {})
 Ends(n) == <<<<"stop_persisting", n>>>>
 
 UNAL_34_Ends == [][(Kind \in {"take", "start_persisting", "stop_persisting"}) =>
     LET begins == StartsAt # -1 /\ ~Declines(StartsAt)
         ended == {n \in EndsAt : n >= channel.seen \/ channel.restored > 0}
     IN  /\ Effects = (IF Kind = "take" THEN <<FirstItem>> ELSE <<>>)
-                        \o (IF Cut THEN Ends(begun) ELSE <<>>)
+                        \o (IF EndsBegun THEN Ends(begun) ELSE <<>>)
                         \o (IF StartsAt = -1 THEN <<>> ELSE <<<<"start_persisting", StartsAt>>>> \o Starting(StartsAt))
                         \o (IF Completes THEN Ends(ReadsId) ELSE <<>>)
         /\ <<channel'.phase, channel'.seen>> =
@@ -360,7 +360,7 @@ UNAL_37_Once == [][\A i \in DOMAIN Of("record") : Of("record")[i][2] = read + 1]
 
 (* Each checkpoint stores the effects for it, and nothing else.              *)
 Given(kind, n) == SelectSeq(Effects, LAMBDA e : e[1] = kind /\ e[2] = n)
-GivenUp(n) == Given("lose_output", n) \o Given("decline", n) # <<>> \/ (Cut /\ n = begun)
+GivenUp(n) == Given("lose_output", n) \o Given("decline", n) # <<>> \/ (EndsBegun /\ n = begun)
 
 UNAL_37_Stored == [][Kind # "recover" =>
     /\ sent' = IF Kind = "emit" THEN EventId ELSE sent

@@ -28,6 +28,7 @@ IoFailures == {}                    \* inputs and outputs that may fail
 Restarts == FALSE                   \* the coordinator may be replaced
 Failing == Sources                  \* the tasks that may fail
 JobRestarts == TRUE                 \* the job may leave RUNNING without a failed task
+TasksStop == FALSE                  \* a task of Failing may leave RUNNING while the job runs on
 
 EventKinds ==
     {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
@@ -87,8 +88,9 @@ FailTasks(t) ==
     /\ Take(<<"fail_tasks", t>>, OnFailTasks(k, {t}))
 
 TaskStatus(t) ==
-    /\ t \notin k.up
-    /\ Take(<<"task_status", t>>, OnTaskStatus(k, t, TRUE))
+    LET runs == t \notin k.up
+    IN  /\ runs \/ TasksStop
+        /\ Take(<<"task_status", t, runs>>, OnTaskStatus(k, t, runs))
 
 Restore ==
     /\ ~k.running
@@ -175,6 +177,7 @@ StoresUnwritten(c, p, effects) ==                            \* FailToWrite
 (* Constants of models. *)
 
 One == 1
+Two == 2
 Yes == TRUE
 No == FALSE
 Nothing == {}
@@ -183,6 +186,7 @@ AllFaults == {"before", "after", "maybe"}
 OnlyBefore == {"before"}
 OnlyMetadata == {"metadata"}
 AllIo == IoSteps
+Checkpoints == {Periodic, ByHand("checkpoint")}
 OfAllKinds ==
     {Periodic, ByHand("checkpoint"), [ByHand("checkpoint") EXCEPT !.forced = TRUE],
      [ByHand("savepoint") EXCEPT !.forced = FALSE]}

@@ -23,7 +23,9 @@ CannotStart ==
     \/ ~k.running
     \/ IF CoordinatorHas("every_task_must_run") THEN k.up # Tasks ELSE ~(Sources \subseteq k.up)
 HoldsBack(c) == Len(c.deletions) > MaxConcurrent
+HasToWait(r) == ~r.forced /\ Len(k.pending) >= MaxConcurrent
 Task == out'[1][2]
+Up == IF out'[1][3] THEN k.up \cup {Task} ELSE k.up \ {Task}     \* after the report of a task
 AcknowledgedId == out'[1][3]
 AcknowledgesPending == EventIs("acknowledge") /\ AcknowledgedId \in PendingIds(k)
 IsComplete == AcknowledgesPending /\ PendingOf(k, AcknowledgedId).missing = {Task}
@@ -45,10 +47,11 @@ IsEarly(r) == k'.pause > 0 /\ ~r.forced /\ (r.periodic \/ ~CoordinatorHas("pause
 Ends == EventIs("coordinator_restart") \/ ((EventIs("job_status") \/ EventIs("fail_tasks")) /\ ~k'.running)
 
 COORD_01 == [][
-    /\ (EventIs("request") /\ CannotStart /\ k.queue = <<>> /\ ~HoldsBack(k)) =>
+    /\ (EventIs("request") /\ CannotStart /\ k.queue = <<>> /\ ~HoldsBack(k) /\ ~HasToWait(Arriving)) =>
         /\ Len(Effects) = 1 /\ Effects[1][1] = "rejected" /\ Effects[1][2] = Arriving.type /\ k' = k
         /\ Effects[1][3] = "NOT_ALL_REQUIRED_TASKS_RUNNING" \/ Arriving.periodic \/ IsEarly(Arriving)
-    /\ CannotStart => Started = {} /\ k'.next = k.next]_vars
+    /\ CannotStart => Started = {} /\ k'.next = k.next
+    /\ EventIs("task_status") => k'.up = Up]_vars
 
 COORD_02 == [][
     /\ k'.next = k.next + Cardinality({i \in DOMAIN Effects : Effects[i][1] = "trigger_task"}) \div Cardinality(Sources)
@@ -119,8 +122,8 @@ COORD_10 == [][EventIs("tick") =>
 (* request that starts was first in the queue.                               *)
 COORD_11 ==
     (k.queue # <<>> /\ ~SlowCleaning) =>      \* else COORD_33
-        /\ ~CannotStart /\ CoordinatorHas("queues_requests")
-        /\ \/ ~Head(k.queue).forced /\ Len(k.pending) >= MaxConcurrent
+        /\ k.running /\ CoordinatorHas("queues_requests")
+        /\ \/ HasToWait(Head(k.queue))
            \/ MinPause > 0 /\ \A q \in Range(k.queue) : q.periodic /\ ~q.forced
 
 COORD_12 == [][((EventIs("job_status") \/ EventIs("fail_tasks")) /\ ~k'.running) =>
@@ -279,9 +282,7 @@ Outcome(i) ==
         ELSE IF ~CannotStart THEN [j \in DOMAIN order |-> <<"trigger_task", order[j], n, AtTasks(r.type, k')>>]
         ELSE IF r.periodic /\ ~k.running THEN <<<<"rejected", r.type, "PERIODIC_SCHEDULER_SHUTDOWN">>>>
         ELSE <<<<"rejected", r.type, "NOT_ALL_REQUIRED_TASKS_RUNNING">>>>
-IsTurnedAway ==
-    /\ EventIs("request") /\ ~CoordinatorHas("queues_requests")
-    /\ ~Arriving.forced /\ Len(k.pending) >= MaxConcurrent
+IsTurnedAway == EventIs("request") /\ ~CoordinatorHas("queues_requests") /\ HasToWait(Arriving)
 
 QueueServed ==
     OfQueue = IF IsTurnedAway THEN <<<<"rejected", Arriving.type, "TOO_MANY_CONCURRENT_CHECKPOINTS">>>>
@@ -375,7 +376,7 @@ Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
 Frame == [][
     /\ out = <<>> => k = AtFirst
     /\ k'.running = IF EventIs("job_status") THEN out'[1][2] ELSE k.running /\ ~EventIs("fail_tasks") /\ ~Restart
-    /\ k'.up = CASE EventIs("fail_tasks") -> k.up \ {Task} [] EventIs("task_status") -> k.up \cup {Task}
+    /\ k'.up = CASE EventIs("fail_tasks") -> k.up \ {Task} [] EventIs("task_status") -> Up
                  [] Restart -> {} [] OTHER -> k.up
     /\ k'.next = k.next + Len(Starts)
     /\ k'.pending = Remaining

@@ -56,10 +56,20 @@ IsMoving ==
 
 HasSentAll == \A s \in Sources : offset[s] = Start[s] + MaxRecords
 
+MayBegin(type) ==
+    coordinator.next <= MaxCheckpoint /\ (type = "savepoint" \/ Len(coordinator.pending) < MaxConcurrent)
+MayFail == coordinator.fault = "none" /\ coordinator.unseen = {}
+IsBegun(type) == \E p \in Range(coordinator'.pending) : p.id = coordinator.next /\ p.type = type
+
 (* Nothing stays blocked: when nothing can move, all has been read.          *)
+(* Every event of the environment may come that the limits allow, and no     *)
+(* request waits.                                                            *)
 StuckOnlyAtTheEnd ==
     /\ IsMoving \/ ~HasSentAll \/ \A c \in DOMAIN channel : channel[c] = <<>>
     /\ \A s \in Sources : offset[s] < Start[s] + MaxRecords => ENABLED Emit(s)
+    /\ coordinator.queue = <<>>
+    /\ \A type \in RequestedTypes : MayBegin(type) <=> ENABLED (Request /\ IsBegun(type))
+    /\ \A when \in WaysToFail : MayFail <=> ENABLED (StoreFails /\ coordinator'.fault = when)
 
 ------------------------------------------------------------------------------
 ALIGN_17 == [][attempt' = attempt => \A c \in Sources :

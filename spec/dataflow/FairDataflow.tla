@@ -62,8 +62,8 @@ FairSpec ==
 ------------------------------------------------------------------------------
 StepsAreExpected == chosen # Unexpected
 
-(* StuckOnlyAtTheEnd requires a next step in exactly the states that have    *)
-(* one, apart from requests and time-outs.                                   *)
+(* StuckOnlyAtTheEnd requires a step of the system in exactly the states     *)
+(* that have one.                                                            *)
 MovesExactly == (IsMoving \/ ~HasSentAll) <=> \E a \in Actions : a[1] \notin {"Request", "TimeOut"} /\ Can(a)
 
 EveryRecordIsCommitted == LIVE_03

@@ -114,19 +114,19 @@ Blocked(g, held, effects) == g.blocked
 
 (* The alignment is aborted. The gate reads the stored items as from a       *)
 (* network, oldest item first.                                               *)
-LetGo ==
+AbortsOverLimit ==
     LET order == InOrder(Held)
     IN  Append([i \in DOMAIN order |-> <<"resume", order[i]>>],
                <<"abort", buffer.gate.current, "ALIGNMENT_LIMIT_EXCEEDED">>)
 ReadAgain ==
     LET idle == [buffer.gate EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
-    IN  HandOn(AtGate, Blocked, [gate |-> idle, out |-> LetGo], Append(buffer.stored, Item), {})
+    IN  ReadReleased(AtGate, Blocked, [gate |-> idle, out |-> AbortsOverLimit], Append(buffer.stored, Item), {})
 
 ALIGN_22 ==
     [][IF Limit # 0 /\ ChannelOf(Item) \in Held /\ Len(buffer.stored) >= Limit
-       THEN /\ Len(LimitAborts) = 1 /\ IsPrefixOf(LetGo, Effects)
+       THEN /\ Len(LimitAborts) = 1 /\ IsPrefixOf(AbortsOverLimit, Effects)
             /\ Effects = ReadAgain.out /\ buffer'.gate = ReadAgain.gate /\ buffer'.stored = ReadAgain.waiting
-            /\ LET again == SubSeq(Effects, Len(LetGo) + 1, Len(Effects))
+            /\ LET again == SubSeq(Effects, Len(AbortsOverLimit) + 1, Len(Effects))
                IN  IsReadInOrder(Append(buffer.stored, Item), {}, again, buffer'.stored)
        ELSE LimitAborts = <<>>]_vars
 

@@ -71,14 +71,14 @@ Step(g, effects) == [gate |-> g, out |-> effects]
 
 Idle(g) == [g EXCEPT !.pending = FALSE, !.arrived = {}, !.blocked = {}, !.repeats = 0]
 
-LetGo(g, n) ==
+StopAndResume(g, n) ==
     (IF g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
 (* The pending checkpoint ends unfinished. *)
-Cut(g, reason) == Append(LetGo(g, g.current), <<"abort", g.current, reason>>)
+AbortsPending(g, reason) == Append(StopAndResume(g, g.current), <<"abort", g.current, reason>>)
 
 (* A checkpoint with these options begins. *)
-Subsumption(g, o) == IF g.pending THEN Cut(g, "SUBSUMED") ELSE <<>>
+Subsumption(g, o) == IF g.pending THEN AbortsPending(g, "SUBSUMED") ELSE <<>>
 
 Persists(n, o) == <<<<"start_persisting", n>>, <<"trigger", n, o.alignment = "unaligned">>>>
 
@@ -119,13 +119,13 @@ OnBarrier(g, c, n, o) ==
 
 OnCancel(g, n) ==
     IF n > g.current \/ (n = g.current /\ g.arrived # {})
-    THEN Step([Idle(g) EXCEPT !.current = n], Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
+    THEN Step([Idle(g) EXCEPT !.current = n], Append(StopAndResume(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
     ELSE Step(g, <<>>)
 
 OnEndOfPartition(g, c) ==
     LET closed == [g EXCEPT !.closed = @ \cup {c}]
     IN  IF ~g.pending THEN Step(closed, <<>>)
-        ELSE Step(Idle(closed), Cut(g, "INPUT_END_OF_STREAM"))
+        ELSE Step(Idle(closed), AbortsPending(g, "INPUT_END_OF_STREAM"))
 
 ------------------------------------------------------------------------------
 (* Flink 1.11: each definition replaces the operator in its comment          *)
@@ -144,18 +144,18 @@ Whole(g) == g.pending /\ g.overtaking /\ EveryoneArrived(g)
 StaysPending(g, effects) == Step(g, effects)                                \* Stop
 
 (* Persisting ends without an effect. *)
-OnlyResumes(g, n) == Resumes(g.blocked)                                     \* LetGo
+OnlyResumes(g, n) == Resumes(g.blocked)                                     \* StopAndResume
 
-AbortsFirst(g, reason) ==                                                   \* Cut
-    <<<<"abort", g.current, reason>>>> \o LetGo(g, g.current)
+AbortsFirst(g, reason) ==                                                   \* AbortsPending
+    <<<<"abort", g.current, reason>>>> \o StopAndResume(g, g.current)
 
 (* A whole checkpoint ends without an effect, and a change of kind resumes   *)
 (* the channels before the abort.                                            *)
 SubsumptionUnlessWhole(g, o) ==                                               \* Subsumption
     LET changes == Decided(o) # g.overtaking
     IN  IF ~g.pending \/ (Whole(g) /\ ~changes) THEN <<>>
-        ELSE IF changes THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>)
-        ELSE Cut(g, "SUBSUMED")
+        ELSE IF changes THEN Append(StopAndResume(g, g.current), <<"abort", g.current, "SUBSUMED">>)
+        ELSE AbortsPending(g, "SUBSUMED")
 
 (* A gate with one channel never blocks it. *)
 PassesAlone(g, c) ==                                                        \* Align

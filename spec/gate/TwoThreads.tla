@@ -28,8 +28,8 @@ NewThreads == [gate |-> NewGate, read |-> -1, reading |-> FALSE]
 Unaligned == [alignment |-> "unaligned", savepoint |-> FALSE]
 
 ------------------------------------------------------------------------------
-(* A step of one thread: the threads after it, the effects at once, and the  *)
-(* effects left for the task thread.                                         *)
+(* A step of one thread: the threads after it, its immediate effects, and    *)
+(* the effects left for the task thread.                                     *)
 
 Done(t, effects, left) == [threads |-> t, out |-> effects, left |-> left]
 

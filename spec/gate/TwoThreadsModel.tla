@@ -36,11 +36,11 @@ Take(event, done) ==
     /\ out' = <<event>> \o done.out
 
 IsOpen(c) == c \notin threads.gate.closed
-HandsOver(c, n) == n > last[c] /\ last' = [last EXCEPT ![c] = n]
+Delivers(c, n) == n > last[c] /\ last' = [last EXCEPT ![c] = n]
 IsFirst(c, n) == n \in unread[c] /\ \A other \in unread[c] : n <= other
 
 NetworkReceives(c, n) ==
-    /\ IsOpen(c) /\ HandsOver(c, n)
+    /\ IsOpen(c) /\ Delivers(c, n)
     /\ unread' = [unread EXCEPT ![c] = @ \cup {n}]
     /\ Take(<<"receive_barrier", c, n>>, Receive(threads, c, n, Unaligned))
 
@@ -50,7 +50,7 @@ TaskReads(c, n) ==
     /\ Take(<<"barrier", c, n>>, ReadBarrier(threads, c, n, Unaligned))
 
 TaskCancels(c, n) ==
-    /\ IsOpen(c) /\ unread[c] = {} /\ HandsOver(c, n) /\ UNCHANGED unread
+    /\ IsOpen(c) /\ unread[c] = {} /\ Delivers(c, n) /\ UNCHANGED unread
     /\ Take(<<"cancel", c, n>>, ReadCancel(threads, n))
 
 TaskEnds(c) ==
@@ -73,8 +73,8 @@ Spec == Init /\ [][Next]_vars
 StuckOnlyAtTheEnd == (threads.gate.closed = Channels /\ mail = <<>>) \/ ENABLED Next
 
 ------------------------------------------------------------------------------
-(* Rules. The event is on EventChannel with EventId; Effects are the         *)
-(* effects at once.                                                          *)
+(* Rules. The event is on EventChannel with EventId. Effects are its         *)
+(* immediate effects.                                                        *)
 
 EventIs(kind) == out'[1][1] = kind
 EventChannel == out'[1][2]
@@ -83,7 +83,8 @@ Effects == Tail(out')
 Started == threads.gate.current
 Starts == SelectSeq(Effects, LAMBDA e : e[1] = "start_persisting")
 
-(* One thread alone: the gate after its event, and its effects.              *)
+(* The gate after the event, and its effects, if a single thread has both    *)
+(* parts of the work.                                                        *)
 Shared == threads.gate
 IsNew == EventId > Shared.current
 Arrives ==
@@ -149,7 +150,7 @@ NothingAhead == threads.read <= threads.gate.current
 NothingIsOutdated(t, left) == FALSE                                              \* IsOutdated
 CancelsWhatItReadsOnly(g, n) ==                                                  \* OnCancel
     IF n = g.current /\ g.arrived # {}
-    THEN Step(Idle(g), Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
+    THEN Step(Idle(g), Append(StopAndResume(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
     ELSE Step(g, IF n > g.current THEN <<<<"abort", n, "ON_CANCELLATION_BARRIER">>>> ELSE <<>>)
 CountsNobody(g, c) == g                                                          \* Counted
 NothingWaits(effects) == effects                                                 \* AtOnce

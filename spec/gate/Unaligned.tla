@@ -109,7 +109,7 @@ Idle(g) ==
 
 (* The pending checkpoint ends unfinished because of n, which is its own id  *)
 (* or a newer one.                                                           *)
-LetGo(g, n) ==
+StopAndResume(g, n) ==
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
 ------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ Align(g, c, o, stops) ==
 (* The steps of a gate. *)
 
 (* UNAL-04: the pending checkpoint ends, once. *)
-Subsumption(g) == IF g.pending THEN Append(LetGo(g, g.current), <<"abort", g.current, "SUBSUMED">>) ELSE <<>>
+Subsumption(g) == IF g.pending THEN Append(StopAndResume(g, g.current), <<"abort", g.current, "SUBSUMED">>) ELSE <<>>
 
 (* UNAL-15 *)
 Begin(g, n, o) ==
@@ -208,7 +208,7 @@ OnAnnounce(g, c, n, o) ==
 (* UNAL-06: the effects name the cancelled id. *)
 OnCancel(g, n) ==
     IF Cancels(g, n)
-    THEN Step([Idle(g) EXCEPT !.current = n], Append(LetGo(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
+    THEN Step([Idle(g) EXCEPT !.current = n], Append(StopAndResume(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
     ELSE Step(g, <<>>)
 
 (* UNAL-09, UNAL-19: c counts. *)
@@ -225,7 +225,7 @@ OnEndOfPartition(g, c) ==
     IN  IF ~g.pending THEN Step(closed, <<>>)
         ELSE IF AfterFinish
         THEN Ended([closed EXCEPT !.arrived = @ \cup {c}, !.blocked = @ \ {c}, !.announced = @ \ {c}])
-        ELSE Step(Idle(closed), Append(LetGo(g, g.current), <<"abort", g.current, "INPUT_END_OF_STREAM">>))
+        ELSE Step(Idle(closed), Append(StopAndResume(g, g.current), <<"abort", g.current, "INPUT_END_OF_STREAM">>))
 
 (* UNAL-16, UNAL-17: a timer fires only when time passes. *)
 OnAdvance(g, ms) ==

@@ -24,7 +24,7 @@ Newer == EventId > gate.current
 Halts == EventOptions.alignment # "unaligned"
 EndOf(g, n) ==
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o ResumeEach(g.blocked)
-Cut ==
+SubsumesPending ==
     IF gate.pending THEN Append(EndOf(gate, gate.current), <<"abort", gate.current, "SUBSUMED">>) ELSE <<>>
 FromNowOn(n) == <<<<"start_persisting", n>>, <<"trigger", n, TRUE>>>>
 
@@ -38,7 +38,7 @@ HadArrived == IF Newer THEN {} ELSE gate.arrived
 HadBlocked == IF Newer THEN {} ELSE gate.blocked
 HadAnnounced == (IF Newer THEN {} ELSE gate.announced) \ IF Reads /\ Halts THEN {EventChannel} ELSE {}
 Last == Channels \ gate.closed \subseteq HadArrived \cup {EventChannel}
-Before == IF Newer THEN Cut ELSE <<>>
+Before == IF Newer THEN SubsumesPending ELSE <<>>
 Mine == SubSeq(Effects, Len(Before) + 1, Len(Effects))        \* without the end of an older checkpoint
 Blocks == IF Halts THEN <<<<"block", EventChannel>>>> ELSE <<>>
 WillHold == HadBlocked \cup IF Halts THEN {EventChannel} ELSE {}
@@ -345,7 +345,7 @@ SavepointsMayToo(o) == o.alignment # "forced-aligned"                           
 TriggersFirst(n) == <<<<"trigger", n, TRUE>>, <<"start_persisting", n>>>>        \* Started
 NeverStops(o) == FALSE                                                           \* Stops
 LateKept(g, c, o) == Step(g, <<>>)                                               \* Late
-OldNameStops(g, n) ==                                                            \* LetGo
+OldNameStops(g, n) ==                                                            \* StopAndResume
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", g.current>>>> ELSE <<>>) \o Resumes(g.blocked)
 CancelsAnnounced(g, n) == n > g.current \/ (n = g.current /\ g.pending)          \* Cancels
 NeverLate(g, o) == FALSE                                                         \* TookTooLong

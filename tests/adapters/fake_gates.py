@@ -72,11 +72,11 @@ true_answer = forgetful.answer
 
 
 def answer(request, gate):
-    said, after = true_answer(request, gate)
+    reply, after = true_answer(request, gate)
     if request["op"] == "hello":
-        said["implementation"] = HOW
-        said["components"]["gate"].update(LIES.get(HOW, {}))
-    return said, after
+        reply["implementation"] = HOW
+        reply["components"]["gate"].update(LIES.get(HOW, {}))
+    return reply, after
 
 
 WRONG = {"never-blocks": NeverBlocks, "slow": Slow, "blinks": Blinks, "crashes": Crashes}

@@ -93,8 +93,8 @@ def main():
     gate = None
     for line in sys.stdin:
         request = json.loads(line)
-        said, gate = answer(request, gate)
-        sys.stdout.write(json.dumps({"seq": request["seq"], **said}) + "\n")
+        reply, gate = answer(request, gate)
+        sys.stdout.write(json.dumps({"seq": request["seq"], **reply}) + "\n")
         sys.stdout.flush()
         if request["op"] == "bye":
             return

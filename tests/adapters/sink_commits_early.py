@@ -51,19 +51,19 @@ def main():
     sink = None
     for line in sys.stdin:
         request = json.loads(line)
-        said = {"ok": True}
+        reply = {"ok": True}
         if request["op"] == "hello":
             offer = {"sink": {"modes": [], "profiles": ["1.14"], "capabilities": []}}
-            said = {"protocol": 1, "implementation": "hasty-sink", "version": "0.1", "language": "python"}
-            said["components"] = offer
+            reply = {"protocol": 1, "implementation": "hasty-sink", "version": "0.1", "language": "python"}
+            reply["components"] = offer
         elif request["op"] == "new":
             sink = Sink()
         elif request["op"] == "apply":
             try:
-                said = {"effects": [sink.apply(event) for event in request["events"]], "state": sink.state()}
+                reply = {"effects": [sink.apply(event) for event in request["events"]], "state": sink.state()}
             except (KeyError, ValueError) as error:
-                said = {"error": str(error), "at": 0}
-        sys.stdout.write(json.dumps({"seq": request["seq"], **said}) + "\n")
+                reply = {"error": str(error), "at": 0}
+        sys.stdout.write(json.dumps({"seq": request["seq"], **reply}) + "\n")
         sys.stdout.flush()
         if request["op"] == "bye":
             return

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from conformance.explore import dataflows
 from conformance.parts import thorough
 from model.any_dataflow.any_dataflow import AnyDataflow, commit
-from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.bounds import JobBounds
 from model.any_dataflow.environment import small_dataflows
 from model.any_dataflow.job import History, Job, Place, Task
 from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out
@@ -100,15 +100,15 @@ class KeepsNothing(AnyDataflow):
 @pytest.mark.parametrize(
     ("broken", "found", "bounds"),
     [
-        (EndDoesNotCount, "no_deadlock", Bounds(failures=0, ends=True)),
-        (FinishesEarly, "complete_at_the_end", Bounds(checkpoints=1, failures=0, ends=True)),
-        (EndsOnce, "no_deadlock", Bounds(checkpoints=1, ends=True)),
-        (CountedAsFinished, "finished_for_good", Bounds(checkpoints=1, failures=0, ends=True)),
-        (KeepsNothing, "consistent_cut", Bounds(checkpoints=1, failures=0, unaligned=frozenset({1}))),
-        (ReadsOn, "stops_at_the_savepoint", Bounds(checkpoints=1, failures=0, stops=frozenset({1}))),
-        (SuspendedForGood, "no_deadlock", Bounds(checkpoints=1, aborts=1, stops=frozenset({1}))),
-        (StopsUncommitted, "complete_when_stopped", Bounds(checkpoints=1, stops=frozenset({1}))),
-        (HalfASnapshot, "no_deadlock", Bounds(checkpoints=1, failures=0, parallelism=scaled_out)),
+        (EndDoesNotCount, "no_deadlock", JobBounds(failures=0, ends=True)),
+        (FinishesEarly, "complete_at_the_end", JobBounds(checkpoints=1, failures=0, ends=True)),
+        (EndsOnce, "no_deadlock", JobBounds(checkpoints=1, ends=True)),
+        (CountedAsFinished, "finished_for_good", JobBounds(checkpoints=1, failures=0, ends=True)),
+        (KeepsNothing, "consistent_cut", JobBounds(checkpoints=1, failures=0, unaligned=frozenset({1}))),
+        (ReadsOn, "stops_at_the_savepoint", JobBounds(checkpoints=1, failures=0, stops=frozenset({1}))),
+        (SuspendedForGood, "no_deadlock", JobBounds(checkpoints=1, aborts=1, stops=frozenset({1}))),
+        (StopsUncommitted, "complete_when_stopped", JobBounds(checkpoints=1, stops=frozenset({1}))),
+        (HalfASnapshot, "no_deadlock", JobBounds(checkpoints=1, failures=0, parallelism=scaled_out)),
     ],
 )
 def test_properties_of_each_option_go_red(monkeypatch, broken, found, bounds):
@@ -122,7 +122,7 @@ def test_properties_of_each_option_go_red(monkeypatch, broken, found, bounds):
 
 def test_other_ranges_of_key_groups_than_records_are_sent_to_are_found(monkeypatch):
     monkeypatch.setattr(dataflows, "Subtasks", EvenRanges)
-    bounds = Bounds(checkpoints=1, parallelism=scaled_in)
+    bounds = JobBounds(checkpoints=1, parallelism=scaled_in)
 
     violation = dataflows.explore(
         *dataflows.closed_with_properties(((1, 2), (1, 3), (1, 4)), bounds)
@@ -147,10 +147,10 @@ def test_each_key_group_is_restored_where_its_records_go_and_nowhere_else(groups
 @pytest.mark.parametrize(
     ("channels", "bounds", "states"),
     [
-        (((1, 2), (1, 2)), Bounds(), 495),
-        (((1, 2), (2, 3)), Bounds(max_concurrent=2, ends=True), 4606),
-        (((1, 2), (2, 3)), Bounds(aborts=1, stops=frozenset({1})), 416),
-        (((1, 3), (2, 3)), Bounds(checkpoints=1, slow=frozenset({3}), parallelism=scaled_out), 361),
+        (((1, 2), (1, 2)), JobBounds(), 495),
+        (((1, 2), (2, 3)), JobBounds(max_concurrent=2, ends=True), 4606),
+        (((1, 2), (2, 3)), JobBounds(aborts=1, stops=frozenset({1})), 416),
+        (((1, 3), (2, 3)), JobBounds(checkpoints=1, slow=frozenset({3}), parallelism=scaled_out), 361),
     ],
     ids=["two channels between two tasks", "tasks that finish", "an aborted stop", "two splits, scaled out"],
 )
@@ -172,7 +172,7 @@ def test_other_dataflows_hold(channels, bounds, states):
     ],
 )
 def test_each_property_goes_red(monkeypatch, broken, found):
-    bounds = Bounds(records=2, capacity=1, checkpoints=1) if found == "no_deadlock" else Bounds()
+    bounds = JobBounds(records=2, capacity=1, checkpoints=1) if found == "no_deadlock" else JobBounds()
     monkeypatch.setattr(dataflows, "AnyDataflow", broken)
 
     violation = dataflows.explore(*dataflows.closed_with_properties(TWO_INPUTS, bounds)).violation

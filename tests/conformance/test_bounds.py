@@ -27,8 +27,8 @@ def conform(little_adapter, tmp_path, capsys):
     def run(*fake, words=()):
         command = ["conform", "--adapter", little_adapter(*fake), "--out", str(tmp_path / "out")]
         code = cli.run([*command, "--no-suites", "--examples", "3", *words])
-        said = capsys.readouterr()
-        return code, " ".join((said.out + said.err).split())
+        output = capsys.readouterr()
+        return code, " ".join((output.out + output.err).split())
 
     return run
 

@@ -58,9 +58,9 @@ def test_our_own_fault_is_one_message(
 ) -> None:
     monkeypatch.delenv(TRACEBACK, raising=False)
     assert ended_by(ZeroDivisionError("division")) == Exit.INTERNAL_ERROR
-    told = capsys.readouterr().err
-    assert "Traceback" not in told
-    assert "ZeroDivisionError: 'division'" in told
+    output = capsys.readouterr().err
+    assert "Traceback" not in output
+    assert "ZeroDivisionError: 'division'" in output
     monkeypatch.setenv(TRACEBACK, "1")
     assert ended_by(ZeroDivisionError("division")) == Exit.INTERNAL_ERROR
     assert "ZeroDivisionError: division" in capsys.readouterr().err

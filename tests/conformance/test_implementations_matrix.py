@@ -124,9 +124,9 @@ def test_a_release_gets_no_random_cases(tmp_path):
     ran = run(file, "--out", str(out))
     assert ran.return_value == 2
     assert 'name it by release = "2.2.1"' in ran.output
-    asked = ["--adapter", served]
+    command = ["--adapter", served]
     with pytest.raises(InputError, match="`barrierspec flink conform"):
-        CliRunner().invoke(conform.command, asked, standalone_mode=False, catch_exceptions=False)
+        CliRunner().invoke(conform.command, command, standalone_mode=False, catch_exceptions=False)
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,11 @@ def run(*words):
 
 def test_what_is_found_is_listed_and_then_passed_over(tmp_path):
     file = tmp_path / "known.json"
-    asked = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
-    fixed = run(*asked, "--fix")
+    command = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
+    fixed = run(*command, "--fix")
     assert f"list    {file}" in fixed.output
     assert {entry.rule for entry in read(file)} == {"ALIGN-03"}
-    again = run(*asked)
+    again = run(*command)
     assert "DIVERGES" not in again.output
     assert "listed, met 0 times" not in again.output
 
@@ -60,9 +60,9 @@ def test_fixing_converges_in_one_run(tmp_path, how):
 
 def test_the_command_that_repeats_the_run_has_what_decides_its_verdict(tmp_path):
     file = tmp_path / "known.json"
-    asked = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
-    run(*asked, "--fix")
-    shown = run(*asked, "--limit", "9.5", "--fail-fast")
+    command = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
+    run(*command, "--fix")
+    shown = run(*command, "--limit", "9.5", "--fail-fast")
     plain = run("--adapter", "model", "--out", tmp_path)
 
     assert shown.return_value == 0
@@ -77,12 +77,12 @@ def unbroken(result):
 
 def test_a_divergence_that_was_saved_before_is_listed_too(tmp_path):
     file = tmp_path / "known.json"
-    asked = ("--adapter", FORGETFUL, "--out", tmp_path)
-    assert run(*asked).return_value == 1
-    run(*asked, "--known-divergences", file, "--fix")
+    command = ("--adapter", FORGETFUL, "--out", tmp_path)
+    assert run(*command).return_value == 1
+    run(*command, "--known-divergences", file, "--fix")
 
     assert {entry.rule for entry in read(file)} == {"ALIGN-03"}
-    assert run(*asked, "--known-divergences", file).return_value == 0
+    assert run(*command, "--known-divergences", file).return_value == 0
 
 
 def test_a_known_crash_is_met_a_few_times_and_the_verdict_counts_what_was_left_out(tmp_path):
@@ -116,22 +116,22 @@ def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):
         for how in ("never-blocks", "right")
     )
     run("--adapter", broken, "--known-divergences", file, "--out", tmp_path, "--fix")
-    asked = ("--adapter", mended, "--known-divergences", file, "--out", tmp_path)
+    command = ("--adapter", mended, "--known-divergences", file, "--out", tmp_path)
 
-    assert run(*asked).return_value == 1
-    assert run(*asked, "--fix").return_value == 0
+    assert run(*command).return_value == 1
+    assert run(*command, "--fix").return_value == 0
     assert read(file) == []
 
 
 def test_what_is_listed_and_passes_fails_the_run_and_leaves_the_list(tmp_path):
     file = tmp_path / "known.json"
     write(file, [ENTRY])
-    asked = ("--adapter", "impl", "--config", "channels=2", "--known-divergences", file)
-    ran = run(*asked)
+    command = ("--adapter", "impl", "--config", "channels=2", "--known-divergences", file)
+    ran = run(*command)
     assert ran.return_value == 1
     assert "passes  gate, ALIGN-03" in ran.output
     assert read(file) == [ENTRY]
-    run(*asked, "--fix")
+    run(*command, "--fix")
     assert read(file) == []
 
 

@@ -68,7 +68,7 @@ def test_the_matrix_reports_the_crash(tmp_path, capsys):
 
 def test_classify_states_what_it_did_not_see(tmp_path, capsys):
     assert cli.run(["classify", "--adapter", "impl"]) == Exit.CONFORMS
-    said = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().out.split())
 
-    assert "The command saw only what the adapter reported." in said
-    assert "the durability of pre-committed transactions was not tested" in said
+    assert "The command saw only what the adapter reported." in output
+    assert "the durability of pre-committed transactions was not tested" in output

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.components.registry import projection_of
-from model.checker.bounds import Bounds, bounded_gate
+from model.checker.bounds import FieldBounds, bounded_gate
 from model.checker.compiled.columns import columns_of, explore_columns
 from model.checker.compiled.moves import program_of
 from model.checker.compiled.program import Move, Node, all_words
@@ -144,7 +144,7 @@ def test_an_int_without_bounds_is_named():
     without = {name: interval for name, interval in TWO.bounds.intervals.items() if name != "current"}
 
     with pytest.raises(UndeclaredError, match="current"):
-        program_of(TWO.closed, Bounds(without))
+        program_of(TWO.closed, FieldBounds(without))
 
 
 def test_bounds_that_are_too_narrow_are_never_believed():

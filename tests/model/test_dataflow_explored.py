@@ -78,11 +78,12 @@ def restores_a_checkpoint(before: Any, event: Any, effects: Any, after: Any) -> 
 
 
 def lost_notification_then_commit_on_restore(before: Any, event: Any, effects: Any, after: Any) -> bool:
-    """The sink had not heard of the checkpoint that is restored: its commit comes from the restore."""
-    unheard = max(before.tasks.subtasks[-1].completed, before.restored) < before.completed
-    told = any(message.kind == messages.COMPLETE for message in before.messages)
+    """The sink was not notified of the checkpoint that is restored: its commit comes from the restore."""
+    missed = max(before.tasks.subtasks[-1].completed, before.restored) < before.completed
+    is_sent = any(message.kind == messages.COMPLETE for message in before.messages)
     commits = any(type(effect) is Commit for effect in effects)
-    return type(event) is Fail and unheard and not told and commits and before.committed != after.committed
+    changes = before.committed != after.committed
+    return type(event) is Fail and missed and not is_sent and commits and changes
 
 
 def late_acknowledgement_of_an_old_attempt(before: Any, event: Any, effects: Any, after: Any) -> bool:

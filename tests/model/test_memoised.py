@@ -16,7 +16,7 @@ from model.checker.memoised.moves import ReadSetError
 from model.checker.memoised.node_maker import Maker
 from model.checker.memoised.search import MemoisedSearch
 from model.checker.memoised.state_parts import Parts
-from model.coordinator.environment.plain import closed_coordinator
+from model.coordinator.environment.whole_coordinator import closed_coordinator
 from model.dataflow import environment as dataflow_environment
 from model.dataflow.actions import Receive
 from model.dataflow.environment import REPLACED, REPLAY, TWICE, ZOMBIES, Scope, closed_dataflow

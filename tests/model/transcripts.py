@@ -21,7 +21,7 @@ def replayed(text: str) -> str:
     component_name, config = kind_and_fields(head.splitlines()[len(comments)])
     component = COMPONENTS[component_name]
     state = component.new(config)
-    told = ["\n".join([*comments, written(component_name, config)])]
+    command = ["\n".join([*comments, written(component_name, config)])]
     for block in blocks:
         lines = []
         events = block.split("\n----")[0].splitlines()
@@ -34,8 +34,8 @@ def replayed(text: str) -> str:
         lines.append("----")
         lines.append(written("state", component.observe(state)))
         lines += ["  " + written(str(effect["kind"]), without_kind(effect)) for effect in effects]
-        told.append("\n".join(lines))
-    return "\n\n".join(told) + "\n"
+        command.append("\n".join(lines))
+    return "\n\n".join(command) + "\n"
 
 
 def written(kind: str, fields: dict[str, Any]) -> str:

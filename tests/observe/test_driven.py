@@ -54,10 +54,10 @@ def test_a_gate_that_cannot_be_driven_is_reported():
 @pytest.mark.rule("SINK-02")
 def test_a_sink_that_commits_early_is_dirty_and_doubles(capsys):
     assert cli.run(["classify", "--adapter", HASTY]) == Exit.DIVERGES
-    said = capsys.readouterr().out
-    assert "uncommitted output visible" in said
-    assert "duplicated record" in said
-    assert "\nDIVERGES   exactly-once is refuted\n" in said
+    output = capsys.readouterr().out
+    assert "uncommitted output visible" in output
+    assert "duplicated record" in output
+    assert "\nDIVERGES   exactly-once is refuted\n" in output
     assert cli.run(["classify", "--adapter", HASTY, "--keeps", "at-least-once"]) == Exit.CONFORMS
 
 
@@ -99,7 +99,7 @@ def test_a_torn_cut_of_a_recorded_run_is_found(tmp_path, capsys):
     torn = {**ACCOUNT["cuts"][0], "offsets": {"in-0": 2}}
     file.write_bytes(orjson.dumps({**ACCOUNT, "cuts": [torn]}))
     assert cli.run(["classify", str(file)]) == Exit.DIVERGES
-    said = capsys.readouterr().out
-    assert Anomaly.STATE_BEHIND_OFFSETS.title in said
-    assert f"output {Guarantee.EXACTLY_ONCE.value}" in said
+    output = capsys.readouterr().out
+    assert Anomaly.STATE_BEHIND_OFFSETS.title in output
+    assert f"output {Guarantee.EXACTLY_ONCE.value}" in output
     assert Anomaly.STATE_BEHIND_OFFSETS.subject is Subject.STATE

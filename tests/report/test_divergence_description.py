@@ -78,10 +78,10 @@ def test_the_fakes_fit_on_a_terminal_and_in_a_pipe(script, tmp_path, capsys):
     name, *how = script.split()
     adapter = " ".join([sys.executable, str(ADAPTERS / f"{name}.py"), *how])
     cli.run(["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path)])
-    said = capsys.readouterr().out
-    lines = said[said.index("\nDIVERGES  ") + 1 :].splitlines()
+    output = capsys.readouterr().out
+    lines = output[output.index("\nDIVERGES  ") + 1 :].splitlines()
 
-    assert "\x1b" not in said  # there is no colour to lose
+    assert "\x1b" not in output  # there is no colour to lose
     assert len(lines) <= LINES + 2  # the verdict stands below the story
     commands = [line for line in lines if str(tmp_path) in line or "--adapter" in line]
     assert [line for line in lines if len(line) > NARROW and line not in commands] == []

@@ -345,9 +345,9 @@ def test_a_command_prints_nothing_that_is_not_seen(text, monkeypatch, capsys):
 
     monkeypatch.setattr(cli.CommandModules, "get_command", lambda *_: command)
     assert cli.run(["schema"]) == Exit.USAGE
-    said = capsys.readouterr()
-    assert_is_visible(click.unstyle(said.out))
-    assert_is_visible(click.unstyle(said.err))
+    output = capsys.readouterr()
+    assert_is_visible(click.unstyle(output.out))
+    assert_is_visible(click.unstyle(output.err))
 
 
 def test_what_moves_the_cursor_reaches_the_terminal():
@@ -385,9 +385,9 @@ def test_conform_with_a_hostile_implementation(name, tmp_path, monkeypatch, caps
     files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"found.{kind}")]
     assert cli.run(["conform", "--adapter", adapter, "--examples", "1", *files]) == Exit.DIVERGES
 
-    said = capsys.readouterr()
-    assert_is_visible(said.out)
-    assert_is_visible(said.err)
+    output = capsys.readouterr()
+    assert_is_visible(output.out)
+    assert_is_visible(output.err)
     (test,) = tmp_path.glob("build/divergences/test_*.py")
     assert ast.literal_eval(ast.parse(test.read_text("ascii")).body[4].value) == adapter
     ElementTree.parse(tmp_path / "found.junit")

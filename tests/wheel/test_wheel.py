@@ -107,11 +107,11 @@ def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways
 ):
     broken = f"{sys.executable} {ROOT / 'tests/adapters/gate_forgets_subsumption.py'}"
     files = [word for kind in ("json", "junit", "sarif", "html") for word in (f"--{kind}", f"told.{kind}")]
-    said = give("conform", "--adapter", broken, *files, ends_with=1)
-    name = re.search(r"build/divergences/(\w+)\.json", said)[1]
+    output = give("conform", "--adapter", broken, *files, ends_with=1)
+    name = re.search(r"build/divergences/(\w+)\.json", output)[1]
     found = folder / "build/divergences"
 
-    assert "DIVERGES  ALIGN-03" in said
+    assert "DIVERGES  ALIGN-03" in output
     assert json.loads((folder / "told.json").read_text())["verdict"] == "DIVERGES"
     assert all((folder / f"told.{kind}").stat().st_size for kind in ("junit", "sarif", "html"))
     again = give("conform", "--adapter", broken, "--replay", found / f"{name}.json", ends_with=1)
@@ -125,10 +125,10 @@ def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways
 
 def test_a_list_of_known_divergences_is_kept(give):
     broken = f"{sys.executable} {ROOT / 'tests/adapters/gate_unblocks_on_late_barrier.py'}"
-    asked = ("conform", "--adapter", broken, "--known-divergences", "known.json")
-    give(*asked, "--fix")
+    command = ("conform", "--adapter", broken, "--known-divergences", "known.json")
+    give(*command, "--fix")
 
-    assert "1 listed, met " in give(*asked)
+    assert "1 listed, met " in give(*command)
 
 
 def test_several_are_put_into_one_table(give, folder):
@@ -196,9 +196,9 @@ def test_mutants_are_killed(give):
 
 
 def test_generations_are_compared(give):
-    told = give("diff", "flink-1.12", "flink-1.13", "--component", "gate", ends_with=1)
+    output = give("diff", "flink-1.12", "flink-1.13", "--component", "gate", ends_with=1)
 
-    assert "incompatible" in told
+    assert "incompatible" in output
 
 
 @pytest.mark.parametrize("extra", [[], ["--supervise"]], ids=["beside", "in a process of its own"])
@@ -207,6 +207,6 @@ def test_a_job_runs_and_its_trace_is_one_of_the_protocol(give, extra, folder):
 
     assert "exact: 20000 updates" in give("run", "--rows", "20000", "--out", out, *extra)
     assert "a run that resumes" in give("checkpoints", f"{out}/checkpoints")
-    told = give("trace", f"{out}/events", ends_with=2)  # a run without a failure has no restore
-    assert "UNDETERMINED" in told
-    assert "0 cuts" not in told
+    output = give("trace", f"{out}/events", ends_with=2)  # a run without a failure has no restore
+    assert "UNDETERMINED" in output
+    assert "0 cuts" not in output

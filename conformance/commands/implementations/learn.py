@@ -11,7 +11,7 @@ from conformance.command_line.options import FOLDER, SECONDS, pinned
 from conformance.commands import limit
 
 if TYPE_CHECKING:
-    from conformance.learn.session import Outcome
+    from conformance.learn.learn_and_compare import Outcome
 
 SHOWN = 10
 """The maximum number of differences that the command prints."""
@@ -52,7 +52,7 @@ def command(  # noqa: PLR0913 - a click command
     from conformance.adapters.hello_names import require_known_names
     from conformance.adapters.protocol import Hello
     from conformance.drive.saved import name_of
-    from conformance.learn.session import Order, chosen, learned
+    from conformance.learn.learn_and_compare import Order, chosen, learned
     from conformance.learn.system import NotLearnedError
     from conformance.report.divergence.phrases import of_config
     from conformance.verdict import Exit

@@ -192,7 +192,7 @@ def _name_of(model: str, *searched: object) -> str:
 
 
 def _on_spark(
-    chosen: "Chosen", limit: int, cluster: Cluster, reading: "Reading", say: Callable[[str], None]
+    chosen: "Chosen", limit: int, cluster: Cluster, reading: "Reading", emit: Callable[[str], None]
 ) -> "Explored":
     from conformance.explore.search_on_spark import on_spark
     from impl.spark.session import spark_session
@@ -206,7 +206,7 @@ def _on_spark(
             cluster.folder,
             partitions=cluster.partitions,
             reading=reading,
-            progress=lambda known, new, depth: say(f"{known:,} states, {new:,} of them at depth {depth}"),
+            progress=lambda known, new, depth: emit(f"{known:,} states, {new:,} of them at depth {depth}"),
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from conformance.compare.projection import Given, Node, Projection, Words
 from conformance.vectors.tla.text import Word, plain
-from model.coordinator.environment.partial_models import (
+from model.coordinator.environment.coordinator_parts import (
     LONG,
     CheckpointExpires,
     RequestDue,

@@ -49,7 +49,8 @@ ALL_REQUESTS: tuple[Request, ...] = (
     (CHECKPOINT, True, False),
     (SAVEPOINT, False, False),
 )
-_NUMBERS = {"One": 1}
+"""The requests of `OfAllKinds`; the first two are those of `Checkpoints`."""
+_NUMBERS = {"One": 1, "Two": 2}
 _CLAIM_MODES = {"Legacy": LEGACY, "Claims": CLAIM, "ClaimsNot": NO_CLAIM}
 _LONG = 1_000
 """An interval so long that only the environment requests checkpoints."""
@@ -99,7 +100,11 @@ def _scope(given: Given) -> Scope:
     others = tuple(task for task in tasks if task not in sources)
     return Scope(
         ids=given.number("M"),
-        requests=ALL_REQUESTS if "OfferedRequests" in replaced else ((CHECKPOINT, False, False), *savepoint),
+        requests={
+            "": ((CHECKPOINT, False, False), *savepoint),
+            "OfAllKinds": ALL_REQUESTS,
+            "Checkpoints": ALL_REQUESTS[:2],
+        }[replaced.get("OfferedRequests", "")],
         reasons=() if "Reasons" in replaced else ("ASYNC_EXCEPTION",),
         failing={"": sources, "Nothing": (), "Others": others}[replaced.get("Failing", "")],
         job_restarts="JobRestarts" not in replaced,
@@ -110,6 +115,7 @@ def _scope(given: Given) -> Scope:
         io={"": (), "OnlyMetadata": (METADATA,), "AllIo": (METADATA, LOCATION, ID)}[
             replaced.get("IoFailures", "")
         ],
+        tasks_stop="TasksStop" in replaced,
     )
 
 
@@ -196,7 +202,7 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "decline": ("decline", "checkpoint", "reason"),
     "advance": ("tick",),
     "job_status": ("job_status", "status"),
-    "task_status": ("task_status", "task"),
+    "task_status": ("task_status", "task", "status"),
     "fail_tasks": ("fail_tasks", "tasks"),
     "restore": ("restore",),
     "store_fails": ("store_fails", "when"),
@@ -221,7 +227,7 @@ def _event(event: Event) -> Word:
     wire = WORDS.write(event)
     if isinstance(event, FailTasks):
         wire["tasks"] = event.failed.index(True)
-    if wire["kind"] == "job_status":
+    if wire["kind"] in ("job_status", "task_status"):
         wire["status"] = wire["status"] == RUNNING
     return event_of(str(wire["kind"]), wire)
 
@@ -241,7 +247,7 @@ def _effect(effect: Effect) -> Word:
 
 def project_coordinator(given: Given) -> Projection:
     """Pairs CoordinatorModel.tla with the closed model of the coordinator whose time is relative."""
-    from model.coordinator.proofs.reached_shapes import met_cases
+    from model.coordinator.proofs.reached_shapes import reached_cases
 
     closed = closed_relative(_plan(given), given.number("Retain"), _scope(given))
     reached = (True,) * len(closed.state.plan.sources)
@@ -250,7 +256,7 @@ def project_coordinator(given: Given) -> Projection:
     def node(state: State) -> Node:
         return record.read(state["coordinator"], start), (), state["out"]
 
-    cases = (lambda: list(met_cases(closed))) if _is_small(given) else None
+    cases = (lambda: list(reached_cases(closed))) if _is_small(given) else None
     return Projection(closed, node, of_step(_event, _effect), cases)
 
 

@@ -150,11 +150,9 @@ def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unal
     kind, full = event["kind"], dict(filled("coordinator", event))
     if "task" in full:
         full["task"] = tasks[full["task"]]
-    if kind == "task_status":
-        return (kind, full["task"], full["status"] == RUNNING)
     if kind == "advance" and full["ms"] != unit:
         return (kind, full["ms"] // unit)
-    if kind == "job_status":
+    if kind in ("job_status", "task_status"):
         full["status"] = full["status"] == RUNNING
     if kind == "trigger":
         full["forced"] = full["forced"] or (full["type"] == "savepoint" and not unaligned)

@@ -88,7 +88,7 @@ def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
     """
     inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.steps)
     arrives = "Arrives(AtGate, Holds, gate, waiting, held, event)"
-    called = "HandOn(AtGate, Holds, AtGate(gate, event), waiting, held)"
+    called = "ReadReleased(AtGate, Holds, AtGate(gate, event), waiting, held)"
     return binding._replace(
         steps={kind: called if kind in CALLS else arrives for kind in binding.steps},
         rules=(),

@@ -25,7 +25,7 @@ from model.components import COMPONENTS
 from model.fields import names_of
 from model.gate.alignment import NO_OPTIONS
 from model.gate.environment.two_threads import closed_threads
-from model.gate.environment.unaligned import PLAIN, RARE, Bounds, closed_first_decides, closed_unaligned
+from model.gate.environment.unaligned import PLAIN, RARE, GateBounds, closed_first_decides, closed_unaligned
 from model.gate.profiles import Profile
 from model.gate.two_threads import Left, Threads
 from spec.values import Function, State
@@ -66,7 +66,7 @@ def project_unaligned(given: Given) -> Projection:
 
     channels, alternating = given.number("N"), given.flag("Alternating")
     after_finish = given.flag("AfterFinish")
-    bounds = Bounds(
+    bounds = GateBounds(
         channels,
         given.number("M"),
         given.number("Until"),

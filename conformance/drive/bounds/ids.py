@@ -26,7 +26,7 @@ COUNTED = frozenset({"coordinator"})
 """Components that draw their ids themselves."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
 """Messages of tasks and masters, with an id that the coordinator has drawn."""
-ROOM = 256
+ASSUMED_HIGHEST = 256
 """The assumed highest id of a case where an id must be mapped before all events are known."""
 
 
@@ -92,7 +92,7 @@ def maps_within(greatest: int | None, *, first_id: bool = False) -> tuple[IdMap,
     """
     maps = MAPS
     if greatest is not None and greatest < INT64:
-        kept = (ids for ids in MAPS if max(ids.of(ROOM, ROOM), ids.bound) <= greatest)
+        kept = (ids for ids in MAPS if max(ids.of(ASSUMED_HIGHEST, ASSUMED_HIGHEST), ids.bound) <= greatest)
         maps = (*kept, _up_to(greatest, f"{greatest:,}"))
     return maps if first_id else tuple(ids._replace(can_be_drawn=False) for ids in maps)
 
@@ -106,21 +106,21 @@ def mapped(component: str, events: Sequence[Wire], ids: IdMap) -> list[Wire]:
 def mapped_config(component: str, config: Wire, ids: IdMap) -> Wire:
     """The configuration with a coordinator's first id or savepoint, or a subtask's restored id, mapped."""
     if is_id(config.get(RESTORED)):
-        return {**config, RESTORED: ids.of(min(config[RESTORED], ROOM), ROOM)}
+        return {**config, RESTORED: ids.of(min(config[RESTORED], ASSUMED_HIGHEST), ASSUMED_HIGHEST)}
     if component not in COUNTED or not ids.can_be_drawn:
         return config
     if RESTORED_SAVEPOINT in config:
-        return {**config, RESTORED_SAVEPOINT: ids.of(config[RESTORED_SAVEPOINT], ROOM)}
-    return {**config, FIRST_ID: ids.of(config.get(FIRST_ID, 1), ROOM)}
+        return {**config, RESTORED_SAVEPOINT: ids.of(config[RESTORED_SAVEPOINT], ASSUMED_HIGHEST)}
+    return {**config, FIRST_ID: ids.of(config.get(FIRST_ID, 1), ASSUMED_HIGHEST)}
 
 
 def highest_id(component: str, events: Sequence[Wire], config: Wire = MappingProxyType({})) -> int:
     """The highest id of a case.
 
-    It is ROOM if the configuration restores an id, because `mapped_config` maps this id without the events.
+    ASSUMED_HIGHEST if the configuration restores an id: `mapped_config` maps this id without the events.
     """
     if is_id(config.get(RESTORED)):
-        return ROOM
+        return ASSUMED_HIGHEST
     fields = fields_of(component)
     return max((event[name] for event in events for name in fields if is_id(event.get(name))), default=0)
 
@@ -134,7 +134,7 @@ def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[
     An id above `highest` counts as `highest`: no mapped id is beyond the bound.
     """
     drawn = component in COUNTED and ids.can_be_drawn
-    highest = ROOM if drawn else highest
+    highest = ASSUMED_HIGHEST if drawn else highest
     found = {name: min(event[name], highest) for name in fields_of(component) if is_id(event.get(name))}
     if not found:
         return [event]

@@ -15,7 +15,7 @@ from spec.vocabulary import exists, limited, vocabulary
 
 BOUNDS = {2**31: "2^31", 2**41: "2^41", 2**53: "2^53", 2**62: "2^62"}
 """The times around which cases are played, in milliseconds, and how they are written."""
-_ROOM = 2**20
+_LONGEST = 2**20
 """Milliseconds of a case, at most."""
 
 
@@ -35,7 +35,7 @@ class TimeMap(NamedTuple):
     @property
     def greatest(self) -> int:
         """A time that no case exceeds."""
-        return self.begin + self.scale * _ROOM
+        return self.begin + self.scale * _LONGEST
 
 
 MAPS: tuple[TimeMap, ...] = (
@@ -73,7 +73,7 @@ def durations(component: str, config: Wire) -> dict[str, int]:
 def fits(component: str, config: Wire, times: TimeMap) -> bool:
     """Whether time passes, and no mapped time of the configuration is beyond 2^63 - 1."""
     longest = max(durations(component, config).values(), default=0)
-    return has_time(component, config) and longest * times.scale + times.begin + _ROOM <= INT64
+    return has_time(component, config) and longest * times.scale + times.begin + _LONGEST <= INT64
 
 
 def mapped_config(component: str, config: Wire, times: TimeMap) -> Wire:

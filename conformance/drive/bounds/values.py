@@ -33,7 +33,9 @@ class ValueMap(NamedTuple):
         times = self._times(component, config)
         return [] if times is None else list(of_times.opening(times))
 
-    def event(self, component: str, config: Wire, event: Wire, highest: int = of_ids.ROOM) -> list[Wire]:
+    def event(
+        self, component: str, config: Wire, event: Wire, highest: int = of_ids.ASSUMED_HIGHEST
+    ) -> list[Wire]:
         """One event with its values mapped; `highest` is the highest id of the case."""
         times = self._times(component, config)
         one = event if times is None else of_times.mapped_event(component, event, times)

@@ -21,7 +21,7 @@ from conformance.engines.flink.commands import java, settings_of, write_configur
 from conformance.engines.flink.distribution import Distribution
 from conformance.engines.flink.fault_effects import Effect, present
 from conformance.engines.flink.mounted import MountedFolder
-from conformance.engines.flink.rest import RestError, RestPoll, ask
+from conformance.engines.flink.rest import RestError, RestPoll, read_json
 from conformance.engines.flink.state import state_in
 from conformance.engines.flink.table import DRIVER, CommittedTable
 from conformance.engines.processes import EngineError, Started
@@ -296,21 +296,21 @@ class FlinkCluster(Engine):
             return None
         target = {"targetDirectory": f"file://{self.place.checkpoints}", "drain": False}
         try:
-            asked = ask(self._rest, f"/jobs/{job}/stop", target)
+            accepted = read_json(self._rest, f"/jobs/{job}/stop", target)
         except RestError:
             return None
         if killed is not None:
             time.sleep(delay)
             killed.kill()
             self.supervise_workers()
-        return self._savepoint(f"/jobs/{job}/savepoints/{asked['request-id']}")
+        return self._savepoint(f"/jobs/{job}/savepoints/{accepted['request-id']}")
 
     def _savepoint(self, path: str) -> str | None:
         """Wait until a savepoint has ended. Returns its folder; None if it failed or takes too long."""
         until = time.monotonic() + STOPS_SECONDS
         while time.monotonic() < until:
             with suppress(RestError):
-                answer = ask(self._rest, path)
+                answer = read_json(self._rest, path)
                 if answer["status"]["id"] == "COMPLETED":
                     location: str | None = answer["operation"].get("location")
                     self.recorded.append({"stop": "savepoint" if location else "failed"})
@@ -338,7 +338,7 @@ class FlinkCluster(Engine):
         until = time.monotonic() + STARTS_SECONDS
         while time.monotonic() < until:
             with suppress(RestError):
-                for one in ask(self._rest, "/jobs")["jobs"]:
+                for one in read_json(self._rest, "/jobs")["jobs"]:
                     if one["status"] == "RUNNING":
                         return str(one["id"])
             time.sleep(_WAIT)
@@ -347,8 +347,8 @@ class FlinkCluster(Engine):
     def _record(self) -> None:
         """Record the counts of checkpoints that the job manager reports."""
         with suppress(RestError):
-            for one in ask(self._rest, "/jobs")["jobs"]:
-                answer = ask(self._rest, f"/jobs/{one['id']}/checkpoints")
+            for one in read_json(self._rest, "/jobs")["jobs"]:
+                answer = read_json(self._rest, f"/jobs/{one['id']}/checkpoints")
                 self.recorded.append({"generation": self._restarts, **answer["counts"]})
 
     def _java(self, megabytes: int) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from conformance.engines.engine import RoundError
 from conformance.engines.flink.logs import of_cluster
-from conformance.engines.flink.rest import RestError, ask
+from conformance.engines.flink.rest import RestError, read_json
 from conformance.engines.processes import Processes
 from conformance.engines.schedule import Kind
 
@@ -111,8 +111,8 @@ class Effect:
         until = time.monotonic() + _ANSWERED_SECONDS
         while True:
             try:
-                jobs = ask(self._port, "/jobs")["jobs"]
-                return [ask(self._port, f"/jobs/{job['id']}/checkpoints") for job in jobs]
+                jobs = read_json(self._port, "/jobs")["jobs"]
+                return [read_json(self._port, f"/jobs/{job['id']}/checkpoints") for job in jobs]
             except RestError as failed:
                 if time.monotonic() > until:
                     raise RoundError(f"expected the numbers of checkpoints, got: {failed}") from failed

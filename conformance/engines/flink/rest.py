@@ -23,7 +23,7 @@ class RestError(RuntimeError):
     """The job manager did not answer, or refused."""
 
 
-def ask(port: int, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def read_json(port: int, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the JSON answer to a GET, or to a POST if there is a body. Raises RestError."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}",
@@ -64,6 +64,6 @@ class RestPoll:
 
     def _fetch(self, url: str) -> dict[str, Any]:
         try:
-            return ask(self._port, urlsplit(url).path)
+            return read_json(self._port, urlsplit(url).path)
         except RestError as failed:
             raise UnreachableError(str(failed)) from failed

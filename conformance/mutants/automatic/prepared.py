@@ -358,7 +358,7 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
     found = limited(tallied)
     if isinstance(found, Tally):
         return found
-    return _asked(edit, text, before, str(found))._replace(is_over=True)
+    return _with_complaint(edit, text, before, str(found))._replace(is_over=True)
 
 
 def _tallied(
@@ -376,13 +376,13 @@ def _tallied(
         tally = tally._replace(units=tally.units + 1)
         if is_by_rule(complaint):
             return tally._replace(complaint=complaint, is_over=True)
-        tally = _asked(edit, text, tally, complaint)._replace(goes_on=tally.goes_on or not complaint)
+        tally = _with_complaint(edit, text, tally, complaint)._replace(goes_on=tally.goes_on or not complaint)
         if tally.complaint == UNTYPED or complaint.startswith("too long"):
             return tally._replace(is_over=True)
     return tally
 
 
-def _asked(edit: Edit, text: str, tally: Tally, complaint: str) -> Tally:
+def _with_complaint(edit: Edit, text: str, tally: Tally, complaint: str) -> Tally:
     """The tally with a further complaint. At the first crash mypy checks the edit, and may reject it."""
     if not is_crash(complaint) or tally.is_typed:
         return tally._replace(complaint=tally.complaint or complaint)

@@ -20,7 +20,7 @@ MOST_TRIED = 64
 _SEARCHED = 0.8
 """The search for a checkpoint begins at this share of its expected offset in the file."""
 _COMPLETE = re.compile(rb'\{"kind": ?"complete", ?"checkpoint": ?(\d+)\}')
-_OBEYS = re.compile(rb'"component": ?"(?:sink|offsets)"')
+_NOTIFIED = re.compile(rb'"component": ?"(?:sink|offsets)"')
 _ATTEMPT = re.compile(rb'\{"attempt": ?(\d+),')
 _RESTORE = re.compile(rb'"event": ?\{"kind": ?"restore"\}')
 _STARTED = re.compile(rb'"kind": ?"attempt_started"')
@@ -150,14 +150,14 @@ def _after_notification(checkpoint: int, task: _Content, share: float) -> Span |
     if found is None:
         return None
     after = task.after_line(found.end())
-    while after < len(task.bytes) and _obeys(task.bytes[after : task.after_line(after)], checkpoint):
+    while after < len(task.bytes) and _carries_out(task.bytes[after : task.after_line(after)], checkpoint):
         after = task.after_line(after)
     return task.span(after)
 
 
-def _obeys(line: bytes, checkpoint: int) -> bool:
+def _carries_out(line: bytes, checkpoint: int) -> bool:
     """Whether a sink or the offsets carry out the notification in this line."""
-    if _OBEYS.search(line) is None:
+    if _NOTIFIED.search(line) is None:
         return False
     try:
         event = orjson.loads(line)["event"]

@@ -126,10 +126,10 @@ class SubtaskReplay:
             return Wait(("broadcast", checkpoint), rules, why, "barrier received before it was sent")
         self._last_on[channel] = checkpoint
         event = {"kind": "barrier", "channel": channel, "checkpoint": checkpoint}
-        self._obey(gate.step(event, "ALIGN-13"), channel)
+        self._follow_gate(gate.step(event, "ALIGN-13"), channel)
         return None
 
-    def _obey(self, effects: Effects, channel: int) -> None:
+    def _follow_gate(self, effects: Effects, channel: int) -> None:
         """Add the lines that must come next because of the gate's effects."""
         kinds = {effect["kind"] for effect in effects}
         for effect in effects:
@@ -174,7 +174,9 @@ class SubtaskReplay:
         if self._may_have_ended(awaited, state["blocked"], line):
             for place in awaited:
                 self._run.see("ended channel counted")
-                self._obey(gate.step({"kind": "end_of_partition", "channel": place}, "ALIGN-15"), place)
+                self._follow_gate(
+                    gate.step({"kind": "end_of_partition", "channel": place}, "ALIGN-15"), place
+                )
 
     def _may_have_ended(self, awaited: list[int], arrived: list[int], line: LogLine) -> bool:
         """Whether every awaited channel may have ended.
@@ -204,7 +206,7 @@ class SubtaskReplay:
             closed = self._gate.observe()["closed"]
             channel = next(place for place in range(len(self._channels)) if place not in closed)
             event = {"kind": "cancel", "channel": channel, "checkpoint": line.checkpoint}
-            self._obey(self._gate.step(event, "ALIGN-12"), channel)
+            self._follow_gate(self._gate.step(event, "ALIGN-12"), channel)
 
     def _ended_early(self, line: LogLine) -> None:
         """Replay a line about an alignment that fails because a channel has ended (ALIGN-14)."""

@@ -12,8 +12,8 @@ from conformance.verdict import Verdict
 class RunWatching(Watch):
     """Watches one folder. It ends with the first alarm."""
 
-    def __init__(self, folder: Path, options: Options, say: Callable[[str], None]) -> None:
-        super().__init__(options, say)
+    def __init__(self, folder: Path, options: Options, emit: Callable[[str], None]) -> None:
+        super().__init__(options, emit)
         self.watch = RunWatch(folder, self._alarm, self._ended)
         self._exposes(self.watch)
 
@@ -28,10 +28,10 @@ class RunWatching(Watch):
         self._write()
         verdict = shown.verdict_of(self.watch)
         if self._options.json_lines:
-            self._say(shown.as_line(self._account_object(verdict)))
+            self._emit(shown.as_line(self._account_object(verdict)))
         else:
             for line in self._account(verdict):
-                self._say(line)
+                self._emit(line)
         return verdict
 
     def _account(self, verdict: Verdict) -> Iterator[str]:

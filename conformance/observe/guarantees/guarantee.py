@@ -213,29 +213,31 @@ def _final_state(account: Account) -> Found:
     """Yield keys whose final state is not that of all records."""
     if account.state is None:
         return
-    for key, have, want in _unequal(account.state, totals(account.sent)):
-        what = f"the state has {have}, expected {want}"
-        if have.records == want.records:
+    for key, have, expected in _unequal(account.state, totals(account.sent)):
+        what = f"the state has {have}, expected {expected}"
+        if have.records == expected.records:
             yield Anomaly.STATE_DIFFERS, Evidence(key, None, what)
         else:
-            large = have.records > want.records
+            large = have.records > expected.records
             yield Anomaly.STATE_TOO_LARGE if large else Anomaly.STATE_TOO_SMALL, Evidence(key, None, what)
 
 
 def _cuts(account: Account) -> Found:
     """Yield keys whose state in a checkpoint is not that of the records before its offsets (ONCE-01)."""
     for cut in account.cuts:
-        for key, have, want in _unequal(cut.state, totals(account.sent, cut.offsets)):
-            what = f"checkpoint {cut.checkpoint} holds {have}; before its offsets the input has {want}"
-            behind = have.records < want.records
+        for key, have, expected in _unequal(cut.state, totals(account.sent, cut.offsets)):
+            what = f"checkpoint {cut.checkpoint} holds {have}; before its offsets the input has {expected}"
+            behind = have.records < expected.records
             yield (
                 Anomaly.STATE_BEHIND_OFFSETS if behind else Anomaly.STATE_AHEAD_OF_OFFSETS,
                 Evidence(key, None, what),
             )
 
 
-def _unequal(have: Mapping[Key, Totals], want: Mapping[Key, Totals]) -> Iterator[tuple[Key, Totals, Totals]]:
-    for key in dict.fromkeys((*want, *have)):
-        there, right = have.get(key, Totals(0, 0)), want.get(key, Totals(0, 0))
+def _unequal(
+    have: Mapping[Key, Totals], expected: Mapping[Key, Totals]
+) -> Iterator[tuple[Key, Totals, Totals]]:
+    for key in dict.fromkeys((*expected, *have)):
+        there, right = have.get(key, Totals(0, 0)), expected.get(key, Totals(0, 0))
         if there != right:
             yield key, there, right

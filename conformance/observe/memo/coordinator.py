@@ -218,10 +218,10 @@ def _state_at(place: tuple[Pending, int]) -> int:
     return pending.states[task]
 
 
-def _places(known: tuple[Any, ...], wanted: list[Any]) -> tuple[int, ...]:
-    """The position in `known` of each value of `wanted`; _NEW if `known` lacks the value."""
+def _places(known: tuple[Any, ...], values: list[Any]) -> tuple[int, ...]:
+    """The position in `known` of each value of `values`; _NEW if `known` lacks the value."""
     places = {one: place for place, one in enumerate(known)}
-    return tuple([places.get(one, _NEW) for one in wanted])
+    return tuple([places.get(one, _NEW) for one in values])
 
 
 def _has_more_names(coordinator: Coordinator) -> bool:

@@ -121,7 +121,7 @@ class CheckpointWatch:
             return
         skipped = self.highest + 1 if 0 <= self.highest < checkpoint - 1 else -1
         self.highest = checkpoint
-        self._check_room(checkpoint, kind, place)
+        self._check_concurrent(checkpoint, kind, place)
         if "suspend" in detail or "terminate" in detail:
             for aborted in list(self.pending):  # stopping the scheduler aborts them; 1.13 does not log it
                 self._end(aborted, "aborted", place)
@@ -155,7 +155,7 @@ class CheckpointWatch:
             self.highest += 1
             self.pending[self.highest] = Pending(place, kind, is_assumed=True)
 
-    def _check_room(self, checkpoint: int, kind: str, place: Place) -> None:
+    def _check_concurrent(self, checkpoint: int, kind: str, place: Place) -> None:
         counted = [
             one for one, pending in self.pending.items()
             if pending.kind == "checkpoint" and not pending.is_assumed and not pending.status

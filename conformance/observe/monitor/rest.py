@@ -115,7 +115,7 @@ class RestWatch:
         is_first_answer = self._counts(job, known, answer["counts"], answer["latest"], path)
         for one in reversed(history):
             self._checkpoint(job, known, one, path)
-        self._room(job, known, history, path)
+        self._check_concurrent(job, known, history, path)
         latest = answer["latest"]
         self._latest(job, history, latest.get("completed"), path)
         restored = latest.get("restored")
@@ -209,7 +209,7 @@ class RestWatch:
         vertices = self._fetch(f"{self.url}/jobs/{job}").get("vertices", ())
         return any(_number(vertex.get("tasks", {}), "FINISHED", 0) for vertex in vertices)
 
-    def _room(self, job: str, known: _Job, history: list[dict[str, Any]], path: str) -> None:
+    def _check_concurrent(self, job: str, known: _Job, history: list[dict[str, Any]], path: str) -> None:
         pending = [
             one["id"] for one in history
             if one["status"] == "IN_PROGRESS" and one.get("is_savepoint") is not True

@@ -37,9 +37,9 @@ class Options:
 class Watch(ABC):
     """The base of a watch: a loop that reads, prints findings, and ends with a final summary."""
 
-    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+    def __init__(self, options: Options, emit: Callable[[str], None]) -> None:
         self._options = options
-        self._say = say
+        self._emit = emit
         self._is_stopped = False
         self._exposition: Exposition | None = None
 
@@ -71,13 +71,13 @@ class Watch(ABC):
 
     def _alarm(self, alarm: Alarm) -> None:
         as_json = self._options.json_lines
-        self._say(shown.as_line(shown.alarm_object(alarm)) if as_json else shown.alarm_lines(alarm))
+        self._emit(shown.as_line(shown.alarm_object(alarm)) if as_json else shown.alarm_lines(alarm))
 
     def _ended(self, ended: Ended) -> None:
         if self._exposition is not None:
             self._exposition.ended(ended)
         as_json = self._options.json_lines
-        self._say(shown.as_line(shown.ended_object(ended)) if as_json else shown.ended_line(ended))
+        self._emit(shown.as_line(shown.ended_object(ended)) if as_json else shown.ended_line(ended))
 
     def _write(self) -> None:
         if self._options.prometheus is not None and self._exposition is not None:
@@ -101,9 +101,9 @@ class Watch(ABC):
 class Watching(Watch):
     """A watch of Flink's logs and REST interface."""
 
-    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+    def __init__(self, options: Options, emit: Callable[[str], None]) -> None:
         """Raises InputError if the URL is not valid."""
-        super().__init__(options, say)
+        super().__init__(options, emit)
         self.monitor = Monitor(self._alarm, self._ended, options.settings)
         self._files = [GrowingFile(log) for log in options.logs]
         self._rest = (
@@ -138,12 +138,12 @@ class Watching(Watch):
             self.monitor.judged |= self._rest.judged
         self._write()
         if self._options.json_lines:
-            self._say(shown.as_line(shown.account_object(self.monitor)))
+            self._emit(shown.as_line(shown.account_object(self.monitor)))
         else:
             account = list(shown.account(self.monitor, len(self._files)))
             rest = [] if self._rest is None else list(self._rest.account())
             for line in (*account[:-1], *rest, account[-1]):
-                self._say(line)
+                self._emit(line)
         return shown.verdict_of(self.monitor)
 
     # ------------------------------------------------------------ what is shown

@@ -216,7 +216,7 @@ def unal_35_waits(before: Channel, event: Event, effects: Effects, after: Channe
 
 
 @CHANNEL.state("UNAL-35")
-def unal_35_asks(state: Channel) -> bool:
+def unal_35_may_prioritise(state: Channel) -> bool:
     """The gate may prioritise an announced barrier that waits, if no newer one has arrived (1.13+)."""
     return all(
         channel_steps(state).may_prioritise(state, item.checkpoint)

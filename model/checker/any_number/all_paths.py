@@ -69,11 +69,11 @@ def outcomes(function: Callable[[], Any]) -> Iterator[Outcome]:
 def truth(function: Callable[[], Any]) -> z3.BoolRef:
     """The term that holds exactly when the function returns a true value."""
 
-    def asked() -> z3.BoolRef:
+    def as_term() -> z3.BoolRef:
         result = function()
         return result.term if isinstance(result, SymbolicBool) else z3.BoolVal(bool(result))
 
-    return disjunction([conjunction([path.condition, path.result]) for path in outcomes(asked)])
+    return disjunction([conjunction([path.condition, path.result]) for path in outcomes(as_term)])
 
 
 TRUE, FALSE = z3.BoolVal(True), z3.BoolVal(False)

@@ -24,7 +24,7 @@ PATIENCE = 200_000
 """z3's resource limit for one test on a path. An undecided test counts as feasible, which adds a path."""
 
 
-class Case(NamedTuple):
+class RopeCase(NamedTuple):
     """One class of event at one component of any size."""
 
     component: str
@@ -42,10 +42,12 @@ def start_case(
     state: Any,  # noqa: ANN401 - any component's state
     properties: tuple[Property, ...],
     assumptions: tuple[z3.BoolRef, ...],
-) -> Case:
+) -> RopeCase:
     """The base of an induction: a new component of any size."""
     label = f"new {component}"
-    return Case(component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions)
+    return RopeCase(
+        component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions
+    )
 
 
 def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[Any]]:
@@ -58,7 +60,7 @@ def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[An
     return step
 
 
-class Refutation(NamedTuple):
+class RopeRefutation(NamedTuple):
     """A property that fails in one step, with a solution of the symbols."""
 
     rule: str
@@ -73,7 +75,7 @@ class Result(NamedTuple):
 
     proved: frozenset[str]
     """The rules of which no property failed."""
-    refutations: tuple[Refutation, ...]
+    refutations: tuple[RopeRefutation, ...]
     cases: int
     permitted: int
     """Number of cases for whose assumptions z3 has found a model, so they do not contradict each other."""
@@ -81,7 +83,7 @@ class Result(NamedTuple):
     checks: int
 
 
-def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
+def prove(cases: Iterable[RopeCase], *, stop_at: Collection[str] = ()) -> Result:
     """Evaluates each property of a case on each path of its step.
 
     `stop_at`: rules of which the function searches a refutation, up to the first one. It then evaluates only
@@ -90,7 +92,7 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     is not known to treat its members alike.
     """
     checked: set[str] = set()
-    refutations: list[Refutation] = []
+    refutations: list[RopeRefutation] = []
     case_count = path_count = check_count = permitted = 0
     invariants: Invariants = {}
     for case in cases:
@@ -115,7 +117,7 @@ def prove(cases: Iterable[Case], *, stop_at: Collection[str] = ()) -> Result:
     )
 
 
-Outcomes = list[tuple[Property, Refutation | None]]
+Outcomes = list[tuple[Property, RopeRefutation | None]]
 
 
 class Invariant(NamedTuple):
@@ -129,7 +131,9 @@ Invariants = dict[str, Invariant]
 """By the text of a component and its state."""
 
 
-def _outcomes_of(case: Case, invariants: Invariants, stop_at: Collection[str]) -> tuple[bool, list[Outcomes]]:
+def _outcomes_of(
+    case: RopeCase, invariants: Invariants, stop_at: Collection[str]
+) -> tuple[bool, list[Outcomes]]:
     """Whether the case occurs, as far as known, and the properties on each path of the step.
 
     A proof without facts about sums stays valid with them. So the step is followed again only if its sums
@@ -152,7 +156,7 @@ def _outcomes_of(case: Case, invariants: Invariants, stop_at: Collection[str]) -
             return _ground_of(case, assumed)[1], results
 
 
-def is_impossible(case: Case) -> bool:
+def is_impossible(case: RopeCase) -> bool:
     """The case is impossible: z3 refutes its assumptions."""
     sums.known.clear()
     solver = _solver()
@@ -161,7 +165,7 @@ def is_impossible(case: Case) -> bool:
     return bool(solver.check() == z3.unsat)
 
 
-def _ground_of(case: Case, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, bool]:
+def _ground_of(case: RopeCase, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, bool]:
     """The assumptions of the case, and whether they have a model. Raises ValueError if they have none."""
     solver = _solver()
     solver.add(*sums.facts(), *case.assumptions, *(() if type(case.event) is Start else assumed))
@@ -173,7 +177,7 @@ def _ground_of(case: Case, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, 
     return solver, bool(answer == z3.sat)
 
 
-def _followed(case: Case, solver: z3.Solver, stop_at: Collection[str]) -> Iterator[Outcomes]:
+def _followed(case: RopeCase, solver: z3.Solver, stop_at: Collection[str]) -> Iterator[Outcomes]:
     begins = type(case.event) is Start
     known = tuple(
         found for found in case.properties if not begins or found.over_starts or not found.over_steps
@@ -224,8 +228,8 @@ def invariant_of(
 
 
 def _refutation(
-    case: Case, path: Path[Step[Any]], found: Property, here: Ground, *, is_search: bool
-) -> Refutation | None:
+    case: RopeCase, path: Path[Step[Any]], found: Property, here: Ground, *, is_search: bool
+) -> RopeRefutation | None:
     step = path.result
     effects = Rope(cells_of(step.effects))  # also if each is named: a property may cut it at a rope's length
 
@@ -245,5 +249,5 @@ def _refutation(
                 is_refuted = False
             here.solver.set("rlimit", PATIENCE)
             if is_refuted:
-                return Refutation(found.rule, found.name, case.label, here.solver.model(), path)
+                return RopeRefutation(found.rule, found.name, case.label, here.solver.model(), path)
     return None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import z3
 
-from model.checker.any_number.cases import Case, Result, prove
+from model.checker.any_number.cases import Result, RopeCase, prove
 from model.checker.any_number.recompiled_model import Edit, Helpers, Reread
 from model.coordinator.proofs import any_number as coordinator
 from model.gate.proofs.any_number.aligned import all_aligned_cases, all_history_cases
@@ -33,7 +33,7 @@ class Unbounded(NamedTuple):
     component: str
     elements: str
     """The elements whose number has no bound."""
-    cases: Callable[[Reread], Iterator[Case]]
+    cases: Callable[[Reread], Iterator[RopeCase]]
     method: str = QUANTIFIERS
     bounds: str = ""
     """The sizes that stay bounded, and the omitted behaviour."""

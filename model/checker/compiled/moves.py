@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.bounds import Bounds
+from model.checker.bounds import FieldBounds
 from model.checker.closed_model import ClosedModel
 from model.checker.compiled.packing import Shape, layout_of
 from model.checker.compiled.program import Move, Node, Offer, Outside, Program, Target, Words
@@ -37,7 +37,10 @@ PROBED = 2_000
 
 
 def program_of(
-    closed: ClosedModel, bounds: Bounds, properties: tuple[Property, ...] = (), words: Words | None = None
+    closed: ClosedModel,
+    bounds: FieldBounds,
+    properties: tuple[Property, ...] = (),
+    words: Words | None = None,
 ) -> Program:
     """Follows all moves of a closed model.
 
@@ -77,7 +80,7 @@ class _Following:
     def __init__(
         self,
         closed: ClosedModel,
-        bounds: Bounds,
+        bounds: FieldBounds,
         properties: tuple[Property, ...],
         interpreted: tuple[Property, ...],
         words: Words | None,
@@ -312,7 +315,7 @@ def _contains(offer: tuple[str, Event]) -> Callable[[tuple[tuple[str, Event], ..
     return lambda offers: offer in offers
 
 
-def _target(record: Any, bounds: Bounds, path: str) -> Target:  # noqa: ANN401 - any record of the model
+def _target(record: Any, bounds: FieldBounds, path: str) -> Target:  # noqa: ANN401 - any record of the model
     skeleton, fields, values = taken_apart(record, bounds, path)
     return Target(skeleton, tuple(fields), tuple(values), ())
 
@@ -347,7 +350,7 @@ def _names(term: z3.ExprRef | None) -> Iterator[str]:
         yield from _names(part)
 
 
-def _ids(event: Any, bounds: Bounds) -> dict[str, int]:  # noqa: ANN401 - any event
+def _ids(event: Any, bounds: FieldBounds) -> dict[str, int]:  # noqa: ANN401 - any event
     """The fields of an event that are ids: ints with bounds."""
     names = getattr(event, "_fields", ())
     return {
@@ -357,12 +360,12 @@ def _ids(event: Any, bounds: Bounds) -> dict[str, int]:  # noqa: ANN401 - any ev
     }
 
 
-def _without_ids(event: Any, bounds: Bounds) -> Any:  # noqa: ANN401 - any event
+def _without_ids(event: Any, bounds: FieldBounds) -> Any:  # noqa: ANN401 - any event
     ids = _ids(event, bounds)
     return event._replace(**dict.fromkeys(ids)) if ids else event
 
 
-def _as_one(events: list[Event], bounds: Bounds) -> tuple[Event, tuple[Field, ...]] | None:
+def _as_one(events: list[Event], bounds: FieldBounds) -> tuple[Event, tuple[Field, ...]] | None:
     """One event with symbols for its ids, if the events have all combinations of intervals; else None."""
     found = [_ids(event, bounds) for event in events]
     ranges: list[Field] = []

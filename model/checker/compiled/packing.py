@@ -8,7 +8,7 @@ bounds need. A field that has one value in all states of a shape takes no bits.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from model.checker.bounds import Bounds
+from model.checker.bounds import FieldBounds
 from model.checker.shapes import Field, Value, put_together, taken_apart
 
 WORD = 64
@@ -49,7 +49,7 @@ class Shape:
 class Layout(NamedTuple):
     """The places of all fields of all shapes."""
 
-    bounds: Bounds
+    bounds: FieldBounds
     root: str
     """The name of the records, for messages."""
     shapes: tuple[Shape, ...]
@@ -98,7 +98,7 @@ class Layout(NamedTuple):
         return put_together(shape.skeleton, values)
 
 
-def layout_of(shapes: Sequence[Shape], bounds: Bounds, root: str) -> Layout:
+def layout_of(shapes: Sequence[Shape], bounds: FieldBounds, root: str) -> Layout:
     """A layout that keeps every field within one word: a field that does not fit begins the next word."""
     shape_bits = (len(shapes) - 1).bit_length()
     placed: list[dict[int, Place]] = []

@@ -26,7 +26,7 @@ class Node(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A record that a move leads to."""
+    """The state with the environment, or the label, after a move: its shape, and the values of its fields."""
 
     skeleton: Any
     fields: tuple[Field, ...]
@@ -37,7 +37,7 @@ class Target(NamedTuple):
 
 
 class Move(NamedTuple):
-    """One path of an offer."""
+    """One path of the step that an `Offer` takes."""
 
     after: Target
     """The state and the environment after the move."""
@@ -45,7 +45,7 @@ class Move(NamedTuple):
     """The label of the move, if labels are requested."""
     rules: tuple[str, ...]
     broken: tuple[Tree, ...]
-    """Trees of truths: if one is true, the move breaks a property."""
+    """Decision trees with boolean leaves: if one is true, the move breaks a property."""
 
 
 class Outside(NamedTuple):
@@ -63,7 +63,7 @@ class Offer(NamedTuple):
     ranges: tuple[Field, ...]
     """The symbols of the event, each with all values of its interval."""
     offered: Tree
-    """A tree of truths over the state."""
+    """A decision tree over the state, with boolean leaves."""
     moves: Tree
     """A tree whose leaves are Move, Outside, or None if the environment does not permit the event."""
 
@@ -86,7 +86,7 @@ class Program(NamedTuple):
     symmetry: Symmetry | None = None
     """The symmetry by which states are reduced (`model.checker.compiled.symmetry`)."""
     ids: tuple[str, ...] = ()
-    """Names of fields of whose values only the order matters (`model.checker.compiled.renaming`)."""
+    """Names of the fields whose values matter only by their order (`model.checker.compiled.renaming`)."""
 
     def places_of_ids(self) -> tuple[int, ...]:
         """The positions of the fields that are ids, in the only shape of the program."""
@@ -104,7 +104,7 @@ class Program(NamedTuple):
 
     @property
     def label_words(self) -> int:
-        """Number of words of a label; 0 if labels are not requested."""
+        """Number of machine words of a packed label; 0 if labels are not requested."""
         return self.label.words if self.label is not None else 0
 
 

@@ -26,7 +26,7 @@ from model.checker.python_properties import InterpretedProperties
 from model.checker.shapes import OutsideError
 
 
-class Found(NamedTuple):
+class CompiledResult(NamedTuple):
     """The result of a search."""
 
     states: int
@@ -65,14 +65,14 @@ class Compiled:
 
     def explore(
         self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
-    ) -> Found:
+    ) -> CompiledResult:
         """Visits every reachable state, until none is new or a property fails.
 
         `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
         if there are more states than `limit`, OutsideError if a move leaves the declared bounds.
         """
         begun = perf_counter()
-        search = _Search(self, self._module, expected)
+        search = _CompiledSearch(self, self._module, expected)
         search.warm_up()
         compiled = perf_counter()
         shown = broken_start(self.program)
@@ -80,7 +80,7 @@ class Compiled:
             shown = search.run(limit, progress)
         fired = np.flatnonzero(search.fired.max(axis=0))
         rules = (rule for number in fired for rule in self.text.rules[number])
-        return Found(
+        return CompiledResult(
             search.states,
             search.labelled,
             int(search.moves.sum()),
@@ -93,7 +93,7 @@ class Compiled:
         )
 
 
-class _Search(LevelSearch):
+class _CompiledSearch(LevelSearch):
     """The search that runs one kernel."""
 
     def __init__(self, kernel: Compiled, module: Any, expected: int) -> None:  # noqa: ANN401 - generated

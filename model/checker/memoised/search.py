@@ -46,7 +46,7 @@ CONFIRMED = 500
 """Number of states, spread over all, whose answers are confirmed at the end."""
 
 
-class Found(NamedTuple):
+class MemoisedResult(NamedTuple):
     """The result of a search."""
 
     states: int
@@ -102,7 +102,7 @@ class MemoisedSearch:
 
     def explore(
         self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
-    ) -> Found:
+    ) -> MemoisedResult:
         """Visits every reachable state, until none is new or a property fails.
 
         `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
@@ -111,14 +111,14 @@ class MemoisedSearch:
         """
         begun = perf_counter()
         module = answering_module(cores=self.cores)
-        _Search(self, module, 0, SEARCHING).warm_up()
+        _MemoisedSearch(self, module, 0, SEARCHING).warm_up()
         compiled = perf_counter()
         search, shown, times = self._searched(module, limit, expected, progress)
         searched = perf_counter()
         confirmed = 0 if shown is not None else search.confirm()
         ended = perf_counter()
         in_model = self.model_seconds + ended - searched
-        return Found(
+        return MemoisedResult(
             states=search.states,
             transitions=int(search.moves.sum()),
             depth=search.depth,
@@ -139,13 +139,13 @@ class MemoisedSearch:
         limit: int,
         expected: int,
         progress: Progress | None,
-    ) -> tuple["_Search", Violation | None, int]:
+    ) -> tuple["_MemoisedSearch", Violation | None, int]:
         """The search that had enough space, the violation that it found, and the number of searches begun."""
         shown = broken_at_start(self.closed, self.properties)
         scouts, times = True, 0
         while True:
             times += 1
-            search = _Search(self, module, expected, SCOUTING if scouts else SEARCHING)
+            search = _MemoisedSearch(self, module, expected, SCOUTING if scouts else SEARCHING)
             search.begin()
             try:
                 shown = shown or search.run(min(limit, SCOUTED) if scouts else limit, progress)
@@ -170,7 +170,7 @@ class _OutgrownError(Exception):
     """A part has more values than its bits in a packed state can hold."""
 
 
-class _Search(LevelSearch):
+class _MemoisedSearch(LevelSearch):
     """One search, with places for the values that the parts had at its start."""
 
     def __init__(self, memoised: MemoisedSearch, module: Any, expected: int, spare: Spare) -> None:  # noqa: ANN401 - generated

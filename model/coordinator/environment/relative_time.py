@@ -53,6 +53,8 @@ class Scope(NamedTuple):
     """A new coordinator may take over."""
     io: tuple[int, ...] = ()
     """The inputs and outputs that may fail."""
+    tasks_stop: bool = False
+    """The tasks that may fail may also leave RUNNING while the job runs on."""
 
 
 def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
@@ -117,6 +119,8 @@ def job_moves(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
             yield "FailTasks", FailTasks(failed)
         if not state.tasks_run[task]:
             yield "TaskStatus", TaskStatus(task, RUNNING)
+        elif scope.tasks_stop:
+            yield "TaskStatus", TaskStatus(task, "CANCELED")
 
 
 def handle_of(task: int, checkpoint: int) -> int:

@@ -35,7 +35,7 @@ def report(steps: Any, coordinator: Any, tasks: tuple[Any, ...]) -> Step[Any]:  
     some_run = any_(reports and runs for reports, runs, _, _ in zip_(*known))
     if coordinator.open and not scheduler.runs and some_run:
         coordinator, effects, _ = steps.start_scheduler(coordinator)
-    heard = coordinator.scheduler._replace(
+    reported = coordinator.scheduler._replace(
         awaited=tuple_(
             not (runs or over) if reports else waits for reports, runs, over, waits in zip_(*known)
         ),
@@ -43,5 +43,5 @@ def report(steps: Any, coordinator: Any, tasks: tuple[Any, ...]) -> Step[Any]:  
             False if reports else fresh for reports, fresh in zip_(tasks, coordinator.scheduler.unreported)
         ),
     )
-    coordinator, emitted, rules = steps.follow_listener(coordinator._replace(scheduler=heard))
+    coordinator, emitted, rules = steps.follow_listener(coordinator._replace(scheduler=reported))
     return Step(coordinator, (*effects, *cells_of(emitted)), rules)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import z3
 
-from model.checker.any_number.cases import Case, is_impossible, start_case, step_by
+from model.checker.any_number.cases import RopeCase, is_impossible, start_case, step_by
 from model.checker.any_number.component_parts import OWN, Axis
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Many
@@ -180,7 +180,7 @@ def coord_26_timer(coordinator: Any) -> bool:  # noqa: ANN401
     scheduler = coordinator.scheduler
     if not coordinator.open:
         return bool(scheduler.due == NONE)
-    return not scheduler.runs or bool(scheduler.due != NONE) or bool(scheduler.put_off)
+    return not scheduler.runs or bool(scheduler.due != NONE) or bool(scheduler.postponed)
 
 
 KEPT = (
@@ -192,7 +192,9 @@ KEPT = (
 
 REGISTRIES = (
     ("coordinator", "COORDINATOR"),
-    ("generations", "COORDINATOR_GENERATIONS"),
+    ("requests", "COORDINATOR_REQUESTS"),
+    ("failures", "COORDINATOR_FAILURES"),
+    ("store", "COORDINATOR_FAILING_STORE"),
     ("frames", "COORDINATOR_FRAMES"),
     ("checkpoint_end", "COORDINATOR_ENDS"),
     ("checkpoint_start", "COORDINATOR_BEGINS"),
@@ -260,7 +262,7 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
     scheduler, listens = new.scheduler, plan.interval and plan.profile.follows_tasks
     if plan.interval:
         scheduler = symbolic_like(scheduler._replace(awaited=(), unreported=()), "scheduler")._replace(
-            put_off=symbolic_like(False, "put off") if not plan.profile.queues_requests else False,
+            postponed=symbolic_like(False, "postponed") if not plan.profile.queues_requests else False,
             awaited=flags("is awaited") if listens else new.scheduler.awaited,
             awaits_former=symbolic_like(False, "awaits former") if listens else False,
             unreported=flags("is unreported") if listens else new.scheduler.unreported,
@@ -328,7 +330,7 @@ def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
 
 def coordinator_cases(
     reread: Reread, setting: Setting, numbers: Iterable[Numbers] = _ALONE
-) -> Iterator[Case]:
+) -> Iterator[RopeCase]:
     """Yields a new coordinator, and each event in each state with these numbers of parts."""
     step = step_by(reread.module("model.coordinator.generations").coordinator_steps)
     properties = properties_of(reread)
@@ -351,7 +353,7 @@ def coordinator_cases(
         has_source = () if plan.profile.every_task_must_run else (bool_term(any_(plans[own].sources)),)
         label = f"{words_of(setting, many)}, {event[-1]}"
         known = (*SIZES, *promised, *has_source, *times)
-        case = Case("coordinator", label, state, event, step, properties, known)
+        case = RopeCase("coordinator", label, state, event, step, properties, known)
         if many.pending or not many.waiting or not is_impossible(case):
             yield case
 
@@ -362,7 +364,7 @@ def words_of(setting: Setting, numbers: Numbers) -> str:
     return ", ".join((setting.profile, *(f"{number} {what}" for what, number in many.items() if number)))
 
 
-def all_coordinator_cases(reread: Reread) -> Iterator[Case]:
+def all_coordinator_cases(reread: Reread) -> Iterator[RopeCase]:
     """Yields the cases of every generation. The cases with the most paths come last."""
     for profile in ("2.3", *OLDER):
         yield from coordinator_cases(reread, Setting(profile))

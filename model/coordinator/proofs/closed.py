@@ -184,14 +184,14 @@ def any_coordinator(plan: Plan, numbers: Numbers) -> Coordinator:
         awaited=state.scheduler.awaited if listens else new.scheduler.awaited,
         awaits_former=state.scheduler.awaits_former if listens else False,
         unreported=state.scheduler.unreported if listens else every_task,
-        put_off=False if plan.profile.queues_requests else state.scheduler.put_off,
+        postponed=False if plan.profile.queues_requests else state.scheduler.postponed,
     )
     return state._replace(
         plan=plan,
         status=any_word("state.status"),
         master=state.master if plan.coordinators or plan.hooks else NONE,
         turns=0,
-        scheduler=scheduler if plan.interval else new.scheduler._replace(put_off=scheduler.put_off),
+        scheduler=scheduler if plan.interval else new.scheduler._replace(postponed=scheduler.postponed),
         pause_ends=state.pause_ends if plan.min_pause else 0,
         store=new.store._replace(entries=state.store.entries),
         shared=new.shared._replace(unclaimed=state.shared.unclaimed),

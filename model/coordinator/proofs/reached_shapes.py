@@ -24,7 +24,7 @@ NUMBERS = ("checkpoint", "handle", "ms")
 """The fields of an event that become symbols."""
 
 
-def met_cases(closed: ClosedModel) -> Iterator[Case]:
+def reached_cases(closed: ClosedModel) -> Iterator[Case]:
     """One case for each shape of a coordinator and an event in the closed model's graph."""
     known: set[Any] = set()
     graph = explore(closed)
@@ -35,25 +35,27 @@ def met_cases(closed: ClosedModel) -> Iterator[Case]:
         if shape not in known:
             known.add(shape)
             label = f"{len(state.pending)} pending, {len(state.store.entries)} stored, {event[-1]}"
-            yield Case("coordinator as met", label, state, event, closed.step, promised(state))
+            yield Case("coordinator as reached", label, state, event, closed.step, promised(state))
 
 
-def symbolic_coordinator(met: Coordinator) -> Coordinator:
+def symbolic_coordinator(reached: Coordinator) -> Coordinator:
     """The coordinator with symbols for its ids, handles and times."""
-    return met._replace(
+    return reached._replace(
         next_id=symbolic_like(0, "next_id"),
         pause_ends=symbolic_like(0, "pause_ends"),
-        pending=tuple(_symbolic_pending(one, f"pending.{place}") for place, one in enumerate(met.pending)),
-        failures=symbolic_like(met.failures, "failures"),
-        store=met.store._replace(
+        pending=tuple(
+            _symbolic_pending(one, f"pending.{place}") for place, one in enumerate(reached.pending)
+        ),
+        failures=symbolic_like(reached.failures, "failures"),
+        store=reached.store._replace(
             entries=tuple(
                 one._replace(checkpoint=symbolic_like(0, f"store.{place}"))
-                for place, one in enumerate(met.store.entries)
+                for place, one in enumerate(reached.store.entries)
             )
         ),
         unseen=tuple(
             one._replace(checkpoint=symbolic_like(0, f"unseen.{place}"))
-            for place, one in enumerate(met.unseen)
+            for place, one in enumerate(reached.unseen)
         ),
     )
 
@@ -83,9 +85,9 @@ def promised(state: Coordinator) -> tuple[z3.BoolRef, ...]:
     )
 
 
-def _symbolic_pending(met: Pending, name: str) -> Pending:
-    states = enumerate(zip(met.states, met.acknowledged, strict=True))
-    return met._replace(
+def _symbolic_pending(reached: Pending, name: str) -> Pending:
+    states = enumerate(zip(reached.states, reached.acknowledged, strict=True))
+    return reached._replace(
         checkpoint=symbolic_like(0, f"{name}.checkpoint"),
         deadline=symbolic_like(0, f"{name}.deadline"),
         states=tuple(

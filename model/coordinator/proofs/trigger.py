@@ -176,7 +176,7 @@ def listener_cases(status: str, *, other_runs: bool) -> Iterator[Case]:
     runs, over = symbolic_like(False, "runs"), symbolic_like(False, "over")
     scheduler: Scheduler = symbolic_like(state.scheduler, "scheduler")
     scheduler = scheduler._replace(
-        put_off=False,
+        postponed=False,
         awaited=(scheduler.awaited[0], not other_runs),
         unreported=(scheduler.unreported[0], not other_runs),
     )

@@ -18,7 +18,7 @@ from model.coordinator.events import (
 )
 from model.coordinator.pending import Pending
 from model.coordinator.properties.checkpoint_end import suspension
-from model.coordinator.properties.generations import is_more_urgent
+from model.coordinator.properties.requests import is_more_urgent
 from model.coordinator.properties.terms import (
     answered,
     answers,
@@ -173,16 +173,16 @@ def coord_14_without_queue(
         if effects[: len(expected)] != expected:
             return False
         effects, pending = effects[len(expected) :], ()
-        scheduler = scheduler._replace(runs=False, due=-1, put_off=False)
+        scheduler = scheduler._replace(runs=False, due=-1, postponed=False)
     requested = request_of(before, event)
     reason = answer_to(requested, after._replace(pause_ends=before.now))
     fails: Effects = (FailJob(reason),) if reason == COORDINATOR_SHUTDOWN and event.type == STOP else ()
     if reason in (None, NOT_ALL_REQUIRED_TASKS_RUNNING) and not requested.forced:
-        if scheduler.put_off:
+        if scheduler.postponed:
             reason = ALREADY_QUEUED
         elif len(pending) >= plan.max_concurrent:
             reason = TOO_MANY_CONCURRENT_CHECKPOINTS
-            scheduler = scheduler._replace(put_off=True, due=-1)
+            scheduler = scheduler._replace(postponed=True, due=-1)
         elif before.now < before.pause_ends:
             reason = MINIMUM_TIME_BETWEEN_CHECKPOINTS
             if plan.interval:

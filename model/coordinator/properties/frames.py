@@ -37,7 +37,7 @@ _COMPLETES = f"complete? ({_DELETES} {_STORED} | ({_NOT_STORED} | {_NOT_WRITTEN}
 
 _STATUSES = "tasks_run tasks_finished tasks_reached"
 _TURN = "pending master outlived queue next_id failures deletions io"
-_REQUEST = f"{_TURN} scheduler.due scheduler.put_off"
+_REQUEST = f"{_TURN} scheduler.due scheduler.postponed"
 _SCHEDULER = f"{_TURN} scheduler"
 _COMPLETION = f"{_REQUEST} store.entries shared fault unseen pause_ends"
 
@@ -71,7 +71,7 @@ COORDINATOR_FRAMES.frames({
     ),
     JobEnd: Frame(
         "COORD-25",
-        "pending master outlived queue failures deletions scheduler.runs scheduler.due scheduler.put_off "
+        "pending master outlived queue failures deletions scheduler.runs scheduler.due scheduler.postponed "
         "store.entries shared unseen open",
         f"rejected* {_ABORT}* {_DELETES} discard_state*",
     ),

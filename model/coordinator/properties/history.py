@@ -2,7 +2,7 @@
 
 from model.coordinator.events import Complete
 from model.events import Effects, Event
-from model.history.coordinator import CoordinatorHistory, Heard, heard_with
+from model.history.coordinator import Acknowledgement, CoordinatorHistory, acknowledgements_with
 from model.registry import Registry
 
 COORDINATOR_HISTORY = Registry("coordinator_history")
@@ -11,10 +11,10 @@ COORDINATOR_HISTORY = Registry("coordinator_history")
 @COORDINATOR_HISTORY.step("COORD-32")
 def coord_32(before: CoordinatorHistory, event: Event, effects: Effects, after: CoordinatorHistory) -> bool:
     """A completed checkpoint was triggered in this attempt, and every task has acknowledged it since then."""
-    heard = heard_with(before, event)
+    acknowledgements = acknowledgements_with(before, event)
     return all(
         one.checkpoint in before.triggered
-        and all(Heard(task, one.checkpoint) in heard for task in _tasks(before))
+        and all(Acknowledgement(task, one.checkpoint) in acknowledgements for task in _tasks(before))
         for one in effects
         if type(one) is Complete
     )
@@ -24,7 +24,7 @@ def coord_32(before: CoordinatorHistory, event: Event, effects: Effects, after: 
 def coord_32_awaits(history: CoordinatorHistory) -> bool:
     """A triggered checkpoint that has not ended awaits a task."""
     return all(
-        any(Heard(task, checkpoint) not in history.heard for task in _tasks(history))
+        any(Acknowledgement(task, checkpoint) not in history.acknowledgements for task in _tasks(history))
         for checkpoint in history.triggered
     )
 

@@ -152,7 +152,7 @@ def coord_26_in_time(before: Coordinator, event: Advance, effects: Effects, afte
     """Time that ends before the next request is due does not change the scheduler."""
     if before.scheduler.due == -1:
         return True
-    if before.now + event.ms < before.scheduler.due and not before.scheduler.put_off and not before.queue:
+    if before.now + event.ms < before.scheduler.due and not before.scheduler.postponed and not before.queue:
         return after.scheduler == before.scheduler
     return after.scheduler.due > after.now or after.scheduler.due == -1
 

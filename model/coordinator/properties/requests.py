@@ -1,22 +1,122 @@
-"""COORD-29 to COORD-31: turns of waiting requests, and the master phase of an aborted checkpoint."""
+"""The order of requests, the minimum pause, the turns of waiting requests, and the master phase.
+
+Rules COORD-13, COORD-14 and COORD-29 to COORD-31.
+"""
+
+from itertools import pairwise
 
 from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
     FailJob,
+    Rejected,
+    TriggerRequest,
 )
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import is_cleaning, start_fails
+from model.coordinator.properties.checkpoint_end import is_added
+from model.coordinator.properties.terms import (
+    is_cleaning,
+    last_missing,
+    start_fails,
+)
+from model.coordinator.requests import Request
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
-from model.events import NONE, Effects, Event
+from model.events import (
+    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
+    NONE,
+    Advance,
+    Effects,
+    Event,
+)
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import CHECKPOINT
 
+COORDINATOR_REQUESTS = Registry("coordinator")
 COORDINATOR_TURNS = Registry("coordinator")
+
+
+@COORDINATOR_REQUESTS.state("COORD-13")
+def coord_13(coordinator: Coordinator) -> bool:
+    """No request in the queue is before a more urgent request."""
+    return not any(is_more_urgent(behind, ahead) for ahead, behind in pairwise(coordinator.queue))
+
+
+@COORDINATOR_REQUESTS.state("COORD-13")
+def coord_13_own(coordinator: Coordinator) -> bool:
+    """A scheduler's request is periodic, not forced, for a checkpoint. All others await an answer."""
+    return all(
+        one.awaits_answer
+        or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)
+        for one in coordinator.queue
+    )
+
+
+@COORDINATOR_REQUESTS.step("COORD-13")
+def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """If no request joins, requests leave the queue from its head."""
+    if type(event) is TriggerRequest or before.plan.interval:
+        return True
+    gone = len(before.queue) - len(after.queue)
+    return gone >= 0 and after.queue == before.queue[gone:]
+
+
+@COORDINATOR_REQUESTS.step("COORD-14")
+def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A periodic request that nothing else delays is rejected exactly during the pause.
+
+    No other new request is rejected because of the pause. Up to 1.10 nothing waits: the pause rejects
+    requests, but only during the pause.
+    """
+    early = tuple(
+        effect
+        for effect in effects
+        if type(effect) is Rejected and effect.reason == MINIMUM_TIME_BETWEEN_CHECKPOINTS
+    )
+    if not before.plan.profile.queues_requests:
+        return not early or before.now < before.pause_ends
+    if type(event) is not TriggerRequest or before.queue or event.type != CHECKPOINT:
+        return not early or type(event) is Advance or any(waiting.periodic for waiting in before.queue)
+    held = event.periodic and not event.forced and before.now < before.pause_ends
+    free = before.master == -1 and len(before.pending) < before.plan.max_concurrent
+    free = free and not is_cleaning(before)
+    if not held or not free:
+        return not early
+    return len(early) == 1 and after.next_id == before.next_id and not after.queue
+
+
+@COORDINATOR_REQUESTS.step("COORD-14")
+def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """A waiting periodic request does not start in the pause, not even at its beginning (FLINK-18856)."""
+    if (
+        type(event) in {TriggerRequest, Advance, CoordinatorRestart}
+        or not before.plan.profile.queues_requests
+    ):
+        return True
+    if after.now >= after.pause_ends or any(not one.periodic or one.forced for one in before.queue):
+        return True
+    return after.next_id == before.next_id
+
+
+@COORDINATOR_REQUESTS.step("COORD-14")
+def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
+    """The pause begins with a completion and with no other event."""
+    done = last_missing(before, event)
+    if type(event) is CoordinatorRestart:
+        return after.pause_ends == 0
+    fails = before.io.metadata or (before.fault != 0 and done is not None and is_added(before, done))
+    if done is None or fails or not before.plan.min_pause:
+        return after.pause_ends == before.pause_ends
+    return after.pause_ends == before.now + before.plan.min_pause
+
+
+@COORDINATOR_REQUESTS.state("COORD-14")
+def coord_14_ends(coordinator: Coordinator) -> bool:
+    """The pause ends at most one length of the pause from now."""
+    return 0 <= coordinator.pause_ends <= coordinator.now + coordinator.plan.min_pause
 
 
 @COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage)
@@ -107,3 +207,14 @@ def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after
 def was_aborted(pending: Pending, effects: Effects) -> bool:
     """These effects end the checkpoint without success."""
     return any(type(effect) is Abort and effect.checkpoint == pending.checkpoint for effect in effects)
+
+
+def is_more_urgent(request: Request, other: Request) -> bool:
+    """The request starts before the other, in whichever order they have arrived."""
+    if request.type == CHECKPOINT and other.type != CHECKPOINT:
+        return False
+    if request.type != CHECKPOINT and other.type == CHECKPOINT:
+        return True
+    if request.forced != other.forced:
+        return request.forced
+    return other.periodic and not request.periodic

@@ -222,7 +222,7 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     left = effects[len(expected) :] if is_suspension else effects
     if any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left):
         return False  # a checkpoint that begins in this event may fail at once: COORD-36
-    if ends and not profile.queues_requests and now.put_off:
+    if ends and not profile.queues_requests and now.postponed:
         return False  # the suspension drops a postponed request too
     return is_suspension or not ends
 
@@ -258,15 +258,15 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
     if not ended:
         return after.scheduler == known
     left = tuple(one for one in before.pending if one.checkpoint not in ended)
-    put_off, due = known.put_off, known.due
+    postponed, due = known.postponed, known.due
     if type(event) is DeclineMessage:
-        if plan.profile.abort_begins_anew and not left and known.runs and put_off:
-            put_off, due = False, before.now + plan.initial_delay
+        if plan.profile.abort_begins_anew and not left and known.runs and postponed:
+            postponed, due = False, before.now + plan.initial_delay
         if any(one.checkpoint > event.checkpoint for one in left):
-            return after.scheduler == known._replace(put_off=put_off, due=due) and after.pending == left
-    if put_off:
-        put_off, due = False, before.now if known.runs else NONE
-    expected = known._replace(put_off=put_off, due=due)
+            return after.scheduler == known._replace(postponed=postponed, due=due) and after.pending == left
+    if postponed:
+        postponed, due = False, before.now if known.runs else NONE
+    expected = known._replace(postponed=postponed, due=due)
     if due == NONE or due > before.now:
         return after.scheduler == expected and after.pending == left
     return after.scheduler == requested(after, expected, len(left), before.now)
@@ -331,10 +331,10 @@ def renewed(before: Coordinator, event: RestoreRequest) -> tuple[bool, ...]:
 def requested(coordinator: Coordinator, scheduler: Scheduler, pending: int, now: int) -> Scheduler:
     """The scheduler of 1.9 after its request at this time, while that many checkpoints are pending."""
     plan = coordinator.plan
-    if scheduler.put_off:
+    if scheduler.postponed:
         return scheduler._replace(due=now + plan.interval)
     if pending >= plan.max_concurrent:
-        return scheduler._replace(put_off=True, due=NONE)
+        return scheduler._replace(postponed=True, due=NONE)
     if now < coordinator.pause_ends:
         return scheduler._replace(due=coordinator.pause_ends)
     return scheduler._replace(due=now + plan.interval)

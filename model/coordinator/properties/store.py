@@ -1,4 +1,9 @@
-"""SUB-02 to SUB-10 and SUB-12, stated over completions: additions to the store, and older checkpoints."""
+"""The store within the coordinator: additions, a failing store, a restart, and older checkpoints.
+
+Rules COORD-20 to COORD-22, SUB-02 to SUB-12.
+"""
+
+from itertools import pairwise
 
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -8,18 +13,31 @@ from model.coordinator.events import (
     JobEnd,
 )
 from model.coordinator.pending import Pending
-from model.coordinator.properties.checkpoint_end import abort, is_added
+from model.coordinator.properties.checkpoint_end import abort, is_added, notified_tasks
+from model.coordinator.properties.files import used
 from model.coordinator.properties.terms import (
     beginning_with,
+    emits,
     find_pending,
     is_safe,
     last_missing,
     replacing_checkpoint,
+    reported_complete,
     start_fails,
 )
-from model.coordinator.state import Coordinator
+from model.coordinator.shared_state import Registered, SharedState
+from model.coordinator.state import Coordinator, new_coordinator
 from model.coordinator.trigger import MasterAnswer
-from model.events import CHECKPOINT_SUBSUMED, Effects, Event, NotifyAbort, NotifyComplete
+from model.events import (
+    CHECKPOINT_SUBSUMED,
+    FINALIZE_CHECKPOINT_FAILURE,
+    MAYBE,
+    NONE,
+    Effects,
+    Event,
+    NotifyAbort,
+    NotifyComplete,
+)
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.events import Add
@@ -97,6 +115,94 @@ def added(before: Coordinator, event: Event) -> Pending | None:
     """The checkpoint that completes with this event, if the store adds it. Else None."""
     done = last_missing(before, event)
     return None if done is None or before.fault != 0 or not is_added(before, done) else done
+
+
+COORDINATOR_FAILING_STORE = Registry("coordinator")
+
+
+@COORDINATOR_FAILING_STORE.step("COORD-20", AcknowledgeMessage)
+def coord_20(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
+    """A checkpoint that the store fails to add subsumes none, and no task is notified that it is complete."""
+    lost = failed_to_add(before, event, effects, after)
+    if lost is None:
+        return True
+    if after.store != before.store or find_pending(after, lost.checkpoint) is not None:
+        return False
+    notified = any(type(effect) is NotifyComplete for effect in effects)
+    subsumed = any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)
+    aborted = emits(effects, Abort(lost.checkpoint, FINALIZE_CHECKPOINT_FAILURE))
+    return not notified and not subsumed and aborted != before.plan.profile.completes_before_storing
+
+
+@COORDINATOR_FAILING_STORE.step("COORD-21", AcknowledgeMessage)
+def coord_21(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
+    """A checkpoint that the store fails to add is deleted, unless it is possibly stored (FLINK-22494).
+
+    Generations without `keeps_possibly_stored` delete it in any case.
+    """
+    lost = failed_to_add(before, event, effects, after)
+    if lost is None:
+        return True
+    deleted = emits(effects, DiscardCheckpoint(lost.checkpoint))
+    doubtful = before.fault == MAYBE and before.plan.profile.keeps_possibly_stored
+    return deleted != doubtful
+
+
+@COORDINATOR_FAILING_STORE.step("COORD-22", CoordinatorRestart)
+def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, after: Coordinator) -> bool:
+    """A new coordinator has only the configuration, the ids, the durable checkpoints and their files."""
+    new = new_coordinator(before.plan, before.store.retain)
+    kept = before.next_id, before.now, before.fault, before.io
+    found = after.store.entries
+    durable = (*before.store.entries, *before.unseen)
+    ascends = all(left.checkpoint < right.checkpoint for left, right in pairwise(found))
+    same = len(found) == len(durable) and all(entry in durable for entry in found)
+    ids, files = tuple(entry.checkpoint for entry in found), (*before.shared.completed, *before.shared.unseen)
+    uses = tuple(use for known in ids for use in files if use.checkpoint == known)
+    registered: tuple[Registered, ...] = ()
+    for use in uses:
+        registered = used(registered, use.checkpoint, (use.handle,))
+    claims = not before.plan.profile.registers_at_acknowledgement or not ids
+    shared = SharedState(registered, uses, (), NONE if claims else ids[-1])
+    new = new._replace(next_id=kept[0], now=kept[1], fault=kept[2], io=kept[3], shared=shared)
+    return not effects and ascends and same and after == new._replace(store=new.store._replace(entries=found))
+
+
+@COORDINATOR_FAILING_STORE.step("SUB-11", AcknowledgeMessage)
+def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
+    """Up to 1.14, a completed savepoint is the latest of the store, and ends older pending checkpoints.
+
+    The tasks that take part are notified (FLINK-25191).
+    """
+    done = reported_complete(before, event, effects)
+    if (
+        done is None
+        or done.type != SAVEPOINT
+        or not before.plan.profile.stores_savepoints
+        or before.fault != 0
+    ):
+        return True
+    latest = after.store.entries[-1].checkpoint == done.checkpoint
+    notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
+    expected = tuple(
+        NotifyComplete(done.checkpoint, task)
+        for task, is_notified in enumerate(notified_tasks(done, after))
+        if is_notified
+    )
+    older = tuple(
+        pending
+        for pending in before.pending
+        if pending.checkpoint < done.checkpoint and not is_safe(before, pending)
+    )
+    ended = all(find_pending(after, pending.checkpoint) is None for pending in older)
+    return latest and ended and notified == expected
+
+
+def failed_to_add(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> Pending | None:
+    """The checkpoint at whose last acknowledgement the store has failed; else None."""
+    if type(event) is not AcknowledgeMessage or before.fault == 0 or after.fault != 0:
+        return None
+    return find_pending(before, event.checkpoint)
 
 
 SUBSUMPTION = Registry("coordinator")

@@ -74,7 +74,7 @@ def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
     scheduler = after.scheduler
     if due > before.now:
         return scheduler.due == due
-    if scheduler.put_off and scheduler.due == NONE:  # up to 1.10, while too many are pending
+    if scheduler.postponed and scheduler.due == NONE:  # up to 1.10, while too many are pending
         return True
     is_early = before.pause_ends > before.now and scheduler.due == before.pause_ends
     return is_early or scheduler.due == before.now + before.plan.interval
@@ -224,3 +224,13 @@ def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
         ),
         shared=tuple(event.shared if own else files for own, files in zip(here, pending.shared, strict=True)),
     )
+
+
+def reported_complete(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
+    """The checkpoint that this acknowledgement reports as complete; else None.
+
+    Up to 1.16.1 the report comes before the store adds the checkpoint, so also if the store then fails.
+    """
+    if type(event) is not AcknowledgeMessage or not any(type(effect) is Complete for effect in effects):
+        return None
+    return find_pending(before, event.checkpoint)

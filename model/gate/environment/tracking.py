@@ -45,7 +45,7 @@ def closed_tracker(
 
     ends = "ends count" if counts_as_aligned else "ends abort"
     if not profile.tracker_counts_ends:
-        ends = "ends unheard"
+        ends = "ends ignored"
     return ClosedModel(
         f"tracker of {channels} channels, ids to {ids}, at most {tracked_at_most} tracked, {ends}, "
         f"{profile.name}" + (", with records" if records else ""),

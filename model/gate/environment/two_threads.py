@@ -36,22 +36,22 @@ def closed_threads(channels: int, ids: int) -> ClosedModel:
         if threads.mail:
             yield "TaskRunsMail", RunMail()
 
-    def allows(handed: Environment, event: Event) -> Environment | None:
+    def allows(environment: Environment, event: Event) -> Environment | None:
         if type(event) is RunMail:
-            return handed
+            return environment
         channel = event[0]
         assert type(channel) is int
-        last, unread = handed[channel], handed[channels + channel]
+        last, unread = environment[channel], environment[channels + channel]
         if type(event) is OptionedBarrier:
             first = unread & -unread
             read = first == 1 << event.checkpoint
-            return _with(handed, channels + channel, unread - first) if read else None
+            return _with(environment, channels + channel, unread - first) if read else None
         if type(event) is ReceiveBarrier and event.checkpoint > last:
-            received = _with(handed, channels + channel, unread | 1 << event.checkpoint)
+            received = _with(environment, channels + channel, unread | 1 << event.checkpoint)
             return _with(received, channel, event.checkpoint)
         if type(event) is Cancel and not unread and event.checkpoint > last:
-            return _with(handed, channel, event.checkpoint)
-        return handed if type(event) is EndOfPartition and not unread else None
+            return _with(environment, channel, event.checkpoint)
+        return environment if type(event) is EndOfPartition and not unread else None
 
     return ClosedModel(
         f"two threads at a gate of {channels} channels, ids to {ids}",
@@ -64,8 +64,8 @@ def closed_threads(channels: int, ids: int) -> ClosedModel:
     )
 
 
-def _with(handed: Environment, place: int, value: int) -> Environment:
-    return (*handed[:place], value, *handed[place + 1 :])
+def _with(environment: Environment, place: int, value: int) -> Environment:
+    return (*environment[:place], value, *environment[place + 1 :])
 
 
 def closed_threads_models() -> tuple[ClosedModel, ...]:

@@ -22,7 +22,7 @@ RARE = (Options(FORCED_ALIGNED, False, 0), Options(TIMED, True, 0))
 """Options of a forced-aligned barrier and of a savepoint. They cannot continue unaligned."""
 
 
-class Bounds(NamedTuple):
+class GateBounds(NamedTuple):
     """The size of a closed model."""
 
     channels: int
@@ -44,7 +44,7 @@ class Bounds(NamedTuple):
     """A checkpoint has the same type on all channels: it is a savepoint if and only if its id is even."""
 
 
-def closed_unaligned(bounds: Bounds) -> ClosedModel:
+def closed_unaligned(bounds: GateBounds) -> ClosedModel:
     """The gate at level `handler`. The gate reads every item at once, even on a blocked channel."""
 
     def offers(gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
@@ -80,13 +80,13 @@ def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile:
     equal.
     """
     options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
-    bounds = Bounds(
+    bounds = GateBounds(
         channels, ids, 0, 0, alternating, False, options, announced=False, profile=profile, one_type=True
     )
     return forgetting(closed_unaligned(bounds), "first")
 
 
-def closed_passage(bounds: Bounds, waiting: int) -> ClosedModel:
+def closed_passage(bounds: GateBounds, waiting: int) -> ClosedModel:
     """A polled gate with the items that wait before it. At most `waiting` items wait."""
     inner = closed_unaligned(bounds)
 
@@ -110,7 +110,7 @@ def closed_passage(bounds: Bounds, waiting: int) -> ClosedModel:
     )
 
 
-def _on_channel(bounds: Bounds, channel: int) -> Iterator[tuple[str, Event]]:
+def _on_channel(bounds: GateBounds, channel: int) -> Iterator[tuple[str, Event]]:
     for checkpoint in range(1, bounds.ids + 1):
         for options in bounds.options:
             if bounds.one_type and options.savepoint != (checkpoint % 2 == 0):
@@ -122,7 +122,7 @@ def _on_channel(bounds: Bounds, channel: int) -> Iterator[tuple[str, Event]]:
     yield "EndOfPartition", EndOfPartition(channel)
 
 
-def _on_task(bounds: Bounds, gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
+def _on_task(bounds: GateBounds, gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
     if gate.now < bounds.until:
         yield "Advance", Advance(bounds.tick)
     if bounds.announced and bounds.profile.ends_count:
@@ -140,7 +140,7 @@ def _never_back(last: Environment, event: Event) -> Environment | None:
     return last
 
 
-def _name(what: str, bounds: Bounds) -> str:
+def _name(what: str, bounds: GateBounds) -> str:
     mode = "alternating" if bounds.alternating else "unaligned"
     ends = "ends count" if bounds.counts_as_aligned else "ends abort"
     older = "" if bounds.profile is NEWEST else f", {bounds.profile.name}"
@@ -156,20 +156,20 @@ def closed_overtaking_models() -> tuple[ClosedModel, ...]:
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))
     toured = (
-        closed_unaligned(Bounds(2, 2, 0, 1, False, True, everything)),
-        closed_unaligned(Bounds(2, 2, 0, 1, False, False)),
-        closed_unaligned(Bounds(1, 2, 3, 1, True, True, everything)),
-        closed_unaligned(Bounds(2, 1, 3, 1, True, True, everything)),
-        closed_passage(Bounds(2, 2, 0, 1, True, True, PLAIN[:2], announced=False), 1),
-        closed_unaligned(Bounds(2, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
-        closed_unaligned(Bounds(1, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
-        closed_unaligned(Bounds(2, 2, 0, 0, True, False, PLAIN[:2], False, PROFILES["flink-1.12"])),
+        closed_unaligned(GateBounds(2, 2, 0, 1, False, True, everything)),
+        closed_unaligned(GateBounds(2, 2, 0, 1, False, False)),
+        closed_unaligned(GateBounds(1, 2, 3, 1, True, True, everything)),
+        closed_unaligned(GateBounds(2, 1, 3, 1, True, True, everything)),
+        closed_passage(GateBounds(2, 2, 0, 1, True, True, PLAIN[:2], announced=False), 1),
+        closed_unaligned(GateBounds(2, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        closed_unaligned(GateBounds(1, 2, 0, 0, True, False, typed, False, PROFILES["flink-1.11"])),
+        closed_unaligned(GateBounds(2, 2, 0, 0, True, False, PLAIN[:2], False, PROFILES["flink-1.12"])),
     )
     explored = (
-        closed_unaligned(Bounds(2, 2, 2, 1, True, True)),
-        closed_unaligned(Bounds(2, 2, 2, 1, True, False)),
-        closed_unaligned(Bounds(3, 1, 2, 1, True, True, announced=False)),
-        closed_unaligned(Bounds(2, 1, 3, 1, True, False, everything, profile=older)),
-        closed_passage(Bounds(2, 1, 2, 1, True, True), 2),
+        closed_unaligned(GateBounds(2, 2, 2, 1, True, True)),
+        closed_unaligned(GateBounds(2, 2, 2, 1, True, False)),
+        closed_unaligned(GateBounds(3, 1, 2, 1, True, True, announced=False)),
+        closed_unaligned(GateBounds(2, 1, 3, 1, True, False, everything, profile=older)),
+        closed_passage(GateBounds(2, 1, 2, 1, True, True), 2),
     )
     return (*toured, *(closed._replace(toured=False) for closed in explored))

@@ -13,7 +13,7 @@ from model.events import Event
 from model.gate.alignment import ALIGNED, FORCED_ALIGNED, TIMED, UNALIGNED, Options
 from model.gate.environment.aligned import closed_gate
 from model.gate.environment.tracking import closed_tracker
-from model.gate.environment.unaligned import Bounds, closed_unaligned
+from model.gate.environment.unaligned import GateBounds, closed_unaligned
 from model.gate.profiles import Profile
 
 EVERY_KIND = (
@@ -62,7 +62,7 @@ def _overtaking(
     for channels, timeout in product(range(1, at_most + 1), (TIMEOUT, 0)):
         if timeout == 0 and not has_timer:
             continue
-        bounds = Bounds(
+        bounds = GateBounds(
             channels,
             ids=2 if has_timer else 4,
             until=3 * TIMEOUT // 2 if has_timer and timeout else 1,

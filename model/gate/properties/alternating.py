@@ -369,13 +369,10 @@ def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[Unal
 
 
 @PASSAGE.state("UNAL-24")
-def unal_24_options(passage: Passage) -> bool:
+@PASSAGE.state("UNAL-26")
+def waiting_options_are_known(passage: Passage) -> bool:
     """The options of waiting barriers and announcements are known."""
-    return all(
-        _are_known(item)
-        for item in passage.waiting
-        if type(item) is OptionedBarrier or type(item) is Announce
-    )
+    return all(_are_known(item) for item in passage.waiting if isinstance(item, OptionedBarrier | Announce))
 
 
 @PASSAGE.state("UNAL-24")
@@ -386,12 +383,6 @@ def unal_24_waiting(passage: Passage) -> bool:
     if any(held and not blocked for held, blocked in zip(passage.held, passage.gate.blocked, strict=True)):
         return False
     return all(passage.held[item.channel] for item in passage.waiting)
-
-
-@PASSAGE.state("UNAL-26")
-def unal_26_waiting(passage: Passage) -> bool:
-    """The options of waiting barriers and announcements are known."""
-    return all(_are_known(item) for item in passage.waiting if isinstance(item, OptionedBarrier | Announce))
 
 
 PASSAGE.part(UNALIGNED_GATE, lambda passage: passage.gate)

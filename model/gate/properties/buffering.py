@@ -28,12 +28,12 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
     )
     if not _is_too_much(before, event):
         return not exceeded
-    let_go = tuple(Resume(channel) for channel, has in enumerate(before.gate.blocked) if has)
-    given_up = (*let_go, Abort(before.gate.current, ALIGNMENT_LIMIT_EXCEEDED))
+    resumed = tuple(Resume(channel) for channel, has in enumerate(before.gate.blocked) if has)
+    aborted = (*resumed, Abort(before.gate.current, ALIGNMENT_LIMIT_EXCEEDED))
     idle = before.gate._replace(pending=False, blocked=(False,) * len(before.gate.blocked))
     oldest, *others = (*before.stored, event)
     gate, replayed, stored = read_in_order(idle, oldest, tuple(others), read_alone, _blocked)
-    again = effects == (*given_up, *replayed) and len(exceeded) == 1
+    again = effects == (*aborted, *replayed) and len(exceeded) == 1
     return again and after == before._replace(gate=gate, stored=stored)
 
 

@@ -109,8 +109,8 @@ def subsumed(gate: UnalignedGate, event: OptionedBarrier | Announce) -> Effects:
         return ()
     aborted = (Abort(gate.current, SUBSUMED),)
     if changes or gate.profile.releases_first:
-        return (*let_go(gate, gate.current), *aborted)
-    return (*aborted, *let_go(gate, gate.current))
+        return (*stop_and_resume(gate, gate.current), *aborted)
+    return (*aborted, *stop_and_resume(gate, gate.current))
 
 
 def started(gate: UnalignedGate, checkpoint: int, alignment: int) -> Effects:
@@ -132,7 +132,7 @@ def is_lone(gate: UnalignedGate) -> bool:
     return gate.profile.passes_alone and len(gate.closed) == 1
 
 
-def let_go(gate: UnalignedGate, checkpoint: int) -> Effects:
+def stop_and_resume(gate: UnalignedGate, checkpoint: int) -> Effects:
     """The effects that end the pending checkpoint, without the abort."""
     runs = gate.overtaking and (gate.begun or gate.profile.first_decides)
     stopped = (StopPersisting(checkpoint),) if runs and gate.profile.reports_stop else ()

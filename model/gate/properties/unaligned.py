@@ -32,11 +32,11 @@ from model.gate.properties.terms import (
     is_lone,
     is_spent,
     lasts_too_long,
-    let_go,
     overtakes,
     prioritises,
     resumes,
     started,
+    stop_and_resume,
     subsumed,
     triggers,
     view_of,
@@ -152,7 +152,7 @@ def unal_06(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     """A cancellation of a newer id, or of an id with a counted channel, ends the id with one abort."""
     if type(event) is not Cancel or _cancels_nothing(before, event):
         return True
-    expected = (*let_go(before, event.checkpoint), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
+    expected = (*stop_and_resume(before, event.checkpoint), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
     return effects == expected and after.current == event.checkpoint and is_idle(after)
 
 
@@ -175,9 +175,9 @@ def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
     aborted = (Abort(before.current, INPUT_END_OF_STREAM),)
-    expected = (*let_go(before, before.current), *aborted)
+    expected = (*stop_and_resume(before, before.current), *aborted)
     if not before.profile.releases_first:
-        expected = (*aborted, *let_go(before, before.current))
+        expected = (*aborted, *stop_and_resume(before, before.current))
     return effects == expected and is_idle(after) and after.closed == also(before.closed, event.channel)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import z3
 
 from model.checker.any_number.all_paths import disjunction
-from model.checker.any_number.cases import Case, start_case
+from model.checker.any_number.cases import RopeCase, start_case
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.recompiled_model import Helpers, Reread
@@ -64,7 +64,7 @@ def committed_ids() -> Rope:
     return Rope((Many(IDS, IDS.variable, [case], every=False),))
 
 
-def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[Case]:
+def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[RopeCase]:
     """A new sink, and every event at a sink in any state: running, at its end, and over."""
     sinks = reread.module("model.sink.two_phase_commit")
     finish = reread.module("model.sink.generations").finish
@@ -93,7 +93,7 @@ def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[Case]:
                 if _sends(running, finished, symbolic):
                     label = f"{profile!r}, {len(snapshots)} snapshots, {event[-1]}"
                     permitted = (enough, *SIZES, *_permitted(sink, symbolic))
-                    yield Case("sink", label, sink, symbolic, step, properties, permitted)
+                    yield RopeCase("sink", label, sink, symbolic, step, properties, permitted)
 
 
 def _sends(running: bool, finished: bool, event: Event) -> bool:
@@ -133,7 +133,7 @@ def _permitted(sink: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
     )
 
 
-def all_sink_cases(reread: Reread) -> Iterator[Case]:
+def all_sink_cases(reread: Reread) -> Iterator[RopeCase]:
     """The sink in every generation."""
     for profile in reread.module("model.sink.two_phase_commit").SINK_PROFILES.values():
         yield from sink_cases(reread, profile)

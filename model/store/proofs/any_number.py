@@ -12,7 +12,7 @@ from typing import Any
 import z3
 
 from model.checker.any_number.all_paths import truth
-from model.checker.any_number.cases import Case, is_impossible, start_case
+from model.checker.any_number.cases import RopeCase, is_impossible, start_case
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many, Position
 from model.checker.any_number.recompiled_model import Helpers, Reread
@@ -67,7 +67,7 @@ def entries_of(stores: Any, group: Group) -> Many:  # noqa: ANN401 - a module
     return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
 
 
-def store_cases(reread: Reread, name: str) -> Iterator[Case]:
+def store_cases(reread: Reread, name: str) -> Iterator[RopeCase]:
     """A new store, and every event at a store in any state."""
     stores = reread.module("model.store.store")
     steps_of = reread.module("model.store.generations").store_steps
@@ -91,9 +91,9 @@ def store_cases(reread: Reread, name: str) -> Iterator[Case]:
         steps = steps_of(state) if type(event) is Add else stores
         return getattr(steps, name_of(type(event)))(state, *event[:-1])
 
-    def case(state: Any, event: Any, *promised: z3.BoolRef) -> Case:  # noqa: ANN401
+    def case(state: Any, event: Any, *promised: z3.BoolRef) -> RopeCase:  # noqa: ANN401
         label = f"{name}, {len(cells_of(state.entries))} parts, {event[-1]}"
-        return Case("store", label, state, event, step, properties, (*SIZES, *promised))
+        return RopeCase("store", label, state, event, step, properties, (*SIZES, *promised))
 
     add = symbolic_like(Add(0, 0), "event")
     for state, retained in named:
@@ -131,7 +131,7 @@ def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN40
     return (*known, bool_term(is_new), bool_term(state.open))
 
 
-def all_store_cases(reread: Reread) -> Iterator[Case]:
+def all_store_cases(reread: Reread) -> Iterator[RopeCase]:
     """The store in every generation."""
     for name in PROFILES:
         yield from store_cases(reread, name)

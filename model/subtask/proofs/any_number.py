@@ -9,7 +9,7 @@ from typing import Any
 
 import z3
 
-from model.checker.any_number.cases import Case, start_case, step_by
+from model.checker.any_number.cases import RopeCase, start_case, step_by
 from model.checker.any_number.frames import is_permitted
 from model.checker.any_number.members import Behaviour, Group, Many
 from model.checker.any_number.recompiled_model import Helpers, Reread
@@ -65,7 +65,7 @@ def ids(group: Group) -> Many:
     return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
 
 
-def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterator[Case]:
+def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterator[RopeCase]:
     """A new subtask, and every event at a subtask in any state."""
     subtask = reread.module("model.subtask.subtask")
     registries = (
@@ -90,7 +90,7 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
             state = state._replace(highest_aborted=new.highest_aborted)
         for event in _events(subtask.CheckpointOnBarrier(0)):
             label = f"{profile!r}, {'any' if aborts.cells else 'no'} aborts, {event[-1]}"
-            yield Case(
+            yield RopeCase(
                 "subtask", label, state, event, step, properties, (bound, *SIZES, *_permitted(state, event))
             )
 
@@ -130,7 +130,7 @@ def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN40
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)
 
 
-def all_subtask_cases(reread: Reread) -> Iterator[Case]:
+def all_subtask_cases(reread: Reread) -> Iterator[RopeCase]:
     """The subtask in every generation that differs."""
     for profile in DISTINCT:
         yield from subtask_cases(reread, profile)

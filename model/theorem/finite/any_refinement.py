@@ -12,18 +12,18 @@ from itertools import product
 from typing import Any
 
 from model.any_dataflow.any_dataflow import AnyDataflow
-from model.any_dataflow.bounds import Bounds, Do
+from model.any_dataflow.bounds import Do, JobBounds
 from model.any_dataflow.job import Barrier, End, Job, is_record
 from model.events import Step
 from model.theorem.dataflow import CHANNEL, ID, POSITION, TASK
-from model.theorem.finite.refinement import Coupled, Finite, Refinement, Taken
+from model.theorem.finite.refinement import Coupled, QuantifiersOfDataflow, Refinement, Taken
 from model.theorem.logic import Function, State
 
 
 class AnyRefinement(Refinement):
     """Couples a dataflow within bounds with the theorem. Its unaligned checkpoints must not be aborted."""
 
-    def __init__(self, dataflow: AnyDataflow, bounds: Bounds) -> None:
+    def __init__(self, dataflow: AnyDataflow, bounds: JobBounds) -> None:
         self.dataflow = dataflow
         count, tasks = len(dataflow.channels), dataflow.tasks
         sources = [task for task in tasks if not dataflow.inputs[task]]
@@ -37,7 +37,7 @@ class AnyRefinement(Refinement):
             senders = [most[dataflow.channels[place][0]] for place in dataflow.inputs[task]]
             most[task] = sum(senders) if senders else bounds.records
         last_id, channels = bounds.checkpoints, first_output + len(sinks)
-        self.domain = Finite(
+        self.domain = QuantifiersOfDataflow(
             {TASK: len(tasks), CHANNEL: channels, ID: last_id + 1, POSITION: max(most.values()) + 2}
         )
         source_of = [sender - 1 for sender, _ in dataflow.channels]

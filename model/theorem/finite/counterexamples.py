@@ -38,7 +38,7 @@ LONGEST = 45
 """Maximum number of steps that one order continues a run."""
 
 
-class Bound(NamedTuple):
+class SearchLimits(NamedTuple):
     """The limits of one search."""
 
     sentence: str
@@ -52,18 +52,18 @@ class Bound(NamedTuple):
 
 
 BOUNDS = (
-    Bound("one aligned checkpoint", Small(2, 3, -1, -1)),
-    Bound("one unaligned checkpoint", Small(2, 3, 1, -1), ("overtake",), 600),
-    Bound("one savepoint that stops the job", Small(2, 3, -1, 1)),
-    Bound("one aligned checkpoint that is given up or aborted", Small(2, 3, -1, -1), RARE, 600),
-    Bound("two aligned checkpoints", Small(3, 3, -1, -1), ("abort",)),
-    Bound("inputs that end, and one aligned checkpoint", Small(2, 3, -1, -1, 1)),
-    Bound("inputs that end, and two aligned checkpoints", Small(3, 3, -1, -1, 1)),
+    SearchLimits("one aligned checkpoint", Small(2, 3, -1, -1)),
+    SearchLimits("one unaligned checkpoint", Small(2, 3, 1, -1), ("overtake",), 600),
+    SearchLimits("one savepoint that stops the job", Small(2, 3, -1, 1)),
+    SearchLimits("one aligned checkpoint that is given up or aborted", Small(2, 3, -1, -1), RARE, 600),
+    SearchLimits("two aligned checkpoints", Small(3, 3, -1, -1), ("abort",)),
+    SearchLimits("inputs that end, and one aligned checkpoint", Small(2, 3, -1, -1, 1)),
+    SearchLimits("inputs that end, and two aligned checkpoints", Small(3, 3, -1, -1, 1)),
 )
 """The searches, in turn. Each source reads one record before the variant differs."""
 
 
-def bounds_of(variant: Variant) -> tuple[Bound, ...]:
+def bounds_of(variant: Variant) -> tuple[SearchLimits, ...]:
     """The searches for a variant: if it concerns tasks that finish, those in which inputs end."""
     ends = {found.name for found in (*finished.ACTIONS, *finished.INVARIANT)}
     if ends.isdisjoint((variant.action, variant.clause)):
@@ -108,7 +108,7 @@ class Node(NamedTuple):
 class Graph:
     """The states of the theory that a search visits: those of the orders first, then the nearest ones."""
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: SearchLimits) -> None:
         self.bound = bound
         left_out = {*RARE} - {*bound.rare}
         self._names = [found.name for found in EXACTLY_ONCE.actions if found.name not in left_out]
@@ -152,7 +152,7 @@ def followers(theory: Theory, node: Node, name: str, small: Small) -> Iterator[N
             yield after
 
 
-def departures(variant: Variant, theory: Theory, bound: Bound) -> Iterator[Node]:
+def departures(variant: Variant, theory: Theory, bound: SearchLimits) -> Iterator[Node]:
     """The states after a departure: a step that the variant takes and the theory does not."""
     seen = set()
     for node in graph(bound).nodes():
@@ -190,7 +190,7 @@ def broken_statement(theory: Theory, state: State, small: Small) -> Failure | No
 
 
 @cache
-def graph(bound: Bound) -> Graph:
+def graph(bound: SearchLimits) -> Graph:
     """The states of a search, shared by all variants."""
     return Graph(bound)
 

@@ -45,7 +45,7 @@ class Coupled(NamedTuple):
     """The tables, in the order of the fields."""
 
 
-class Finite:
+class QuantifiersOfDataflow:
     """Quantifiers over the elements of one dataflow."""
 
     def __init__(self, sizes: Mapping[Sort, int]) -> None:
@@ -71,7 +71,7 @@ class Refinement:
         self.sources, self.records = sources, records
         self.operator, self.sink = sources, sources + 1
         self.to_sink, self.output = 2 * sources, 2 * sources + 1
-        self.domain = Finite(
+        self.domain = QuantifiersOfDataflow(
             {TASK: sources + 2, CHANNEL: 2 * sources + 2, ID: ids + 1, POSITION: sources * records + 2}
         )
         targets = (*range(sources), *(self.operator,) * sources, self.sink, self.sink)

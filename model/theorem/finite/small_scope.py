@@ -20,7 +20,7 @@ SCOPE = {TASK: 2, CHANNEL: 3, ID: 3, POSITION: 4}
 """Number of elements of each sort. Histories and values have no bound."""
 
 
-class Finite:
+class QuantifiersInScope:
     """Quantifiers over the elements of the scope; histories stay without a bound."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Finite:
 
 def refuted(theory: Theory, obligations: Iterable[Obligation]) -> Iterator[Obligation]:
     """Yields the obligations that z3 refutes in the scope."""
-    domain = Finite()
+    domain = QuantifiersInScope()
     state = State(
         {field.name: domain.function(field) for field in (*theory.constants, *theory.fields)}, domain
     )

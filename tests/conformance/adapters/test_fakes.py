@@ -47,5 +47,5 @@ def test_it_gets_its_verdict_and_a_message_that_helps(fake, little_adapter, tmp_
 
     limit = "1" if fake[-1] in ("hang", "deaf") else "10"
     assert cli.run([*command, "--out", str(tmp_path), "--limit", limit]) == verdict
-    said = capsys.readouterr().out
-    assert says in said
+    output = capsys.readouterr().out
+    assert says in output

@@ -26,8 +26,8 @@ components = {{"offsets": Offsets}}
 @pytest.mark.rule("ALIGN-12")
 def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(user_folder, capsys):
     write_skeleton(skeleton("python"), user_folder, keep=False)
-    asked = ["conform", "--adapter", "barrierspec_adapter:components", "--no-suites", "--examples", "2"]
-    assert cli.run(asked) == Exit.CONFORMS
+    command = ["conform", "--adapter", "barrierspec_adapter:components", "--no-suites", "--examples", "2"]
+    assert cli.run(command) == Exit.CONFORMS
     assert "conform   barrierspec_adapter:components 0, seed 0" in capsys.readouterr().out
 
     broken = (
@@ -36,7 +36,7 @@ def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(user_folde
         .replace("return []\n        self", "pass\n        self")
     )
     (user_folder / "broken_adapter.py").write_text(broken)
-    assert cli.run([*asked[:2], "broken_adapter:components", *asked[3:]]) == Exit.DIVERGES
+    assert cli.run([*command[:2], "broken_adapter:components", *command[3:]]) == Exit.DIVERGES
     assert "DIVERGES  ALIGN-12" in capsys.readouterr().out
 
 

@@ -46,7 +46,7 @@ def test_the_example_of_the_protocol_page(name):
 
 @pytest.mark.parametrize("name", OURS)
 def test_bad_frames_get_an_error_and_the_loop_goes_on(name):
-    said = answers(
+    replies = answers(
         name,
         b"nonsense",
         b"",
@@ -59,16 +59,16 @@ def test_bad_frames_get_an_error_and_the_loop_goes_on(name):
         b'{"seq": 10, "op": "apply", "events": [{"kind": "add", "checkpoint": [], "type": {}}]}',
         b'{"seq": 11, "op": "apply", "events": [{"kind": "latest"}]}',
     )
-    assert [frame["seq"] for frame in said] == [None, None, 4, 5, 6, 7, 8, 9, 10, 11]
-    assert ["error" in frame for frame in said] == [True] * 6 + [False, True, True, False]
-    assert said[7]["at"] == 1
+    assert [frame["seq"] for frame in replies] == [None, None, 4, 5, 6, 7, 8, 9, 10, 11]
+    assert ["error" in frame for frame in replies] == [True] * 6 + [False, True, True, False]
+    assert replies[7]["at"] == 1
 
 
 def test_an_oversized_frame_gets_an_error_and_the_next_one_its_answer():
     long_line = b'{"seq": 0, "padding": "' + b"x" * 50_000 + b'"}'
-    said = answers("model", long_line, b'{"seq": 1, "op": "hello", "protocol": 1}')
-    assert said[0] == {"seq": None, "error": "a frame has at most 10000 bytes; send smaller batches"}
-    assert said[1]["seq"] == 1
+    replies = answers("model", long_line, b'{"seq": 1, "op": "hello", "protocol": 1}')
+    assert replies[0] == {"seq": None, "error": "a frame has at most 10000 bytes; send smaller batches"}
+    assert replies[1]["seq"] == 1
 
 
 def test_nothing_is_answered_after_bye():

@@ -135,13 +135,13 @@ def test_a_rule_that_cannot_be_asked_for_is_refused(rules, components, complaint
 def test_the_command_names_the_selected_rules(capsys):
     selected = ["--rule", "SUB-09", "--rule", "SUB-10", "--component", "store"]
     assert cli.run(["conform", "--adapter", "impl", *selected, "--examples", "4", "--seed", "3"]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
 
-    assert said.startswith("barrierspec conform   barrierspec-impl ")
-    assert "seed 3, only SUB-09, SUB-10\n" in said
-    assert "2 of 2 rules; not tested: 3 others" in said
+    assert output.startswith("barrierspec conform   barrierspec-impl ")
+    assert "seed 3, only SUB-09, SUB-10\n" in output
+    assert "2 of 2 rules; not tested: 3 others" in output
     again = "barrierspec conform --adapter impl --component store --rule SUB-09 --rule SUB-10 --seed 3"
-    assert f"  again   {again} --examples 4" in said.replace(" \\\n           ", "")
+    assert f"  again   {again} --examples 4" in output.replace(" \\\n           ", "")
 
 
 def test_a_saved_divergence_of_another_rule_is_not_played(little_adapter, tmp_path, capsys):
@@ -158,9 +158,9 @@ def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp
     chosen = ["--component", "store", "--component", "sink"]
     command = ["conform", "--adapter", little_adapter("misbehaving", "crash"), "--out", str(tmp_path)]
     assert cli.run([*command, *chosen, "--examples", "1", "--fail-fast"]) == Exit.DIVERGES
-    said = capsys.readouterr().out
-    assert said.rstrip().endswith("not examined, because of --fail-fast: sink")
-    assert "  sink " not in said
+    output = capsys.readouterr().out
+    assert output.rstrip().endswith("not examined, because of --fail-fast: sink")
+    assert "  sink " not in output
     assert cli.run([*command, *chosen, "--examples", "1"]) == Exit.DIVERGES
     assert "  sink         UNDETERMINED" in capsys.readouterr().out
 
@@ -168,11 +168,11 @@ def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp
 def test_a_number_of_steps_is_gone_to(capsys):
     selected = ["--component", "store", "--component", "offsets", "--examples", "1", "--steps", "3000"]
     assert cli.run(["conform", "--adapter", "impl", "--no-suites", *selected]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
 
-    (told,) = [line for line in said.splitlines() if line.startswith("  steps   ")]
+    (told,) = [line for line in output.splitlines() if line.startswith("  steps   ")]
     assert 3000 <= int(told.split()[1].replace(",", "")) < 3600
-    assert said.rstrip().endswith("--examples 1 --no-suites --steps 3000")
+    assert output.rstrip().endswith("--examples 1 --no-suites --steps 3000")
 
 
 def test_a_rule_about_an_event_that_is_not_offered_is_undetermined():

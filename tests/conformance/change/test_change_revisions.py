@@ -47,9 +47,9 @@ OPTIONS = ("--cached", "-R", "--ext-diff", "--no-index", "-h", "HEAD..HEAD", "^H
 @pytest.mark.usefixtures("checkout")
 def test_a_base_that_is_no_commit_is_wrong_usage(value, capsys):
     assert cli.run(["gate", f"--base={value}"]) == Exit.USAGE
-    said = capsys.readouterr()
-    assert "CONFORMS" not in said.out
-    assert "expected a commit" in said.err
+    output = capsys.readouterr()
+    assert "CONFORMS" not in output.out
+    assert "expected a commit" in output.err
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_a_repository_of_something_else_is_wrong_usage(words, tmp_path, monkeypa
     git(tmp_path, "commit", "-q", "--allow-empty", "-m", "base")
     monkeypatch.chdir(tmp_path)
     assert cli.run(list(words)) == Exit.USAGE
-    said = capsys.readouterr().err
-    assert "expected a checkout of barrierspec" in said
+    output = capsys.readouterr().err
+    assert "expected a checkout of barrierspec" in output
     for instead in ("barrierspec conform", "barrierspec matrix", "barrierspec diff --adapter OLD"):
-        assert instead in said
+        assert instead in output
 
 
 def test_a_folder_without_a_repository_is_wrong_usage(tmp_path, monkeypatch, capsys):

@@ -22,11 +22,11 @@ def folder(tmp_path):
 
 def test_ids_sizes_and_offsets_are_listed(folder, capsys):
     assert cli.run(["checkpoints", str(folder), "--tasks"]) == 0
-    said = capsys.readouterr().out
-    assert "5,000" in said
-    assert "chk-5/count-0.1.state" in said
-    assert said.count("whole") == 2
-    assert "a resumed run starts from checkpoint 5" in said
+    output = capsys.readouterr().out
+    assert "5,000" in output
+    assert "chk-5/count-0.1.state" in output
+    assert output.count("whole") == 2
+    assert "a resumed run starts from checkpoint 5" in output
 
 
 def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
@@ -39,10 +39,10 @@ def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
         storage.publish(checkpoint, attempt, [handle])
 
     assert cli.run(["checkpoints", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     size = handle.size
-    assert f"{100_000 + size:,}   {100_000 + size:,}" in said
-    assert f"{100_000 + size:,}   {size:,}" in said
+    assert f"{100_000 + size:,}   {100_000 + size:,}" in output
+    assert f"{100_000 + size:,}   {size:,}" in output
 
     (tmp_path / shared[0].file).write_bytes(b"y" * 100_000)
     assert cli.run(["checkpoints", str(tmp_path)]) == 1
@@ -56,9 +56,9 @@ def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folde
     state.write_bytes(data)
 
     assert cli.run(["checkpoints", str(folder)]) == 1
-    said = capsys.readouterr().out
-    assert "checksum" in said
-    assert "a resumed run starts from checkpoint 3" in said
+    output = capsys.readouterr().out
+    assert "checksum" in output
+    assert "a resumed run starts from checkpoint 3" in output
 
 
 def test_a_folder_without_checkpoints_is_not_reported_as_missing(tmp_path, capsys):

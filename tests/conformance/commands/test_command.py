@@ -31,13 +31,14 @@ def test_a_pass_states_its_bound(capsys):
         cli.run(["conform", "--adapter", "impl", "--component", "store", "--no-suites", "--examples", "4"])
         == 0
     )
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        "CONFORMS   within this bound: store; not checked: gate, channel, subtask, coordinator, sink" in said
+        "CONFORMS   within this bound: store; not checked: gate, channel, subtask, coordinator, sink"
+        in output
     )
-    assert "5 of 5 rules" in said
+    assert "5 of 5 rules" in output
     again = "  again   barrierspec conform --adapter impl --component store --seed 0 --examples 4 --no-suites"
-    assert said.splitlines()[-1] == again
+    assert output.splitlines()[-1] == again
 
 
 @pytest.mark.rule("ALIGN-03")
@@ -80,9 +81,9 @@ def test_a_saved_divergence_is_a_test_that_fails_alike(diverged, tmp_path_factor
 def test_a_crash_is_reported_with_its_stderr(little_adapter, tmp_path, capsys):
     adapter = little_adapter("misbehaving", "crash")
     assert cli.run(["conform", "--adapter", adapter, "--out", str(tmp_path)]) == Exit.DIVERGES
-    said = capsys.readouterr().out
-    assert "DIVERGES  crashed: exit code 3" in said
-    assert "    the engine has run hot" in said
+    output = capsys.readouterr().out
+    assert "DIVERGES  crashed: exit code 3" in output
+    assert "    the engine has run hot" in output
 
 
 def test_what_cannot_run_is_undetermined(little_adapter, capsys):
@@ -98,9 +99,9 @@ def test_what_cannot_run_is_undetermined(little_adapter, capsys):
 def test_a_hang_is_undetermined(little_adapter, capsys):
     deaf = little_adapter("misbehaving", "deaf")
     assert cli.run(["conform", "--adapter", deaf, "--limit", "0.2"]) == Exit.UNDETERMINED
-    said = capsys.readouterr().out
-    assert "hung: no answer within 0.4 s" in said
-    told, again, _ = said.partition("\n  again   barrierspec conform ")
+    output = capsys.readouterr().out
+    assert "hung: no answer within 0.4 s" in output
+    told, again, _ = output.partition("\n  again   barrierspec conform ")
     assert again
     assert all(len(line) <= 100 for line in told.splitlines())
 
@@ -192,12 +193,12 @@ def test_explain_states_which_releases_a_rule_was_compared_with(capsys, rule, co
 
 def test_explain_states_where_a_rule_stands(capsys):
     assert cli.run(["explain", "align-03"]) == 0
-    said = capsys.readouterr().out
-    assert said.startswith("ALIGN-03  a newer barrier ends the alignment")
-    assert "SingleCheckpointBarrierHandler.cancelSubsumedCheckpoint" in said
-    assert "on_barrier" in said[said.index("\n  model\n") :]
-    assert "spec/gate/Aligned.tla:" in said
-    assert "tests/conformance/commands/test_command.py" in said
+    output = capsys.readouterr().out
+    assert output.startswith("ALIGN-03  a newer barrier ends the alignment")
+    assert "SingleCheckpointBarrierHandler.cancelSubsumedCheckpoint" in output
+    assert "on_barrier" in output[output.index("\n  model\n") :]
+    assert "spec/gate/Aligned.tla:" in output
+    assert "tests/conformance/commands/test_command.py" in output
 
 
 def test_saved_files_can_be_read_by_others(diverged):

@@ -51,8 +51,8 @@ def test_one_failure_makes_the_command_fail(monkeypatch, capsys):
     checks = [doctor.python((3, 11, 0)), doctor.java(JavaNotFoundError("no java"))]
     monkeypatch.setattr(doctor, "checks", lambda: iter(checks))
     assert cli.run(["doctor"]) == 1
-    said = capsys.readouterr().out
-    assert "FAILS" in said
-    assert "-> install a JDK or JRE from 17 on" in said
+    output = capsys.readouterr().out
+    assert "FAILS" in output
+    assert "-> install a JDK or JRE from 17 on" in output
     monkeypatch.setattr(doctor, "checks", lambda: iter(checks[:1]))
     assert cli.run(["doctor"]) == 0

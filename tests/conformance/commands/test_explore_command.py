@@ -21,8 +21,8 @@ def test_both_engines_count_the_same(tmp_path, capsys):
         assert python[counted] == compiled[counted]
     assert compiled["violation"] is None
     assert compiled["interpreted"] == []
-    said = capsys.readouterr().out
-    assert said.count(f"{python['states']} states, {python['transitions']} transitions") == 2
+    output = capsys.readouterr().out
+    assert output.count(f"{python['states']} states, {python['transitions']} transitions") == 2
 
 
 def test_too_many_states_are_no_verdict(capsys):

@@ -65,15 +65,15 @@ def test_hooks_use_the_installed_command_if_the_wheel_is_in_the_repository():
 def test_a_file_that_exists_is_not_overwritten(tmp_path, capsys):
     hooks = tmp_path / ".pre-commit-config.yaml"
     hooks.write_text("repos: []\n")
-    asked = ("init", str(tmp_path), "--language", "python")
+    command = ("init", str(tmp_path), "--language", "python")
 
     with pytest.raises(ExistsError, match="give another folder, or --keep"):
         write_skeleton(skeleton("python"), tmp_path, keep=False)
-    assert cli.run(asked) == 64
+    assert cli.run(command) == 64
     assert [path.name for path in tmp_path.iterdir()] == [hooks.name]
     capsys.readouterr()
 
-    assert cli.run([*asked, "--keep"]) == 0
+    assert cli.run([*command, "--keep"]) == 0
     printed = capsys.readouterr().out.splitlines()
     assert hooks.read_text() == "repos: []\n"
     assert f"  kept    {hooks}" in printed

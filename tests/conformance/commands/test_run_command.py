@@ -31,13 +31,13 @@ def test_a_claim_takes_a_savepoint(tmp_path, capsys):
 
 
 def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
-    asked = ["savepoint", str(tmp_path), "--seconds", "0.01"]
-    assert cli.run(asked) == Exit.USAGE
+    command = ["savepoint", str(tmp_path), "--seconds", "0.01"]
+    assert cli.run(command) == Exit.USAGE
     assert "has no checkpoints; name the folder" in capsys.readouterr().err
     CheckpointStorage(tmp_path / "checkpoints")
-    assert cli.run(asked) == Exit.USAGE
+    assert cli.run(command) == Exit.USAGE
     assert "no job runs there" in capsys.readouterr().err
-    assert cli.run([*asked, "--drain"]) == Exit.USAGE
+    assert cli.run([*command, "--drain"]) == Exit.USAGE
     assert "needs stop, too" in capsys.readouterr().err
     assert list((tmp_path / "requests").iterdir()) == []
 
@@ -67,5 +67,5 @@ def test_a_job_that_failed_is_no_usage_error(tmp_path, monkeypatch, capsys, fail
 
     monkeypatch.setattr(flights, "run", fails)  # raises the failure at once, instead of running a job
     assert cli.run(["run", "--out", str(tmp_path / "run")]) == code
-    told = capsys.readouterr()
-    assert words in told.out + told.err
+    output = capsys.readouterr()
+    assert words in output.out + output.err

@@ -100,10 +100,10 @@ def found(component, config, events, said, seen):
 def test_tlc_replays_it_as_a_divergence(case, tmp_path):
     one = found(*CASES[case])
     _, module = write(one, "abc", "wrong 1", "./wrong", tmp_path)
-    verdict, told = by_tlc(module)
+    verdict, text = by_tlc(module)
 
-    assert verdict is Verdict.DIVERGES, told
-    assert told.startswith("DIVERGES  ")
+    assert verdict is Verdict.DIVERGES, text
+    assert text.startswith("DIVERGES  ")
 
 
 GATES = [case for case in CASES if case not in OTHERS]
@@ -181,12 +181,12 @@ def altered(tmp_path, answered, *, rules=None):
 
 
 def test_a_rule_that_cannot_be_evaluated_is_named_and_leaves_it_open(tmp_path):
-    verdict, told = by_tlc(altered(tmp_path, '<<<<"block", "0">>>>'))
+    verdict, text = by_tlc(altered(tmp_path, '<<<<"block", "0">>>>'))
 
     assert verdict is Verdict.UNDETERMINED
-    assert "not checked, because TLC cannot evaluate it on this answer: " in told
-    assert "AsProtocol" in told
-    assert "CONFORMS" not in told
+    assert "not checked, because TLC cannot evaluate it on this answer: " in text
+    assert "AsProtocol" in text
+    assert "CONFORMS" not in text
 
 
 def test_what_else_diverges_still_does_and_the_rule_is_named(tmp_path):

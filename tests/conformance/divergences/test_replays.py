@@ -136,12 +136,12 @@ def test_tlc_replays_it_and_names_what_is_violated(case, tmp_path):
     violated, *given = CASES[case]
     found = divergence(*given)
     _, module = write(found, "abc", "wrong 1", "./wrong", tmp_path)
-    verdict, told = by_tlc(module)
+    verdict, text = by_tlc(module)
 
     assert verdict is Verdict.DIVERGES
-    assert told.startswith(f"DIVERGES  {violated}: ")
-    assert ("where the specification says" in told) is (violated != "Allows")
-    steps = told.split("\n\n")[1].splitlines()
+    assert text.startswith(f"DIVERGES  {violated}: ")
+    assert ("where the specification says" in text) is (violated != "Allows")
+    steps = text.split("\n\n")[1].splitlines()
     assert len([line for line in steps if line[:3].strip()]) == 1 + len(found.events) - (violated == "Allows")
 
 

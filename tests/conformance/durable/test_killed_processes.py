@@ -11,7 +11,7 @@ from conformance.drive.examine import examine
 from conformance.drive.plan import Plan
 from conformance.durable.examine import REPEATS, examine_durable
 from conformance.durable.expected import ExpectedSink, ExpectedStore
-from conformance.durable.lives import draw
+from conformance.durable.move_sequences import draw
 
 EXAMPLES = 15
 
@@ -31,7 +31,7 @@ def test_what_keeps_its_data_conforms_and_was_killed(examined, component):
     kept = examined("right", component)
 
     assert (kept.wrong, kept.undetermined, kept.not_killed) == ("", "", "")
-    assert kept.lives == EXAMPLES * 0.2 * 3
+    assert kept.sequences == EXAMPLES * 0.2 * 3
     assert kept.during > 3
     assert kept.observations > 40
 
@@ -61,11 +61,11 @@ def test_a_commit_in_parts_that_are_microseconds_apart_is_refused(examined):
     assert "SINK-03: a part of a transaction visible" in kept.wrong
 
 
-def test_large_lives_that_are_not_supported_are_counted_and_leave_a_verdict(examined):
+def test_large_sequences_that_are_not_supported_are_counted_and_leave_a_verdict(examined):
     kept = examined("few-transactions", "sink")
 
     assert (kept.wrong, kept.undetermined, kept.unsupported) == ("", "", 3)
-    assert kept.describe().endswith("observations, 3 large lives not supported")
+    assert kept.describe().endswith("observations, 3 large sequences not supported")
 
 
 def test_our_sink_and_store_are_read_without_a_kill_in_this_process():
@@ -87,7 +87,7 @@ def test_what_is_offered_and_cannot_be_tested_is_undetermined(start):
 
     assert alone.undetermined.endswith("offer both")
     assert nowhere.undetermined.endswith("start the implementation as a process")
-    assert (alone.lives, nowhere.lives) == (0, 0)
+    assert (alone.sequences, nowhere.sequences) == (0, 0)
 
 
 def test_a_chosen_configuration_names_the_capabilities_that_it_leaves_out():

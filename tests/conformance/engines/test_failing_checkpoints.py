@@ -114,10 +114,10 @@ def cluster(place, monkeypatch):
     counts = {"failed": 1, "completed": 5}
     history = [{"status": "FAILED", "trigger_timestamp": 0, "failure_message": "of an earlier fault"}]
 
-    def ask(_port, path):
+    def read_json(_port, path):
         return {"jobs": [{"id": "a"}]} if path == "/jobs" else {"counts": {**counts}, "history": [*history]}
 
-    monkeypatch.setattr(fault_effects, "ask", ask)
+    monkeypatch.setattr(fault_effects, "read_json", read_json)
     monkeypatch.setattr(fault_effects, "HEALTHY_SECONDS", 0.0)
     monkeypatch.setattr(fault_effects, "LONGER_SECONDS", 0.0)
     monkeypatch.setattr(fault_effects, "_SHOWN_SECONDS", 0.0)

@@ -203,11 +203,11 @@ def test_a_hang_is_shrunk_saved_and_replayed_with_both_ends_of_stderr(tmp_path, 
     assert hung.events == (cancel(0, 1), cancel(0, 1))
     assert (hung.lost, hung.config["channels"], hung.verdict) == ("hung", 1, Verdict.UNDETERMINED)
     assert cli.run(words) == Exit.UNDETERMINED  # the saved case is played first
-    said = capsys.readouterr().out
-    assert "UNDETERMINED  hung: no answer within 1 s" in said
-    assert "    the head\n    chatter\n" in said
-    assert "    chatter\n    the end\n" in said
-    assert "--limit 1\n" in said
+    output = capsys.readouterr().out
+    assert "UNDETERMINED  hung: no answer within 1 s" in output
+    assert "    the head\n    chatter\n" in output
+    assert "    chatter\n    the end\n" in output
+    assert "--limit 1\n" in output
     assert cli.run(["conform", "--replay", str(files.replay), "--limit", "1"]) == Exit.UNDETERMINED
 
 

@@ -67,16 +67,16 @@ def test_what_has_no_sequence_of_events_is_saved_and_replayed(user_folder, new, 
 
 def test_wrong_conduct_in_batches_is_saved_replayed_listed_and_then_passed_over(tmp_path):
     file, out = tmp_path / "known.json", tmp_path / "out"
-    asked = ("--adapter", NO_POSITION, "--life", "0", "--known-divergences", file)
-    assert examined(out, *asked[:-2]).return_value == Exit.DIVERGES
+    command = ("--adapter", NO_POSITION, "--life", "0", "--known-divergences", file)
+    assert examined(out, *command[:-2]).return_value == Exit.DIVERGES
     (saved,) = out.glob("*.json")
     replayed = run("--replay", saved)
     assert replayed.return_value == Exit.DIVERGES
     assert 'expected "at": 0, got no position' in replayed.output
     assert run("--replay", saved, "--adapter", "model").return_value == Exit.CONFORMS
 
-    assert examined(out, *asked, "--fix").return_value == Exit.CONFORMS
+    assert examined(out, *command, "--fix").return_value == Exit.CONFORMS
     assert [entry.check for entry in read(file)] == ["batch"]
-    assert examined(out, *asked).return_value == Exit.CONFORMS
-    right = ("--adapter", NO_POSITION.replace("no-position", "right"), *asked[2:])
+    assert examined(out, *command).return_value == Exit.CONFORMS
+    right = ("--adapter", NO_POSITION.replace("no-position", "right"), *command[2:])
     assert "passes  gate, check batch" in examined(out, *right).output

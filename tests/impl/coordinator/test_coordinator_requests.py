@@ -17,7 +17,7 @@ def _request(
 
 @pytest.mark.rule("COORD-11")
 def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
-    asked = [
+    command = [
         _request(CHECKPOINT, periodic=True, number=1),
         _request(CHECKPOINT, number=2),
         _request(CHECKPOINT, forced=True, periodic=True, number=3),
@@ -26,10 +26,10 @@ def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
         _request(CHECKPOINT, number=6),
     ]
     queue = RequestQueue()
-    for request in asked:
+    for request in command:
         assert queue.join(request) is None
     assert [one.number for one in queue.waiting] == [5, 4, 3, 2, 6, 1]
-    assert queue.clear() == tuple(asked[number - 1] for number in (5, 4, 3, 2, 6, 1))
+    assert queue.clear() == tuple(command[number - 1] for number in (5, 4, 3, 2, 6, 1))
     assert queue.waiting == ()
 
 

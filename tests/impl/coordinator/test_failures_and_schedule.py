@@ -11,13 +11,13 @@ from impl.spark.coordination.periodic_trigger import Decision, PeriodicTrigger
 
 def test_more_failures_in_a_row_than_tolerated_fail_the_job():
     it = CheckpointFailureManager(tolerable=2)
-    said = [
+    command = [
         it.failed(1, CHECKPOINT_DECLINED),
         it.failed(2, ASYNC_EXCEPTION),
         it.failed(3, CHECKPOINT_EXPIRED),
         it.failed(4, CHECKPOINT_EXPIRED),
     ]
-    assert said == [False, False, True, False]
+    assert command == [False, False, True, False]
     assert it.failures == 1
 
 

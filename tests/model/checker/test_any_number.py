@@ -67,7 +67,7 @@ def test_the_laws_of_sums_hold_for_any_number_of_members():
 def test_words_over_a_rope_say_what_they_say_of_tuples(number):
     left, right = flags("left"), flags("right")
     sums.known.clear()
-    said = (
+    command = (
         any_(one for one in left),
         all_(one or not other for one, other in zip_(left, right, strict=True)),
         any_(one for place, one in enumerate_(left) if not any_(right[place:])),
@@ -84,7 +84,7 @@ def test_words_over_a_rope_say_what_they_say_of_tuples(number):
         numbers = Numbers({SOME: number}, {SOME: 0}, own=-1)
         numbers.take((left, right), (ones, others))
         numbers.take_totals(sums.known)
-        assert tuple(map(numbers.plain, said)) == (
+        assert tuple(map(numbers.plain, command)) == (
             any(ones),
             all(one or not other for one, other in zip(ones, others, strict=True)),
             any(one for place, one in enumerate(ones) if not any(others[place:])),

@@ -7,7 +7,7 @@ import pytest
 from model.checker.closed_model import ClosedModel
 from model.checker.explore import explore
 from model.coordinator import completion, coordinator, pending
-from model.coordinator.environment.plain import closed_coordinator_history
+from model.coordinator.environment.whole_coordinator import closed_coordinator_history
 from model.coordinator.events import Complete
 from model.events import Step
 from model.properties import of_component

@@ -6,7 +6,7 @@ import pytest
 
 from conformance.mutants.catalogue import load_catalogue
 from model.any_dataflow.any_dataflow import AnyDataflow
-from model.any_dataflow.bounds import Bounds
+from model.any_dataflow.bounds import JobBounds
 from model.any_dataflow.environment import closed_any_dataflow
 from model.any_dataflow.key_groups import Subtasks, scaled_out
 from model.dataflow import actions, dataflow
@@ -37,10 +37,10 @@ def test_each_state_satisfies_the_invariant_and_each_step_is_one_of_the_theorem(
 
 PAIR = ((1, 2),)
 FAN = ((1, 2), (1, 3))
-FINISHES = Bounds(checkpoints=1, failures=0, ends=True)
-STOPS = Bounds(checkpoints=1, aborts=1, stops=frozenset({1}))
-SCALES = Bounds(checkpoints=1, parallelism=scaled_out)
-UNALIGNED = Bounds(checkpoints=1, failures=0, slow=frozenset({1, 2}), unaligned=frozenset({1}))
+FINISHES = JobBounds(checkpoints=1, failures=0, ends=True)
+STOPS = JobBounds(checkpoints=1, aborts=1, stops=frozenset({1}))
+SCALES = JobBounds(checkpoints=1, parallelism=scaled_out)
+UNALIGNED = JobBounds(checkpoints=1, failures=0, slow=frozenset({1, 2}), unaligned=frozenset({1}))
 
 
 class FinishesEarly(AnyDataflow):

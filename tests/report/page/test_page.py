@@ -71,8 +71,8 @@ def late(tmp_path_factory):
     """The page of a gate that breaks ALIGN-04, and the folder that it was written in."""
     folder = tmp_path_factory.mktemp("late")
     file = folder / "page.html"
-    told = ["conform", "--adapter", LATE, "--component", "gate", "--examples", "2"]
-    assert cli.run([*told, "--out", str(folder / "out"), "--html", str(file)]) == Exit.DIVERGES
+    command = ["conform", "--adapter", LATE, "--component", "gate", "--examples", "2"]
+    assert cli.run([*command, "--out", str(folder / "out"), "--html", str(file)]) == Exit.DIVERGES
     return file.read_text(encoding="utf-8"), folder
 
 

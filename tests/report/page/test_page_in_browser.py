@@ -30,8 +30,8 @@ def file(tmp_path_factory):
     """The page of a gate that forgets subsumption: two steps, the second diverges."""
     folder = tmp_path_factory.mktemp("browser")
     adapter = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
-    told = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(folder / "out")]
-    assert cli.run([*told, "--html", str(folder / "page.html")]) == Exit.DIVERGES
+    command = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(folder / "out")]
+    assert cli.run([*command, "--html", str(folder / "page.html")]) == Exit.DIVERGES
     return folder / "page.html"
 
 

@@ -28,8 +28,8 @@ def test_some_release_stands_under_every_generation_that_can_be_fetched():
 @pytest.mark.parametrize("scenario", scenarios(), ids=lambda scenario: scenario.name)
 def test_every_event_of_a_scenario_is_answered(scenario):
     for profile in scenario.profiles:
-        said = answers(scenario, profile)
-        assert said is None or len(said) == len(scenario.events)
+        replies = answers(scenario, profile)
+        assert replies is None or len(replies) == len(scenario.events)
 
 
 @pytest.mark.parametrize("text", ["barrier 1 on 0", "barrier channel", "decline checkpoint=x"])

@@ -11,16 +11,16 @@ class Recorder:
     """A watch that keeps what it is told."""
 
     def __init__(self):
-        self.heard = []
+        self.reported = []
 
     def begins(self, part: str) -> None:
-        self.heard.append(("begins", part))
+        self.reported.append(("begins", part))
 
     def show(self, what: str) -> None:
-        self.heard.append(("show", what))
+        self.reported.append(("show", what))
 
     def ends(self, result: PartResult) -> None:
-        self.heard.append(("ends", result.name))
+        self.reported.append(("ends", result.name))
 
 
 def outcomes(done):
@@ -112,7 +112,7 @@ def test_a_watch_hears_what_happens(verified):
 
     verified("passes", "crashes", watch=watch)
 
-    assert watch.heard == [
+    assert watch.reported == [
         ("begins", "passes"),
         ("show", "counting"),
         ("ends", "passes"),
@@ -130,13 +130,13 @@ def test_a_paced_part_runs_beside_those_before_it(verified, last):
 
     assert outcomes(done) == outcomes(alone)
     assert done.parts[1].bound == alone.parts[1].bound
-    assert [what for what in watch.heard if what[0] != "show"] == [
+    assert [what for what in watch.reported if what[0] != "show"] == [
         ("begins", "diverges"),
         ("ends", "diverges"),
         ("begins", last),
         ("ends", last),
     ]
-    assert ("show", "beside the others since they began") in watch.heard
+    assert ("show", "beside the others since they began") in watch.reported
 
 
 def test_lines_of_a_paced_part_are_passed_on(verified):
@@ -144,7 +144,7 @@ def test_lines_of_a_paced_part_are_passed_on(verified):
 
     verified("diverges", "passes", paced=("passes",), watch=watch)
 
-    assert ("show", "passes: counting") in watch.heard
+    assert ("show", "passes: counting") in watch.reported
 
 
 def test_a_paced_part_whose_process_dies_is_a_finding(verified):

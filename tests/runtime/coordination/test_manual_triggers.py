@@ -29,22 +29,22 @@ def bench(tmp_path):
 def test_without_an_interval_a_checkpoint_is_taken_when_somebody_asks(bench):
     bench.run()
     assert bench.pass_ms(10**9) == []
-    asked = bench.ask()
+    request = bench.ask()
     assert bench.pass_ms() == [1]
-    assert not asked.done()
+    assert not request.done()
     bench.acknowledge(1)
-    assert asked.result(0) == 1
+    assert request.result(0) == 1
     assert bench.storage.completed_ids() == (1,)
     assert bench.pass_ms(10**9) == []
 
 
 def test_a_request_waits_until_all_tasks_run(bench):
-    asked = bench.ask()
+    request = bench.ask()
     assert bench.pass_ms() == []
     bench.run()
     assert bench.pass_ms() == [1]
     bench.acknowledge(1)
-    assert asked.result(0) == 1
+    assert request.result(0) == 1
 
 
 def test_a_checkpoint_that_was_triggered_before_the_request_does_not_answer_it(bench):
@@ -62,11 +62,11 @@ def test_a_checkpoint_that_was_triggered_before_the_request_does_not_answer_it(b
 def test_the_schedule_goes_on_beside_the_requests(tmp_path):
     bench = AskedBench(tmp_path, checkpointing_interval_ms=100)
     bench.run()
-    asked = bench.ask()
+    request = bench.ask()
     assert bench.pass_ms(50) == [1]
     bench.acknowledge(1)
     assert bench.pass_ms(50) == [2]
-    assert asked.result(0) == 1
+    assert request.result(0) == 1
 
 
 def test_whoever_asked_hears_that_there_is_none(tmp_path):
@@ -91,7 +91,7 @@ def test_whoever_asked_hears_that_there_is_none(tmp_path):
 def test_a_job_that_is_being_stopped_takes_no_checkpoint(bench):
     bench.run()
     bench.requests.add(SavepointRequest(stop=True))
-    asked = bench.ask()
+    request = bench.ask()
     assert bench.pass_ms() == [1]
     with pytest.raises(CheckpointFailedError, match="being stopped"):
-        asked.result(0)
+        request.result(0)

@@ -97,13 +97,13 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     bench = Bench(tmp_path)
     bench.start()
     with ThreadPoolExecutor(1) as other:
-        asked = other.submit(request_end, tmp_path, CANCEL, 60.0)
+        request = other.submit(request_end, tmp_path, CANCEL, 60.0)
         until(
             lambda: [*tmp_path.glob("requests/*.json")]
         )  # the clock of the bench does not wait for the other process
         with pytest.raises(JobCancelledError, match="resume it if its checkpoints are retained"):
             until_cancelled(bench)
-        assert asked.result(60) is None
+        assert request.result(60) is None
     assert list((tmp_path / "requests").iterdir()) == []
 
 
@@ -131,7 +131,7 @@ def test_a_sender_that_waits_cancels_the_job_whatever_the_time_of_day(tmp_path, 
     bench = Bench(tmp_path)
     bench.start()
     with ThreadPoolExecutor(1) as other:
-        asked = other.submit(request_end, tmp_path, CANCEL, 60.0)
+        request = other.submit(request_end, tmp_path, CANCEL, 60.0)
         until(lambda: [*tmp_path.glob("requests/*.json")])
         clock_jumps.jump(action)
         try:
@@ -139,19 +139,19 @@ def test_a_sender_that_waits_cancels_the_job_whatever_the_time_of_day(tmp_path, 
                 until_cancelled(bench)
         finally:
             clock_jumps.settle()
-        assert asked.result(60) is None
+        assert request.result(60) is None
 
 
 def test_a_cancellation_of_a_job_that_fails_meanwhile_is_answered_with_the_failure(tmp_path):
     bench = Bench(tmp_path)
     bench.start()
     with ThreadPoolExecutor(1) as other:
-        asked = other.submit(request_end, tmp_path, CANCEL, 60.0)
+        request = other.submit(request_end, tmp_path, CANCEL, 60.0)
         while not bench.requests.cancelled.is_set():
             bench.requests.poll()
         bench.it._savepoints.failed(ValueError("a fault"))
         with pytest.raises(SavepointAbortedError, match="a fault"):
-            asked.result(60)
+            request.result(60)
 
 
 @pytest.mark.rule("COORD-25")
@@ -185,14 +185,14 @@ def test_a_job_is_suspended_by_its_handle_and_from_another_process(tmp_path):
     again = Bench(tmp_path)
     again.start()
     with ThreadPoolExecutor(2) as other:
-        asked = other.submit(request_end, tmp_path, SUSPEND, 60.0)
+        request = other.submit(request_end, tmp_path, SUSPEND, 60.0)
         until(lambda: [*tmp_path.glob("requests/*.json")])
         cancelled = other.submit(request_end, tmp_path, CANCEL, 60.0)
         until(lambda: len([*tmp_path.glob("requests/*.json")]) == 2)
         with pytest.raises((JobSuspendedError, JobCancelledError)) as ended:
             until_cancelled(again)
         suspended = ended.type is JobSuspendedError
-        (succeeds, fails) = (asked, cancelled) if suspended else (cancelled, asked)
+        (succeeds, fails) = (request, cancelled) if suspended else (cancelled, request)
         assert succeeds.result(60) is None
         with pytest.raises(SavepointAbortedError, match=r"a user has (suspended|cancelled) the job"):
             fails.result(60)
@@ -206,10 +206,10 @@ def test_a_job_in_memory_is_not_suspended(tmp_path):
     with pytest.raises(SavepointFailedError, match="cannot be suspended; stop it with a savepoint"):
         running.suspend(seconds=60)
     with ThreadPoolExecutor(1) as other:
-        asked = other.submit(request_end, tmp_path, SUSPEND, 60.0)
-        while not asked.done():
+        request = other.submit(request_end, tmp_path, SUSPEND, 60.0)
+        while not request.done():
             requests.poll()
         with pytest.raises(SavepointAbortedError, match="cannot be suspended"):
-            asked.result(60)
+            request.result(60)
     assert not requests.suspended.is_set()
     never.set()

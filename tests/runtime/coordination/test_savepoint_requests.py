@@ -36,10 +36,10 @@ def bench(tmp_path):
 def test_a_savepoint_is_neither_notified_nor_restored_and_outlives_everything(bench, tmp_path):
     bench.pass_ms(1_000)
     bench.acknowledge(1)
-    asked = bench.requests.add(SavepointRequest())
+    request = bench.requests.add(SavepointRequest())
     assert bench.pass_ms(1) == [("in-0", "trigger", 2)]
     assert bench.acknowledge(2) == []
-    taken = asked.result(0)
+    taken = request.result(0)
     assert (taken.checkpoint, taken.stopped) == (2, False)
     assert taken.folder == tmp_path / "savepoints" / "savepoint-2-11ea9e"
     bench.it.fail_attempt("a test says so")
@@ -56,13 +56,13 @@ def test_a_savepoint_is_neither_notified_nor_restored_and_outlives_everything(be
 def test_a_savepoint_that_is_pending_is_not_subsumed_by_a_newer_checkpoint(tmp_path):
     bench = Bench(tmp_path, max_concurrent_checkpoints=2)
     bench.start()
-    asked = bench.requests.add(SavepointRequest())
+    request = bench.requests.add(SavepointRequest())
     bench.pass_ms(1)
     bench.acknowledge(1, "in-0")
     bench.pass_ms(1_000)
     assert bench.acknowledge(2)[-2:] == [("in-0", "complete", 2), ("out-0", "complete", 2)]
     bench.acknowledge(1, "out-0")
-    assert asked.result(0).checkpoint == 1
+    assert request.result(0).checkpoint == 1
 
 
 @pytest.mark.rule("COORD-11")
@@ -78,15 +78,15 @@ def test_where_checkpoints_overtake_a_savepoint_waits_for_its_turn(tmp_path):
 @pytest.mark.rule("COORD-12")
 def test_a_stop_ends_what_is_pending_commits_and_is_answered_when_the_job_has_ended(bench):
     bench.pass_ms(1_000)
-    asked = bench.requests.add(SavepointRequest(stop=True))
+    request = bench.requests.add(SavepointRequest(stop=True))
     said = bench.pass_ms(1)
     assert said == [("in-0", "abort", 1), ("out-0", "abort", 1), ("in-0", "trigger", 2)]
     assert bench.pass_ms(10_000) == []  # no checkpoint follows
     told = [one[0] for one in bench.acknowledge(2)]
     assert told == ["in-0", "out-0"]
-    assert not asked.done()
+    assert not request.done()
     taken, _ = bench.it.finish()
-    assert asked.result(0) == taken[0]
+    assert request.result(0) == taken[0]
     assert taken[0].stopped
     with pytest.raises(SavepointFailedError, match="has ended"):
         bench.requests.add(SavepointRequest()).result(0)
@@ -105,7 +105,7 @@ def test_a_stop_while_the_last_checkpoint_is_pending_takes_its_place(bench):
 def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_job_goes_on(bench, tmp_path):
     bench.pass_ms(1_000)
     bench.acknowledge(1)
-    asked = bench.requests.add(SavepointRequest(stop=True))
+    request = bench.requests.add(SavepointRequest(stop=True))
     bench.pass_ms(1)
     bench.acknowledge(2, "in-0")
     with pytest.raises(
@@ -113,7 +113,7 @@ def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_jo
     ):
         bench.it.decline("out-0", 2, "CHECKPOINT_DECLINED")
     with pytest.raises(SavepointFailedError, match="aborted with CHECKPOINT_DECLINED"):
-        asked.result(0)
+        request.result(0)
     bench.it.fail_attempt("as said")
     bench.commands()
     assert bench.start() == 1
@@ -122,12 +122,12 @@ def test_a_stop_that_a_task_declines_fails_the_attempt_leaves_nothing_and_the_jo
 
 
 def test_a_stop_whose_job_fails_before_its_end_states_where_the_savepoint_is(bench):
-    asked = bench.requests.add(SavepointRequest(stop=True))
+    request = bench.requests.add(SavepointRequest(stop=True))
     bench.pass_ms(1)
     bench.acknowledge(1)
     bench.it.fail_attempt("a sink could not commit")
     with pytest.raises(SavepointFailedError, match=r"savepoint 1 is complete in .*a sink could not commit"):
-        asked.result(0)
+        request.result(0)
     assert bench.start() is None
 
 
@@ -171,10 +171,10 @@ def test_a_wrong_request_is_refused_with_the_reason(bench, tmp_path):
     with pytest.raises(SavepointFailedError, match="not the output folder of a job"):
         request_savepoint(tmp_path / "savepoints", SavepointRequest(), 0.01)
     (tmp_path / "file").touch()
-    asked = bench.requests.add(SavepointRequest(tmp_path / "file"))
+    request = bench.requests.add(SavepointRequest(tmp_path / "file"))
     assert bench.pass_ms(1) == []
     with pytest.raises(SavepointFailedError, match=r"creating .* failed"):
-        asked.result(0)
+        request.result(0)
 
 
 # ---------------------------------------------------------------- the folder itself
@@ -182,10 +182,10 @@ def test_a_wrong_request_is_refused_with_the_reason(bench, tmp_path):
 
 @pytest.fixture
 def taken(bench):
-    asked = bench.requests.add(SavepointRequest())
+    request = bench.requests.add(SavepointRequest())
     bench.pass_ms(1)
     bench.acknowledge(1)
-    return SavepointFolder(asked.result(0).folder)
+    return SavepointFolder(request.result(0).folder)
 
 
 def test_a_savepoint_is_never_deleted_and_its_folder_never_used_twice(taken):
@@ -247,13 +247,13 @@ def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alon
 
 @pytest.mark.rule("SUB-09")
 def test_a_savepoint_is_taken_in_an_object_store_and_a_job_begins_from_it(bench, tmp_path):
-    asked = bench.requests.add(SavepointRequest(f"memory://{tmp_path.name}/kept"))
+    request = bench.requests.add(SavepointRequest(f"memory://{tmp_path.name}/kept"))
     assert bench.pass_ms(1) == [("in-0", "trigger", 1)]
     kept = SavepointFolder(f"memory://{tmp_path.name}/kept/savepoint-1-11ea9e")
     for task in TASKS:
         handle = kept.write(1, task, bench.attempt, encode(f"{task} at 1"))
         bench.it.acknowledge(task, handle)
-    taken = asked.result(0)
+    taken = request.result(0)
     assert taken.folder == f"memory://{tmp_path.name}/kept/savepoint-1-11ea9e"
     assert [one.where for one in savepoints_in(f"memory://{tmp_path.name}/kept")] == [taken.folder]
     fresh = CheckpointStorage(tmp_path / "fresh")

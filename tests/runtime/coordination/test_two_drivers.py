@@ -98,14 +98,14 @@ def test_a_driver_that_thaws_before_its_first_attempt_deletes_nothing_of_a_savep
     thawed = Bench(newer.storage.location.directory.parent)
     attempt = thawed.storage.new_attempt()
     resume(newer)
-    asked = newer.requests.add(SavepointRequest())
+    request = newer.requests.add(SavepointRequest())
     newer.pass_ms(1)
     checkpoint = newer.it.pending
     newer.acknowledge(checkpoint, *TASKS[:-1])
     with pytest.raises(SupersededError, match="starting"):
         thawed.it.begin_attempt(attempt, lambda task, message: None)
     newer.acknowledge(checkpoint, TASKS[-1])
-    assert SavepointFolder(asked.result(0).folder).load().checkpoint == checkpoint
+    assert SavepointFolder(request.result(0).folder).load().checkpoint == checkpoint
 
 
 @pytest.fixture

@@ -57,9 +57,9 @@ def test_a_job_is_rescaled_up_and_down_and_its_output_is_exact(spark, tmp_path):
             "local[8]", tmp_path / "run", faults=faults, event_log=True, resume=restarts > 0, spark=spark
         )
 
-    unheard = FaultPlan(Point.COMPLETION_STORED, occurrence=2, action="error")
+    fault = FaultPlan(Point.COMPLETION_STORED, occurrence=2, action="error")
     with pytest.raises(JobFailedError, match="completion-stored"):
-        run(totals(tmp_path, 2, 2, 3, 1_000), unheard, restarts=0)
+        run(totals(tmp_path, 2, 2, 3, 1_000), fault, restarts=0)
     killed = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-2", occurrence=2)
     again = FaultPlan(Point.COMPLETION_STORED, occurrence=3, action="error")
     with pytest.raises(JobFailedError, match="completion-stored"):
@@ -75,10 +75,10 @@ def test_a_job_is_rescaled_up_and_down_and_its_output_is_exact(spark, tmp_path):
     rescaled_up = tmp_path / "run" / "events" / "earlier-2"
     up = validate(rescaled_up)
     for log in rescaled_up.glob("*-out-0.jsonl"):
-        told = [
+        command = [
             line for line in map(json.loads, log.read_text().splitlines()) if line.get("kind") != "adopted"
         ]
-        log.write_text("".join(json.dumps({**line, "seq": seq}) + "\n" for seq, line in enumerate(told)))
+        log.write_text("".join(json.dumps({**line, "seq": seq}) + "\n" for seq, line in enumerate(command)))
     unadopted = validate(rescaled_up).rejection
 
     expected = []

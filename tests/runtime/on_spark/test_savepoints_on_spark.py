@@ -97,7 +97,7 @@ def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an
     assert cli.run(["checkpoints", str(tmp_path / "run"), "--tasks"]) == 0
     listed = capsys.readouterr().out
     assert cli.run(["checkpoints", str(stopped.folder)]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     shutil.rmtree(tmp_path / "run" / "checkpoints")
 
     fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-2", occurrence=3)
@@ -122,8 +122,8 @@ def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an
     assert seen(tmp_path / "third")["restored from a checkpoint"] == 1
     assert "went on" in listed
     assert "count-1.1.state" in listed
-    assert f"{len(first):,}" in told
-    assert "stopped" in told
+    assert f"{len(first):,}" in output
+    assert "stopped" in output
 
 
 @pytest.mark.rule("UNAL-21")

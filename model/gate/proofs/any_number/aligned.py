@@ -5,7 +5,7 @@ from typing import Any
 
 import z3
 
-from model.checker.any_number.cases import Case, start_case, step_by
+from model.checker.any_number.cases import RopeCase, start_case, step_by
 from model.checker.any_number.recompiled_model import Reread
 from model.checker.symbolic import SymbolicBool, bool_term, int_term, symbolic_like
 from model.gate.events import Barrier, Cancel, EndOfPartition, Injection, Record
@@ -24,7 +24,7 @@ def symbolic_gate(reread: Reread, profile: Profile, *, own: bool) -> Any:  # noq
     return gate if profile.repeats_count else gate._replace(repeats=0)
 
 
-def aligned_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[Case]:
+def aligned_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[RopeCase]:
     """A new gate, and every event at a gate in any state."""
     properties = tuple(reread.module("model.gate.properties.aligned").GATE.properties)
     step = step_by(reread.module("model.gate.generations").aligned_steps)
@@ -36,10 +36,10 @@ def aligned_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[Case]:
         own = hasattr(event, "channel")
         gate = symbolic_gate(reread, profile, own=own)
         label = f"{profile.name}, {event.kind}"
-        yield Case("gate", label, gate, event, step, properties, (*SIZES, *is_permitted(gate, event)))
+        yield RopeCase("gate", label, gate, event, step, properties, (*SIZES, *is_permitted(gate, event)))
 
 
-def history_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[Case]:
+def history_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[RopeCase]:
     """A new gate that has read nothing, and every item at a gate that has read anything."""
     polled = reread.module("model.gate.polled_gate")
     properties = tuple(reread.module("model.gate.properties.history").HISTORY.properties)
@@ -53,7 +53,9 @@ def history_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[Case]:
         last, at_barrier = by_channel("last", own=own, is_bool=False), by_channel("at barrier", own=own)
         watched = polled.Watched(gate, last, at_barrier)
         label = f"{profile.name}, {event.kind}"
-        yield Case("history", label, watched, event, step, properties, (*SIZES, *is_permitted(gate, event)))
+        yield RopeCase(
+            "history", label, watched, event, step, properties, (*SIZES, *is_permitted(gate, event))
+        )
 
 
 def events_of(profile: Profile) -> tuple[Any, ...]:
@@ -69,13 +71,13 @@ def is_permitted(gate: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN4
     return (*opened, int_term(event.checkpoint) >= 0) if hasattr(event, "checkpoint") else opened
 
 
-def all_aligned_cases(reread: Reread) -> Iterator[Case]:
+def all_aligned_cases(reread: Reread) -> Iterator[RopeCase]:
     """The gate in every generation."""
     for profile in PROFILES.values():
         yield from aligned_cases(reread, profile)
 
 
-def all_history_cases(reread: Reread) -> Iterator[Case]:
+def all_history_cases(reread: Reread) -> Iterator[RopeCase]:
     """The gate and the items that it has read, in every generation."""
     for profile in PROFILES.values():
         yield from history_cases(reread, profile)

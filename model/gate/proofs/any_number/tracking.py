@@ -5,7 +5,7 @@ from typing import Any
 
 import z3
 
-from model.checker.any_number.cases import Case, start_case, step_by
+from model.checker.any_number.cases import RopeCase, start_case, step_by
 from model.checker.any_number.recompiled_model import Reread
 from model.checker.symbolic import symbolic_like
 from model.gate.events import Barrier, Cancel, EndOfPartition, Record
@@ -38,7 +38,7 @@ def symbolic_tracker(reread: Reread, profile: Profile, tracked: int, *, counts_a
 
 def tracker_cases(
     reread: Reread, profile: Profile = NEWEST, *, counts_as_aligned: bool = True
-) -> Iterator[Case]:
+) -> Iterator[RopeCase]:
     """A new tracker, and every item at a tracker in any state."""
     properties = tuple(reread.module("model.gate.properties.tracking").TRACKER.properties)
     step = step_by(reread.module("model.gate.generations").tracking_steps)
@@ -58,10 +58,10 @@ def tracker_cases(
         ):
             assumptions: tuple[z3.BoolRef, ...] = (*SIZES, *is_permitted(tracker, event))
             label = f"{profile.name}, {ends}, {tracked} tracked, {event.kind}"
-            yield Case("tracker", label, tracker, event, step, properties, assumptions)
+            yield RopeCase("tracker", label, tracker, event, step, properties, assumptions)
 
 
-def all_tracker_cases(reread: Reread) -> Iterator[Case]:
+def all_tracker_cases(reread: Reread) -> Iterator[RopeCase]:
     """The tracker in every generation."""
     for profile in PROFILES.values():
         for counts in (True, False) if profile.ends_count else (False,):

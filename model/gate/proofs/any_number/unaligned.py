@@ -7,7 +7,7 @@ An injection into such a gate counts a barrier on each open channel in turn, whi
 from collections.abc import Iterator
 from typing import Any
 
-from model.checker.any_number.cases import Case, start_case, step_by
+from model.checker.any_number.cases import RopeCase, start_case, step_by
 from model.checker.any_number.recompiled_model import Reread
 from model.checker.symbolic import symbolic_like
 from model.events import Advance
@@ -38,7 +38,7 @@ def symbolic_gate(
 
 def unaligned_cases(
     reread: Reread, profile: Profile = NEWEST, *, alternating: bool = True, counts_as_aligned: bool = True
-) -> Iterator[Case]:
+) -> Iterator[RopeCase]:
     """A new gate, and every event except an injection at a gate in any state."""
     registry = reread.module("model.gate.properties.alternating").UNALIGNED_GATE
     properties = tuple(registry.properties)
@@ -66,10 +66,10 @@ def unaligned_cases(
             counts_as_aligned=counts_as_aligned,
         )
         label = f"{profile.name}, {mode}, {ends}, {event.kind}"
-        yield Case("unaligned", label, gate, event, step, properties, (*SIZES, *is_allowed(gate, event)))
+        yield RopeCase("unaligned", label, gate, event, step, properties, (*SIZES, *is_allowed(gate, event)))
 
 
-def all_unaligned_cases(reread: Reread) -> Iterator[Case]:
+def all_unaligned_cases(reread: Reread) -> Iterator[RopeCase]:
     """Both modes in every generation that has unaligned checkpoints."""
     for profile in PROFILES.values():
         if profile.has_unaligned:

@@ -1,11 +1,11 @@
-"""Lives of a sink or a store: events, and random kills of the process, which is then started again.
+"""Sequences of moves of a sink or a store: events, and random kills of the process, which then starts again.
 
-A life is drawn with the model alone, so a seed decides it. For a kill *during* an event, a life states the
+A sequence is drawn with the model alone, so a seed decides it. For a kill *during* an event, it states the
 share of the usual time of such an event that passes before the kill, and not how far the event gets.
 
-A large life has one step that takes milliseconds, so that a kill hits it: a sink commits many records or many
-transactions, a store gets many additions. In most of this time a part that is not atomic has been written
-incompletely, although each such window is short.
+A large sequence has one step that takes milliseconds, so that a kill hits it: a sink commits many records or
+many transactions, a store gets many additions. In most of this time a part that is not atomic has been
+written incompletely, although each such window is short.
 """
 
 import tempfile
@@ -21,14 +21,14 @@ from conformance.adapters.protocol import Applied, Failure, Keeping, Killable, M
 from conformance.durable.expected import EXPECTED, TYPES, Expected, Wrong
 
 MOVES = 25
-"""Moves of one life."""
+"""Moves of one sequence."""
 KILLED_BEFORE = 0.1
 """The probability that a move is a kill between two events."""
 KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add": 0.3}
 """The probability of a kill during an event; KILLED_RARELY for events that make nothing durable."""
 KILLED_RARELY = 0.02
 TRANSACTIONS = (24, 1)
-"""The numbers of transactions in the commits of large lives, in turn."""
+"""The numbers of transactions in the commits of large sequences, in turn."""
 RECORDS = (8, 768)
 """Records of each of these transactions."""
 ADDITIONS = 32
@@ -45,7 +45,7 @@ class Move(NamedTuple):
     share: float = 0.0
     """The share of the median time of such a batch that passes before the kill."""
     size: int = 0
-    """The size of a large life; batches of one size take about the same time. 0: timed by the event."""
+    """The size of a large sequence; batches of one size take about the same time. 0: timed by the event."""
 
     @property
     def timed(self) -> object:
@@ -62,8 +62,8 @@ class Move(NamedTuple):
         return f"{sent}, during which the process is killed, and started anew" if self.killed else sent
 
 
-class Lived(NamedTuple):
-    """The result of one life. `wrong` or `failed` is at the last of `moves`, unless both are None."""
+class SequenceResult(NamedTuple):
+    """The result of one sequence. `wrong` or `failed` is at the last of `moves`, unless both are None."""
 
     moves: tuple[Move, ...]
     observations: int
@@ -78,7 +78,7 @@ class Lived(NamedTuple):
 
 
 def draw(component: str, random: Random, *, kills: bool) -> tuple[Move, ...]:
-    """One life of MOVES moves."""
+    """One sequence of MOVES moves."""
     expected, moves = EXPECTED[component](), []
     for _ in range(MOVES):
         luck, event = random.random(), expected.draw(random)
@@ -94,7 +94,7 @@ def draw(component: str, random: Random, *, kills: bool) -> tuple[Move, ...]:
 
 
 def draw_large(component: str, random: Random, number: int) -> tuple[Move, ...]:
-    """The large life of this number. The first one of each size has no kill: its time is measured."""
+    """The large sequence of this number. The first one of each size has no kill: its time is measured."""
     drawn = {"sink": _large_commit, "store": _many_additions}[component]
     return drawn(random, number)
 
@@ -134,24 +134,24 @@ def _many_additions(random: Random, number: int) -> tuple[Move, ...]:
 
 
 class Player:
-    """Plays lives, and measures how long each kind of batch takes."""
+    """Plays sequences, and measures how long each kind of batch takes."""
 
     def __init__(self, component: str, adapter: Keeping) -> None:
         self._component, self._adapter = component, adapter
         self._seconds = defaultdict[object, list[float]](list)
 
-    def play(self, life: tuple[Move, ...]) -> Lived:
-        """Play one life in a folder of its own. Raises WireError if the protocol does not permit it."""
+    def play(self, sequence: tuple[Move, ...]) -> SequenceResult:
+        """Play one sequence in a folder of its own. Raises WireError if the protocol does not permit it."""
         with tempfile.TemporaryDirectory(prefix="barrierspec-durable-") as folder:
             expected = EXPECTED[self._component]()
             made = self._adapter.new_in(self._component, expected.config, folder)
             seen = 0
-            for number, move in enumerate(life, 1) if isinstance(made, Made) else ():
+            for number, move in enumerate(sequence, 1) if isinstance(made, Made) else ():
                 wrong, failed = self._move(move, expected, folder)
                 seen += 1
                 if wrong is not None or failed is not None:
-                    return Lived(life[:number], seen, wrong, failed)
-            return Lived(life, seen, None, None if isinstance(made, Made) else made)
+                    return SequenceResult(sequence[:number], seen, wrong, failed)
+            return SequenceResult(sequence, seen, None, None if isinstance(made, Made) else made)
 
     def _move(self, move: Move, expected: Expected, folder: str) -> tuple[Wrong | None, Failure | None]:
         if move.killed:
