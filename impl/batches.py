@@ -121,13 +121,13 @@ def rows_of(rows: Rows) -> Sequence[Row]:
     """The rows as tuples of Python values."""
     if not isinstance(rows, pa.RecordBatch):
         return rows
-    return next(rows_in_parts(rows, [rows.num_rows]))
+    return next(rows_in_slices(rows, [rows.num_rows]))
 
 
-def rows_in_parts(batch: pa.RecordBatch, ends: Iterable[int]) -> Iterator[list[Row]]:
-    """The rows of a batch in parts, as tuples of Python values; a part ends before each of `ends`.
+def rows_in_slices(batch: pa.RecordBatch, ends: Iterable[int]) -> Iterator[list[Row]]:
+    """The rows of a batch in slices, as tuples of Python values; a slice ends before each of `ends`.
 
-    A part of some thousand rows stays in the processor's cache while it is processed.
+    A slice of some thousand rows stays in the processor's cache while it is processed.
     """
     values = [*map(_values, batch.columns)]
     first = 0
@@ -203,20 +203,20 @@ _WORTH_IT: Final = 2
 
 def without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows in columns without dictionaries."""
-    for place, column in enumerate(batch.columns):
+    for index, column in enumerate(batch.columns):
         if pa.types.is_dictionary(column.type):
             plain = column.cast(column.type.value_type)
-            batch = batch.set_column(place, batch.schema.names[place], plain)
+            batch = batch.set_column(index, batch.schema.names[index], plain)
     return batch
 
 
 def with_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same rows; columns of text and bytes have dictionaries where that makes fewer Python objects."""
-    for place, column in enumerate(batch.columns):
+    for index, column in enumerate(batch.columns):
         if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
             encoded = column.dictionary_encode()
             if len(encoded.dictionary) * _WORTH_IT <= len(column):
-                batch = batch.set_column(place, batch.schema.names[place], encoded)
+                batch = batch.set_column(index, batch.schema.names[index], encoded)
     return batch
 
 

@@ -59,7 +59,7 @@ class CheckpointConfig:
     then, but after a failure the records behind a barrier may count twice (TRACK-01).
 
     `unaligned_checkpoints_enabled`: barriers overtake queued records, and the checkpoint stores these
-    records. The checkpoint then completes quickly even if a slow task causes back-pressure (UNAL-32).
+    records. The checkpoint then completes quickly even if a slow task causes backpressure (UNAL-32).
 
     `aligned_checkpoint_timeout_ms`: above 0, barriers align until this time has passed since the trigger, and
     overtake records afterwards (UNAL-16, UNAL-33).
@@ -197,7 +197,7 @@ class ExecutionConfig:
     `batch_rows`: the maximum number of rows in a frame.
 
     `channel_batches`: the number of frames that a channel's queue holds. A full queue stops the sender of the
-    channel (back-pressure).
+    channel (backpressure).
 
     `socket_buffer_bytes`: bounds the data between two subtasks that the kernel holds. A barrier cannot
     overtake this data.

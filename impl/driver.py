@@ -34,7 +34,7 @@ from impl.job import Job, JobResult, RunOptions, settings_of
 from impl.output_lock import inherit, locked
 from impl.process_tree import TOKEN, end, exit_on_sigterm, new_token
 from impl.spark.errors import JobFailedError
-from impl.spark.results import RunSettings, Start, checkpoints_of
+from impl.spark.run_settings import RunSettings, Start, checkpoints_of
 from impl.state import CheckpointStorage
 
 _LENGTH = struct.Struct(">Q")
@@ -80,9 +80,9 @@ def supervise(
     with exit_on_sigterm(), locked(output, supersedes=resume) as lock:
         _make_private(folder, empty=not resume)
         supervisor = _Supervisor(folder, token, lock)
-        place = checkpoints_of(output, settings, job.checkpoints)
-        follows = CheckpointStorage(place).newest_attempt()
-        settings = replace(settings, follows=follows, checkpoints=place)
+        checkpoints = checkpoints_of(output, settings, job.checkpoints)
+        follows = CheckpointStorage(checkpoints).newest_attempt()
+        settings = replace(settings, follows=follows, checkpoints=checkpoints)
         deaths: list[str] = []
         try:
             while len(deaths) < drivers:

@@ -18,9 +18,9 @@ import orjson
 
 from impl.core.effects import Effect
 from impl.core.events import Event
+from impl.state.checkpoint_metadata import StateHandle
 from impl.state.durable import append
 from impl.state.errors import storage_errors
-from impl.state.storage import StateHandle
 
 EventT = TypeVar("EventT", bound=Event, contravariant=True)
 EffectT = TypeVar("EffectT", bound=Effect, covariant=True)
@@ -70,7 +70,7 @@ class EventLog:
         self.line({"component": component, "event": event.wire(), "effects": words, **fields})
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """A context in which no other thread writes a line; such a thread waits for its end."""
         with self._writing:
             yield

@@ -46,13 +46,14 @@ from impl.monitoring.rest_server import LOCALHOST, served
 from impl.output_lock import locked
 from impl.running_job import RunningJob
 from impl.savepoints import REQUESTS, Savepoint, SavepointRequests
-from impl.spark.faults.driver import FaultyParts
-from impl.spark.results import JobPaths, JobResult, OnProgress, Progress, RunSettings, Start, checkpoints_of
-from impl.spark.runtime import JobParts, run_job
+from impl.spark.faults.driver import FaultyRuntimeFactory
+from impl.spark.job_result import JobResult
+from impl.spark.run_settings import JobPaths, OnProgress, Progress, RunSettings, Start, checkpoints_of
+from impl.spark.runtime import RuntimeFactory, run_job
 from impl.spark.session import spark_session
 from impl.spark.worker.sources import CsvInput, Input, JsonLinesInput, ParquetInput, RateInput
 from impl.state import StateError
-from impl.state.locations import Where, absolute, forget, location_of, note_place
+from impl.state.locations import Where, absolute, forget, location_of, record_checkpoint_folder
 from impl.streams import ConnectedStreams, End, KeyedStream, Stream
 
 __all__ = [
@@ -257,7 +258,7 @@ class Job:
         if settings.requests is None:
             settings = replace(settings, requests=self._requests(output))
         ledger = FaultLedger(settings.faults, settings.fault_record)
-        parts = FaultyParts(ledger, paths.checkpoints) if settings.faults else JobParts()
+        factory = FaultyRuntimeFactory(ledger, paths.checkpoints) if settings.faults else RuntimeFactory()
         monitor = JobMonitor(plan, config, paths.checkpoints)
         if settings.rest_port is not None:
             settings = replace(settings, monitor=monitor)
@@ -274,9 +275,9 @@ class Job:
             if settings.spark is not None
             else spark_session(master, paths.spark_log, self.name) as session,
         ):
-            note_place(output, paths.checkpoints)
+            record_checkpoint_folder(output, paths.checkpoints)
             try:
-                result = run_job(session, master, plan, config, paths, settings, parts)
+                result = run_job(session, master, plan, config, paths, settings, factory)
             finally:
                 forget(paths.checkpoints)
         return replace(result, faults=ledger.happened)
@@ -332,7 +333,7 @@ def settings_of(options: RunOptions) -> RunSettings:
         )
     for option in ("from_savepoint", "checkpoints"):
         if given.get(option) is not None:
-            given[option] = _usable_place(option, given[option])
+            given[option] = _usable_location(option, given[option])
     _require_rest(given)
     start = Start.SAVEPOINT if savepoint is not None else Start.RESUMED if resume else Start.ANEW
     return RunSettings(start, **given)
@@ -347,19 +348,19 @@ def _require_rest(given: Mapping[str, object]) -> None:
         raise ConfigError(f"rest_bind_address takes a name or an IP address of this host, not {address!r}")
 
 
-def _usable_place(option: str, where: object) -> Where:
+def _usable_location(option: str, where: object) -> Where:
     """The path or URI that `option` names. Raises `ConfigError` unless other processes can reach it."""
     if not isinstance(where, Path | str):
         raise ConfigError(f"{option} takes a Path or a URI, not {where!r}")
     try:
-        place = location_of(where).where
+        usable = location_of(where).where
     except StateError as odd:
         raise ConfigError(f"{option}: {odd}") from odd
-    if str(place).startswith(("memory://", "jobmanager://")):
+    if str(usable).startswith(("memory://", "jobmanager://")):
         raise ConfigError(
-            f"{option} takes a place that other processes can reach, not {where}; name another place"
+            f"{option} takes a path or a URI that other processes can reach, not {where}; name another one"
         )
-    return place
+    return usable
 
 
 def _require_same_chain(one: Stage, other: Stage) -> None:

@@ -39,7 +39,7 @@ class SnapshotMeasures:
 class TaskLoad:
     """How the thread of a subtask has spent its time in this attempt, in ms.
 
-    The thread is idle while it waits for input, and back-pressured while it waits for room in an output.
+    The thread is idle while it waits for input, and backpressured while it waits because an output is full.
     Otherwise it is busy. `emitted`: the number of records that the subtask has emitted, each counted once.
     """
 

@@ -8,7 +8,7 @@ from threading import Thread
 from impl.monitoring.rest_server import URL_FILE
 from impl.savepoints import Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.errors import JobCancelledError, JobSuspendedError
-from impl.spark.results import JobResult
+from impl.spark.job_result import JobResult
 from impl.state.locations import Where
 
 

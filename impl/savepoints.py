@@ -28,7 +28,7 @@ from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import SavepointAbortedError, SavepointFailedError
 from impl.state import StateError
 from impl.state.durable import make_directory, read_file, remove_file, write_file
-from impl.state.locations import Where, is_uri, noted_place, place_of
+from impl.state.locations import Where, is_uri, path_or_uri, recorded_checkpoint_folder
 
 REQUESTS = "requests"
 """The name of the folder of the requests of other processes, in the output folder of the job."""
@@ -144,7 +144,7 @@ class SavepointRequests:
                     continue
                 self._seen.add(path.stem)
                 directory = values.pop("directory")
-                request = SavepointRequest(None if directory is None else place_of(directory), **values)
+                request = SavepointRequest(None if directory is None else path_or_uri(directory), **values)
             except (ValueError, KeyError, TypeError, AttributeError, StateError) as cause:
                 self._seen.add(path.stem)
                 answer(SavepointFailedError(f"{path.name}: expected a request, got {cause!r}"))
@@ -214,7 +214,7 @@ def request_savepoint(output: Path, request: SavepointRequest, seconds: float) -
     answer = _answer_to(output, {**asdict(request), "directory": directory}, seconds)
     if "failed" in answer:
         raise SavepointAbortedError(str(answer["failed"]))
-    return Savepoint(answer["checkpoint"], place_of(answer["folder"]), answer["stopped"])
+    return Savepoint(answer["checkpoint"], path_or_uri(answer["folder"]), answer["stopped"])
 
 
 def request_end(output: Path, end: str, seconds: float) -> None:
@@ -235,7 +235,7 @@ def _answer_to(output: Path, values: Mapping[str, object], seconds: float) -> di
     Raises `SavepointFailedError` if `output` is not the output folder of a job, or if there is no answer
     within `seconds`.
     """
-    if not (noted_place(output) or (output / "checkpoints" / "attempts").is_dir()):
+    if not (recorded_checkpoint_folder(output) or (output / "checkpoints" / "attempts").is_dir()):
         raise SavepointFailedError(
             f"{output} is not the output folder of a job: it has no checkpoints; name the folder of a "
             "running job"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from impl.connectors.postgres import commit_prepared, connect, prepared, roll_back_prepared
 from impl.spark.worker.sinks import transactions_in
 from impl.state import CheckpointStorage, StateError
-from impl.state.checkpoints import LINEAGE
+from impl.state.checkpoint_storage import LINEAGE
 from impl.state.locations import Where, location_of
 
 _OWNER = "barrierspec transactions"

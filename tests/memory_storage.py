@@ -5,11 +5,17 @@ Snapshots are stored encoded, so a restore gets a copy of the state.
 
 from collections.abc import Iterable, Mapping
 
+from impl.state.checkpoint_metadata import (
+    CompletedCheckpoint,
+    LatestCompleted,
+    Refused,
+    StateHandle,
+    why_dead,
+)
 from impl.state.errors import CheckpointConflictError, SnapshotCorruptError, SupersededError
 from impl.state.sections import Sections, sections_of
 from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum, decode, verify
-from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
 
 
 class MemoryStorage:
@@ -128,7 +134,7 @@ class MemoryStorage:
             except SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
-            reason = overtaken(completed, self._starts)
+            reason = why_dead(completed, self._starts)
             if reason is None:
                 return LatestCompleted(completed, tuple(refused))
             refused.append(Refused(checkpoint, reason))

@@ -68,8 +68,8 @@ class FaultyClient:
     def get(self, name):
         return self._request("get", name, lambda: self._object(name)[0])
 
-    def get_part(self, name, at, length):
-        return self._request("get_part", name, lambda: self._object(name)[0][at : at + length])
+    def get_range(self, name, at, length):
+        return self._request("get_range", name, lambda: self._object(name)[0][at : at + length])
 
     def parts(self, name):
         content = self._request("get", name, lambda: self._object(name)[0])

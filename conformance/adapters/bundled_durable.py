@@ -21,7 +21,7 @@ from impl.connectors.two_phase import SinkState, TwoPhaseSink
 from impl.core import CheckpointType, ProtocolError, UnsupportedError
 from impl.core.sink.two_phase_commit import sink_from_config
 from impl.core.store.store import Completed, store_from_config
-from impl.state.checkpoints import CheckpointStorage
+from impl.state.checkpoint_storage import CheckpointStorage
 from impl.state.durable import make_directory, remove_file, write_file
 from impl.state.snapshot import decode, encode
 

@@ -21,7 +21,7 @@ from impl.state import (
     KeyedContext,
     SnapshotCorruptError,
 )
-from impl.state.locations import Where, beside, location_of, noted_place
+from impl.state.locations import Where, beside, location_of, recorded_checkpoint_folder
 
 _MAX_PARALLELISM = 128
 
@@ -36,8 +36,8 @@ def sent(rows: int) -> dict[Hashable, Sent]:
 
 def places_of(folder: Path) -> tuple[Where, Where]:
     """The places of checkpoints and output of the run in `folder`: in this folder, or in an object store."""
-    noted = noted_place(folder)
-    root = folder if noted is None else str(noted).rpartition("/")[0]
+    recorded = recorded_checkpoint_folder(folder)
+    root = folder if recorded is None else str(recorded).rpartition("/")[0]
     return beside(root, "checkpoints"), beside(root, "committed")
 
 

@@ -148,10 +148,10 @@ class AggregatingColumns:
         keyed = len(self._key.columns)
         several = pa.concat_tables(one_type(self._waiting, keyed))
         self._waiting, self._groups = [], 0
-        for place, of in enumerate(self._kinds, keyed):
+        for index, of in enumerate(self._kinds, keyed):
             if of.kernel.again == "sum":
-                name = several.column_names[place]
-                several = several.set_column(place, name, safe_to_sum(several.column(place), name))
+                name = several.column_names[index]
+                several = several.set_column(index, name, safe_to_sum(several.column(index), name))
         requested = [(name, of.kernel.again) for name, of in zip(self._names, self._kinds, strict=True)]
         grouped = _grouped(several, several.column_names[:keyed], requested).columns
         columns = [

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import pyarrow as pa
 
-from impl.batches import Keys, rows_in_parts, rows_of
+from impl.batches import Keys, rows_in_slices, rows_of
 from impl.graph.plan import Row
 from impl.state import KeyedStateBackend
 
@@ -56,8 +56,8 @@ class Aggregating:
         """The last row of each key that has changed since the last barrier."""
         self._accumulators: dict[Hashable, Any] = {}
         """The accumulators of the keys that have changed since the last barrier."""
-        self.gathers_batches = self._changed is not None
-        """Whether batches may wait for others until a barrier (`impl.spark.worker.gathering`)."""
+        self.buffers_batches = self._changed is not None
+        """Whether batches may wait for others until a barrier (`impl.spark.worker.batch_buffer`)."""
         if self._changed is not None:
             self.process_keyed_batch = self._by_key
 
@@ -75,9 +75,9 @@ class Aggregating:
         get, put, add = self._get, self._put, self._aggregate.add
         fresh = self._aggregate.create_accumulator()
         if self._changed is not None:
-            held = self._accumulators
+            accumulators = self._accumulators
             for key, row in zip(keys, rows, strict=True):
-                held[key] = add(row, held[key] if key in held else get(key, fresh))
+                accumulators[key] = add(row, accumulators[key] if key in accumulators else get(key, fresh))
             self._changed.update(zip(keys, rows, strict=True))
             return ()
         result_of = self._aggregate.get_result
@@ -94,22 +94,22 @@ class Aggregating:
             return self.process_keyed_rows(keys.by_row(), rows_of(batch))
         assert self._changed is not None
         add, fresh = self._aggregate.add, self._aggregate.create_accumulator()
-        held, changed = self._accumulators, self._changed
-        others = [key for key in keys.distinct if key not in held]
+        accumulators, changed = self._accumulators, self._changed
+        others = [key for key in keys.distinct if key not in accumulators]
         if others:
             found = (fresh if one is None else one for one in self._state.get_all(others))
-            held.update(zip(others, found, strict=True))
+            accumulators.update(zip(others, found, strict=True))
         in_order, ends = batch.take(pa.array(keys.in_order())), keys.ends()
-        parts = [*_parts(ends)]
-        rows_of_parts = rows_in_parts(in_order, [ends[beyond - 1] for _, beyond in parts])
+        ranges = [*_key_ranges(ends)]
+        rows_of_ranges = rows_in_slices(in_order, [ends[beyond - 1] for _, beyond in ranges])
         first = 0
-        for (one, other), rows in zip(parts, rows_of_parts, strict=True):
+        for (one, other), rows in zip(ranges, rows_of_ranges, strict=True):
             start = first
             for key, beyond in zip(keys.distinct[one:other], ends[one:other], strict=True):
-                accumulator = held[key]
+                accumulator = accumulators[key]
                 for row in rows[first - start : beyond - start]:
                     accumulator = add(row, accumulator)
-                held[key] = accumulator
+                accumulators[key] = accumulator
                 changed[key] = rows[beyond - start - 1]
                 first = beyond
         return ()
@@ -118,16 +118,16 @@ class Aggregating:
         """One update for each key that has changed since the last barrier; the state gets its accumulator."""
         if not self._changed:
             return ()
-        keys, held = [*self._changed], self._accumulators
-        after = [held[key] for key in keys]
+        keys, accumulators = [*self._changed], self._accumulators
+        after = [accumulators[key] for key in keys]
         self._state.put_all(keys, after)
         updates = list(map(self._aggregate.get_result, self._changed.values(), after))
         self._changed.clear()
-        held.clear()
+        accumulators.clear()
         return updates
 
 
-def _parts(ends: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _key_ranges(ends: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Ranges of keys (first, one after the last) with about `_ROWS_AT_ONCE` rows each, or one key with more.
 
     `ends`: for each key the position after its last row, ascending.

@@ -65,15 +65,15 @@ def one_type(tables: Sequence[pa.Table], keyed: int) -> list[pa.Table]:
     """The tables with every column after the first `keyed` ones cast to its widest type."""
     widest = list(tables[0].schema.types)
     for table in tables[1:]:
-        for place in range(keyed, len(widest)):
-            if _width(table.schema.types[place]) > _width(widest[place]):
-                widest[place] = table.schema.types[place]
+        for index in range(keyed, len(widest)):
+            if _width(table.schema.types[index]) > _width(widest[index]):
+                widest[index] = table.schema.types[index]
     cast = []
     for table in tables:
-        for place in range(keyed, len(widest)):
-            column = table.column(place)
-            if _width(column.type) < _width(widest[place]):
-                table = table.set_column(place, table.column_names[place], column.cast(widest[place]))
+        for index in range(keyed, len(widest)):
+            column = table.column(index)
+            if _width(column.type) < _width(widest[index]):
+                table = table.set_column(index, table.column_names[index], column.cast(widest[index]))
         cast.append(table)
     return cast
 

@@ -3,11 +3,11 @@
 sources           CSV, Parquet, JSON lines, folders of Parquet files, generated rows
 kafka             topics of the Kafka protocol
 two_phase         the two-phase commit of every sink, and the contract of an external system
-parquet_sink      Parquet files, which `manifests` make visible; `frontier`: the newest checkpoint to read
+parquet_sink      Parquet files, which `manifests` make visible; `parquet_progress`: up to which checkpoint
 sqlite_sink       a table of an SQLite database
 postgres_sink     a table of a PostgreSQL server, by prepared transactions; `postgres`: the connections
 staging           the pre-committed files of the Parquet and the SQLite sink
-claims            which attempt of which run may commit; `claim_table`: the claims in a database
+output_claims     which attempt of which run may commit; `claim_table`: the claims in a database
 values            checks for values that a database cannot store
 retries           repeats a request to a server that temporarily does not answer
 errors            the errors of sources and sinks
@@ -35,7 +35,7 @@ from impl.connectors.sources.parquet_source import ParquetSource
 from impl.connectors.sources.rate_source import RateOffset, RateSource
 from impl.connectors.sources.source import Source
 from impl.connectors.sqlite_sink import SqliteOutput
-from impl.connectors.two_phase import Output, Participant, Receipt, SinkPlace, SinkState, TwoPhaseSink
+from impl.connectors.two_phase import Output, Participant, Receipt, SinkContext, SinkState, TwoPhaseSink
 
 __all__ = [
     "ConnectorError",
@@ -60,7 +60,7 @@ __all__ = [
     "Receipt",
     "ServerLostError",
     "SinkConflictError",
-    "SinkPlace",
+    "SinkContext",
     "SinkState",
     "Source",
     "SourceChangedError",

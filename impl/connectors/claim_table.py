@@ -1,12 +1,12 @@
 """The claims of a database's tables: the table `barrierspec_claims`, in SQLite and in PostgreSQL.
 
-This table has one row for each job and target table. The module `claims` defines a claim.
+This table has one row for each job and target table. The module `output_claims` defines a claim.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-from impl.connectors.claims import Claim
+from impl.connectors.output_claims import Claim
 
 CREATE: Final = """
     CREATE TABLE IF NOT EXISTS barrierspec_claims (

@@ -3,7 +3,7 @@
     data/2-<lineage>-sink-0-7.parquet             written by attempt 2 of subtask sink-0 in transaction 7
     data/.2-<lineage>-sink-0-8.parquet.staging    a transaction that is still open
     manifests/<lineage>-2-sink-0-12.json          what sink-0, in attempt 2, committed for checkpoint 12
-    claims/5.json                                 the newest claim (`claims`)
+    claims/5.json                                 the newest claim (`output_claims`)
 
 A sink publishes a manifest as a whole, under a new name, and never changes it. Readers find data files only
 by manifests, so files that an ended attempt leaves in `data` are invisible (ONCE-05, ONCE-06). `sweep`
@@ -24,8 +24,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from impl.connectors.claims import Claim
 from impl.connectors.errors import OutputCorruptError, SinkConflictError
+from impl.connectors.output_claims import Claim
 from impl.state.durable import remove_file
 from impl.state.errors import NoFileError
 from impl.state.locations import Location, Where, location_of

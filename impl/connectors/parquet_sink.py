@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from impl.connectors import manifests
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError
-from impl.connectors.frontier import record_progress, record_schema
+from impl.connectors.output_claims import Claim
+from impl.connectors.parquet_progress import record_progress, record_schema
 from impl.connectors.staging import StagedFiles
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.state.locations import Location, Where, absolute, location_of
 
 
@@ -57,8 +57,8 @@ class ParquetFiles(StagedFiles):
 
     def committed(self, checkpoint: int) -> None:
         """Record for readers that this subtask has committed everything up to `checkpoint`."""
-        place = SinkPlace("", self._lineage, self._subtask, self._attempt, self._parallelism)
-        record_progress(self._location, place, checkpoint)
+        context = SinkContext("", self._lineage, self._subtask, self._attempt, self._parallelism)
+        record_progress(self._location, context, checkpoint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ class ParquetOutput:
     def _location(self) -> Location:
         return location_of(self.directory)
 
-    def open(self, place: SinkPlace) -> ParquetFiles:
+    def open(self, context: SinkContext) -> ParquetFiles:
         """A new participant for one sink subtask."""
         return ParquetFiles(
             self.directory,
-            subtask=place.subtask,
-            attempt=place.attempt,
-            parallelism=place.parallelism,
-            lineage=place.lineage,
+            subtask=context.subtask,
+            attempt=context.attempt,
+            parallelism=context.parallelism,
+            lineage=context.lineage,
         )
 
     def prepare(self) -> None:

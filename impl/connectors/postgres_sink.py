@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from impl.connectors import claim_table
 from impl.connectors.claim_table import ClaimTable
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, SinkConflictError
+from impl.connectors.output_claims import Claim
 from impl.connectors.postgres import (
     COMMITS,
     GlobalId,
@@ -30,7 +30,7 @@ from impl.connectors.postgres import (
     roll_back_prepared,
     server_errors,
 )
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.connectors.values import POSTGRES, column_type, require_values
 
 if TYPE_CHECKING:
@@ -106,9 +106,9 @@ class PreparedRows:
 class PostgresRows:
     """The participant of one sink subtask. One session writes, and a second session commits."""
 
-    def __init__(self, output: "PostgresOutput", place: SinkPlace) -> None:
+    def __init__(self, output: "PostgresOutput", context: SinkContext) -> None:
         self._output = output
-        self._place = place
+        self._context = context
         self._writing: Connection[Any] | None = None
         self._committing: Connection[Any] | None = None
         self._buffer: list[pa.RecordBatch] = []
@@ -133,13 +133,13 @@ class PostgresRows:
         self._flush()
         if self._writing is None or not self._rows:
             return PreparedRows(None, checkpoint, 0)
-        place, rows, gid = self._place, self._rows, self.remnant(transaction)
-        self._output.require_claimed(self._writing, place)
+        context, rows, gid = self._context, self._rows, self.remnant(transaction)
+        self._output.require_claimed(self._writing, context)
         with server_errors(f"preparing {gid}"):
             self._writing.execute(
                 "INSERT INTO barrierspec_commits (gid, job, lineage, target, subtask, checkpoint, rows) "
                 "VALUES (%s, %s, %s, %s, %s, %s, %s)",
-                (gid, place.job, place.lineage, self._output.table, place.subtask, checkpoint, rows),
+                (gid, context.job, context.lineage, self._output.table, context.subtask, checkpoint, rows),
             )
             done = self._writing.execute(sql.SQL("PREPARE TRANSACTION {}").format(sql.Literal(gid)))
         if done.statusmessage != "PREPARE TRANSACTION":  # PostgreSQL has rolled back a failed transaction
@@ -164,8 +164,8 @@ class PostgresRows:
 
     def remnant(self, transaction: int) -> str:
         """The global id under which a pre-commit prepares the transaction."""
-        place = self._place
-        return str(GlobalId(place.lineage, place.subtask, place.attempt, transaction))
+        context = self._context
+        return str(GlobalId(context.lineage, context.subtask, context.attempt, transaction))
 
     def abort(self, remnant: str) -> None:
         """Roll back a prepared transaction. An open transaction has ended with its session."""
@@ -181,7 +181,7 @@ class PostgresRows:
 
     def _commit(self, gid: str) -> None:
         session = self._committer()
-        self._output.require_claimed(session, self._place)
+        self._output.require_claimed(session, self._context)
         commit_prepared(session, gid)
 
     def _committer(self) -> "Connection[Any]":
@@ -236,9 +236,9 @@ class PostgresOutput:
         """The name of the table, for messages."""
         return f"table {self.table} in PostgreSQL"
 
-    def open(self, place: SinkPlace) -> PostgresRows:
+    def open(self, context: SinkContext) -> PostgresRows:
         """A new participant for one sink subtask."""
-        return PostgresRows(self, place)
+        return PostgresRows(self, context)
 
     def prepare(self) -> None:
         """Create the tables. Raises ConnectorError if the server or a column cannot be used."""
@@ -293,10 +293,10 @@ class PostgresOutput:
                 self._lock_claims(session, claim.job)
                 return self._claims.take(session, claim)
 
-    def require_claimed(self, session: "Connection[Any]", place: SinkPlace) -> None:
+    def require_claimed(self, session: "Connection[Any]", context: SinkContext) -> None:
         """Raise SupersededError if a newer attempt or another run of the job has claimed the table."""
         with server_errors(f"reading the claim of {self.where}"):
-            self._claims.require(session, place.job, place.lineage, place.attempt)
+            self._claims.require(session, context.job, context.lineage, context.attempt)
 
     def sweep(self, lineage: str, attempt: int, keep: Collection[str] = ()) -> tuple[str, ...]:
         """Roll back the prepared transactions of ended attempts of a lineage; returns their global ids."""

@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 
 from impl.connectors import claim_table
 from impl.connectors.claim_table import ClaimTable
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, DatabaseLockedError, OutputCorruptError
 from impl.connectors.manifests import DataFile, read_verified
+from impl.connectors.output_claims import Claim
 from impl.connectors.staging import StagedFiles
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.connectors.values import SQLITE, column_type, require_values
 from impl.state.durable import make_directory, remove_file
 
@@ -47,9 +47,9 @@ _TAKES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class StagedRows:
-    """The receipt of a pre-commit. `file`: the staging file, None without rows. `place`: the sink subtask."""
+    """The receipt of a pre-commit. `file`: the staging file, None without rows. `sink`: the sink subtask."""
 
-    place: SinkPlace
+    sink: SinkContext
     checkpoint: int
     transaction: int
     file: DataFile | None
@@ -68,10 +68,10 @@ class StagedRows:
 class SqliteRows(StagedFiles):
     """The participant of one sink subtask."""
 
-    def __init__(self, output: "SqliteOutput", place: SinkPlace) -> None:
-        super().__init__(output.staging, f"{place.attempt}-{place.lineage}-{place.subtask}")
+    def __init__(self, output: "SqliteOutput", context: SinkContext) -> None:
+        super().__init__(output.staging, f"{context.attempt}-{context.lineage}-{context.subtask}")
         self._output = output
-        self._place = place
+        self._context = context
 
     def write(self, transaction: int, rows: pa.RecordBatch) -> None:
         """Write rows. Raises ValueRefusedError for a value that SQLite cannot store."""
@@ -80,12 +80,12 @@ class SqliteRows(StagedFiles):
 
     def pre_commit(self, transaction: int, checkpoint: int) -> StagedRows:
         """Close, sync and rename the staging file; returns the receipt."""
-        return StagedRows(self._place, checkpoint, transaction, self.stage(transaction))
+        return StagedRows(self._context, checkpoint, transaction, self.stage(transaction))
 
     def commit(self, receipt: StagedRows) -> None:
         """Insert the rows and the file's name in one transaction, unless the name is committed."""
         if receipt.file is not None:
-            self._output.insert(receipt, receipt.file, self._place)
+            self._output.insert(receipt, receipt.file, self._context)
             remove_file(self._output.staging / receipt.file.file)
 
     def committed(self, checkpoint: int) -> None:
@@ -117,9 +117,9 @@ class SqliteOutput:
         """The folder of the staging files."""
         return self.database.with_name(f"{self.database.name}.staging")
 
-    def open(self, place: SinkPlace) -> SqliteRows:
+    def open(self, context: SinkContext) -> SqliteRows:
         """A new participant for one sink subtask."""
-        return SqliteRows(self, place)
+        return SqliteRows(self, context)
 
     def prepare(self) -> None:
         """Create the tables.
@@ -165,22 +165,22 @@ class SqliteOutput:
         with self._transaction() as session:
             return self._claims.take(session, claim)
 
-    def insert(self, receipt: StagedRows, file: DataFile, committer: SinkPlace | None = None) -> None:
+    def insert(self, receipt: StagedRows, file: DataFile, committer: SinkContext | None = None) -> None:
         """Commit the rows of a receipt, unless they are committed.
 
         `committer`: the subtask that commits; None: the subtask that has staged the rows. Raises
         SupersededError if a newer attempt or another run of the job has claimed the table.
         """
-        place = receipt.place
-        by = committer or place
+        staged_by = receipt.sink
+        by = committer or staged_by
         with self._transaction() as session:
             self._claims.require(session, by.job, by.lineage, by.attempt)
             made = session.execute(
                 "INSERT INTO barrierspec_commits (name, job, lineage, target, subtask, attempt, checkpoint, "
                 "rows) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING",
                 (
-                    *(file.file, place.job, place.lineage, self.table),
-                    *(place.subtask, place.attempt, receipt.checkpoint, receipt.rows),
+                    *(file.file, staged_by.job, staged_by.lineage, self.table),
+                    *(staged_by.subtask, staged_by.attempt, receipt.checkpoint, receipt.rows),
                 ),
             )
             if not made.rowcount:

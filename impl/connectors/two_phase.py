@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from impl.connectors.claims import Claim
+from impl.connectors.output_claims import Claim
 from impl.core import Effect, Effects, PreCommitted, SinkSnapshot, TransactionalSink
 from impl.core.errors import ProtocolError
 from impl.core.sink.events import AbortTransaction, Begin, Commit, PreCommit, WriteToTransaction
@@ -39,7 +39,7 @@ class Receipt(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SinkPlace:
+class SinkContext:
     """The sink subtask for which a participant writes."""
 
     job: str
@@ -50,6 +50,10 @@ class SinkPlace:
     attempt: int
     parallelism: int = 1
     """The number of subtasks of the sink."""
+
+
+SinkPlace = SinkContext
+SinkContext.__qualname__ = "SinkPlace"  # its name in the snapshots of the SQLite sink, which never changes
 
 
 class Participant(Protocol):
@@ -91,7 +95,7 @@ class Output(Protocol):
     def where(self) -> str:
         """The name of the output, for messages."""
 
-    def open(self, place: SinkPlace) -> Participant:
+    def open(self, context: SinkContext) -> Participant:
         """A new participant for one sink subtask."""
 
     def prepare(self) -> None:
@@ -101,7 +105,7 @@ class Output(Protocol):
         """Whether any run of a job with this name has committed into the output."""
 
     def claim(self, claim: Claim) -> tuple[str, ...]:
-        """Claim the output, so that no older attempt commits into it (`claims`).
+        """Claim the output, so that no older attempt commits into it (`output_claims`).
 
         Returns the lineages of other runs whose whole output the driver retracts. Raises SupersededError if a
         newer attempt has claimed the output, OutputClaimedError if another run has committed into it.

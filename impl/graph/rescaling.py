@@ -75,8 +75,8 @@ def require_restorable(
             missing += sorted(_chained_in(storage.open(there[stage.name][0])) - {*_names(stage)})
     if missing and not allow_non_restored_state:
         raise RestoreRefusedError(
-            f"{name} has the state of {', '.join(missing)}, which the job does not have there; give it its "
-            "old name and place back, or leave its state behind with allow_non_restored_state"
+            f"{name} has the state of {', '.join(missing)}, which the job lacks or has in another stage; "
+            "undo that change, or drop the state with allow_non_restored_state"
         )
     if completed.max_parallelism not in (None, plan.max_parallelism):
         raise RestoreRefusedError(
@@ -124,7 +124,7 @@ def _cut(
         for ends in (*((peer, task) for peer in there), *((task, peer) for peer in here)):
             if ends not in channels:
                 above, below = (end.rpartition("-")[0] for end in ends)
-                cut[f"the way from {above!r} to {below!r}"] = None
+                cut[f"the edge from {above!r} to {below!r}"] = None
     return list(cut)
 
 

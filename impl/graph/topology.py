@@ -91,7 +91,7 @@ def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:
     for edge in plan.links:
         if graph.has_edge(edge.upstream, edge.downstream):
             raise ConfigError(
-                f"{edge.upstream!r} sends to {edge.downstream!r} twice; put a map on one of the ways"
+                f"{edge.upstream!r} sends to {edge.downstream!r} twice; put a map on one of the two edges"
             )
         graph.add_edge(edge.upstream, edge.downstream)
     if not nx.is_directed_acyclic_graph(graph):

@@ -135,7 +135,7 @@ class FlightsOptions:
     resume: bool = False
     from_savepoint: Where | None = None
     claim_mode: str = NO_CLAIM
-    place: Where | None = None
+    checkpoint_folder: Where | None = None
     """The location of the checkpoints; None: in the output folder."""
     supervised: bool = False
     """The driver is replaced if it is killed; `on_progress` is not called then."""
@@ -173,7 +173,7 @@ def run(
             resume=options.resume,
             from_savepoint=options.from_savepoint,
             claim_mode=options.claim_mode,
-            checkpoints=options.place,
+            checkpoints=options.checkpoint_folder,
             rest_port=options.rest_port,
         )
     return job.execute(
@@ -185,7 +185,7 @@ def run(
         resume=options.resume,
         from_savepoint=options.from_savepoint,
         claim_mode=options.claim_mode,
-        checkpoints=options.place,
+        checkpoints=options.checkpoint_folder,
         rest_port=options.rest_port,
         spark=options.spark,
     )

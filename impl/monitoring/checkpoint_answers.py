@@ -22,8 +22,8 @@ _LONGEST: Final = 1_000
 """Largest number of characters of a failure's message in an answer."""
 
 
-def checkpoints_answer(checkpoints: JobCheckpoints, place: str) -> Answer:
-    """All checkpoints of the history, newest first. `place`: the path or URI of the checkpoints."""
+def checkpoints_answer(checkpoints: JobCheckpoints, folder: str) -> Answer:
+    """All checkpoints of the history, newest first. `folder`: the path or URI of the checkpoints."""
     pending, latest = checkpoints.in_progress, checkpoints.latest
     done = [one for one in checkpoints.history if one.status is CheckpointStatus.COMPLETED]
     return {
@@ -40,19 +40,19 @@ def checkpoints_answer(checkpoints: JobCheckpoints, place: str) -> Answer:
             "end_to_end_duration": _summary(round(one.duration_ms) for one in done),
         },
         "latest": {
-            "completed": _answer_or_none(latest.completed, place),
-            "savepoint": _answer_or_none(latest.savepoint, place),
-            "failed": _answer_or_none(latest.failed, place),
-            "restored": _restored(latest.restored, place),
+            "completed": _answer_or_none(latest.completed, folder),
+            "savepoint": _answer_or_none(latest.savepoint, folder),
+            "failed": _answer_or_none(latest.failed, folder),
+            "restored": _restored(latest.restored, folder),
         },
-        "history": [_answer(one, place) for one in checkpoints.history],
+        "history": [_answer(one, folder) for one in checkpoints.history],
     }
 
 
-def checkpoint_answer(one: CheckpointStatistics, place: str, plan: Plan) -> Answer:
+def checkpoint_answer(one: CheckpointStatistics, folder: str, plan: Plan) -> Answer:
     """One checkpoint, with a summary of each vertex (stage)."""
     tasks = {stage.name: _of_stage(one, stage) for stage in plan.stages}
-    return {**_answer(one, place), "tasks": tasks}
+    return {**_answer(one, folder), "tasks": tasks}
 
 
 def subtasks_answer(one: CheckpointStatistics, stage: Stage) -> Answer:
@@ -95,7 +95,7 @@ def subtasks_answer(one: CheckpointStatistics, stage: Stage) -> Answer:
     }
 
 
-def config_answer(config: JobConfig, place: str) -> Answer:
+def config_answer(config: JobConfig, folder: str) -> Answer:
     """The checkpoint configuration of the job."""
     checkpoints: CheckpointConfig = config.checkpoints
     return {
@@ -109,7 +109,7 @@ def config_answer(config: JobConfig, place: str) -> Answer:
             "delete_on_cancellation": checkpoints.deletes_checkpoints(CANCELED),
         },
         "state_backend": config.execution.state_backend,
-        "checkpoint_storage": place,
+        "checkpoint_storage": folder,
         "unaligned_checkpoints": checkpoints.unaligned_checkpoints_enabled,
         "tolerable_failed_checkpoints": checkpoints.tolerable_checkpoint_failure_number,
         "aligned_checkpoint_timeout": checkpoints.aligned_checkpoint_timeout_ms,
@@ -118,11 +118,11 @@ def config_answer(config: JobConfig, place: str) -> Answer:
     }
 
 
-def _answer_or_none(one: CheckpointStatistics | None, place: str) -> Answer | None:
-    return None if one is None else _answer(one, place)
+def _answer_or_none(one: CheckpointStatistics | None, folder: str) -> Answer | None:
+    return None if one is None else _answer(one, folder)
 
 
-def _answer(one: CheckpointStatistics, place: str) -> Answer:
+def _answer(one: CheckpointStatistics, folder: str) -> Answer:
     acknowledged = list(one.acknowledged.values())
     answer = {
         "className": one.status.value.lower(),
@@ -141,7 +141,7 @@ def _answer(one: CheckpointStatistics, place: str) -> Answer:
         "tasks": {},
     }
     if one.status is CheckpointStatus.COMPLETED:
-        answer |= {"external_path": _path(one, place), "discarded": one.discarded}
+        answer |= {"external_path": _path(one, folder), "discarded": one.discarded}
     elif one.status is CheckpointStatus.FAILED:
         failed_at = one.triggered_ms + round(one.duration_ms)
         answer |= {"failure_timestamp": failed_at, "failure_message": one.failure[:_LONGEST]}
@@ -203,23 +203,23 @@ def _whole(acknowledged: Iterable[Acknowledgement]) -> int:
     return sum(there.whole_bytes for there in acknowledged)
 
 
-def _path(one: CheckpointStatistics, place: str) -> str:
-    return one.folder or _path_of(one.checkpoint, place)
+def _path(one: CheckpointStatistics, folder: str) -> str:
+    return one.folder or _path_of(one.checkpoint, folder)
 
 
-def _path_of(checkpoint: int, place: str) -> str:
+def _path_of(checkpoint: int, folder: str) -> str:
     """The folder of a checkpoint; as in Flink a fixed text if it is in the memory of the driver."""
-    return "<checkpoint-not-externally-addressable>" if is_in_memory(place) else f"{place}/chk-{checkpoint}"
+    return "<checkpoint-not-externally-addressable>" if is_in_memory(folder) else f"{folder}/chk-{checkpoint}"
 
 
-def _restored(restored: Restored | None, place: str) -> Answer | None:
+def _restored(restored: Restored | None, folder: str) -> Answer | None:
     if restored is None:
         return None
     return {
         "id": restored.checkpoint,
         "restore_timestamp": restored.at_ms,
         "is_savepoint": False,
-        "external_path": _path_of(restored.checkpoint, place),
+        "external_path": _path_of(restored.checkpoint, folder),
     }
 
 

@@ -87,7 +87,7 @@ class JobMonitor:
     ) -> None:
         self.plan = plan
         self.config = config
-        self.place = str(checkpoints)
+        self.checkpoint_folder = str(checkpoints)
         self._clock = clock
         self._wall_clock = wall_clock
         self._job: FollowedJob | None = None

@@ -27,7 +27,7 @@ _LAST: Final = 100
 _LONGEST: Final = 10_000
 """Largest number of characters of a failure's cause in an answer."""
 _LOW, _HIGH = 0.1, 0.5
-"""The shares of back-pressured time above which Flink's level of back-pressure is low and high."""
+"""The shares of backpressured time above which Flink's level of backpressure is low and high."""
 _FAILED = re.compile(r"(?P<task>\S+) (?:is gone|sent no heartbeat|failed(?:: (?P<error>\w+):)?)")
 
 
@@ -186,17 +186,17 @@ class RestAnswers:
 
     def _checkpoints(self, view: JobView, job: str) -> Answer:
         _require(view, job)
-        return checkpoints_answer(view.checkpoints, self._monitor.place)
+        return checkpoints_answer(view.checkpoints, self._monitor.checkpoint_folder)
 
     def _checkpoint_config(self, view: JobView, job: str) -> Answer:
         _require(view, job)
-        return config_answer(self._monitor.config, self._monitor.place)
+        return config_answer(self._monitor.config, self._monitor.checkpoint_folder)
 
     def _checkpoint(self, view: JobView, job: str, checkpoint: str) -> Answer:
         _require(view, job)
         for one in view.checkpoints.history:
             if str(one.checkpoint) == checkpoint:
-                return checkpoint_answer(one, self._monitor.place, self._monitor.plan)
+                return checkpoint_answer(one, self._monitor.checkpoint_folder, self._monitor.plan)
         raise NotFoundError(f"Could not find checkpoint with id {checkpoint[:20]}.")
 
     def _checkpoint_subtasks(self, view: JobView, job: str, checkpoint: str, vertex: str) -> Answer:

@@ -36,8 +36,8 @@ URL_FILE: Final = "rest.url"
 LOCALHOST: Final = "localhost"
 _ACCEPT_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.05
-_ROOM_SECONDS: Final = 1.0
-"""The time in which the oldest connection, once closed, leaves room for a new one."""
+_CLOSE_SECONDS: Final = 1.0
+"""The time in which the thread of the oldest connection ends after it was closed for a new one."""
 _LOG: Final = logging.getLogger(__name__)
 _PAGE: Final = Path(__file__).parent / "page"
 _FILES: Final = {
@@ -76,7 +76,7 @@ class RestServer(ThreadingHTTPServer):
         self.address_family = socket.AF_INET6 if ":" in bind_address else socket.AF_INET
         self._open: dict[socket.socket, None] = {}
         self._changing = threading.Lock()
-        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self._free_connections = threading.BoundedSemaphore(CONNECTIONS)
         self.answering = threading.Lock()
         """The lock that a thread holds while it makes an answer, so that only one competes with the job."""
         try:
@@ -120,9 +120,9 @@ class RestServer(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as its base
         """Serve a connection in a thread of its own; above the bound, the oldest one is closed."""
-        if not self._room.acquire(blocking=False):
+        if not self._free_connections.acquire(blocking=False):
             self._close_oldest()
-            if not self._room.acquire(timeout=_ROOM_SECONDS):
+            if not self._free_connections.acquire(timeout=_CLOSE_SECONDS):
                 self.shutdown_request(request)
                 return
         with self._changing:
@@ -130,15 +130,15 @@ class RestServer(ThreadingHTTPServer):
         try:
             super().process_request(request, client_address)
         except RuntimeError:  # there are no more threads
-            self._room.release()
+            self._free_connections.release()
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Serve a connection, then make room for another one."""
+        """Serve a connection, then let another one begin."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._room.release()
+            self._free_connections.release()
 
     def is_open(self, request: socket.socket) -> bool:
         """Whether this connection was not closed for a newer one."""

@@ -22,9 +22,9 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from impl.config import ConfigError
 from impl.connectors.errors import SinkConflictError
-from impl.connectors.frontier import retracted, schema_of, whole_output
 from impl.connectors.manifests import DataFile, Manifest, read_verified
-from impl.state.locations import Where, place_of
+from impl.connectors.parquet_progress import retracted, schema_of, whole_output
+from impl.state.locations import Where, path_or_uri
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,7 +64,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         path = self.options.get("path")
         if not path:
             raise ConfigError(f"{FORMAT} takes the directory of a job's committed output: load(directory)")
-        return place_of(path.removeprefix("file:"))
+        return path_or_uri(path.removeprefix("file:"))
 
     def schema(self) -> "StructType":
         """The schema of the rows, as the sink has stored it."""

@@ -19,15 +19,16 @@ from impl.spark.channels.addresses import own_address
 from impl.spark.channels.control_channel import Workers
 from impl.spark.channels.handshake import Credentials, new_secret
 from impl.spark.coordination.attempt import Attempt, AttemptContext, AttemptReport
-from impl.spark.coordination.cleanup import Reclaiming
+from impl.spark.coordination.checkpoint_publisher import CheckpointPublisher
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
+from impl.spark.coordination.output_cleanup import OutputCleanup
 from impl.spark.errors import AttemptFailedError, JobCancelledError, JobFailedError, JobSuspendedError
-from impl.spark.results import JobPaths, JobResult, Progress, RunSettings, Start
+from impl.spark.job_result import JobResult
+from impl.spark.run_settings import JobPaths, Progress, RunSettings, Start
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.session import refuse_unsupported, require_slots
-from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.worker import SparkTask
 from impl.state import (
@@ -53,12 +54,12 @@ _SWEEP_SECONDS = 60.0
 _PROGRESS_SECONDS = 0.2
 
 
-class JobParts:
-    """Makes the objects of a job for which `impl.spark.faults` has subclasses."""
+class RuntimeFactory:
+    """Makes the objects of the runtime for which `impl.spark.faults` has subclasses."""
 
-    def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
-        """The files in which checkpoints are published; called once."""
-        return SnapshotLocations(context.storage, savepoints, context.plan.max_parallelism)
+    def publisher(self, context: JobContext, savepoints: Savepoints) -> CheckpointPublisher:
+        """Publishes and deletes the checkpoints; called once."""
+        return CheckpointPublisher(context.storage, savepoints, context.plan.max_parallelism)
 
     def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
         """The control connections of the next attempt."""
@@ -79,7 +80,7 @@ def run_job(
     config: JobConfig,
     paths: JobPaths,
     settings: RunSettings,
-    parts: JobParts,
+    factory: RuntimeFactory,
 ) -> JobResult:
     """Run `plan` on `spark` until it has finished.
 
@@ -106,9 +107,9 @@ def run_job(
     context = JobContext(plan, config.checkpoints, storage, log)
     requests = settings.requests or SavepointRequests()
     savepoints = Savepoints(requests, paths.savepoints, storage.lineage, plan, storage)
-    coordination = Coordination(context, parts.files(context, savepoints), takes_over=continued)
+    coordination = Coordination(context, factory.publisher(context, savepoints), takes_over=continued)
     host = own_address(master) or str(spark.conf.get("spark.driver.host"))
-    job = _Job(_Run(spark, host, config, paths, settings, parts), plan, storage, coordination, newest)
+    job = _Job(_Run(spark, host, config, paths, settings, factory), plan, storage, coordination, newest)
     try:
         result = job.run_unless_superseded()
     except Exception as failed:
@@ -117,7 +118,7 @@ def run_job(
         savepoints.failed(failed)
         raise
     finally:
-        parts.close()
+        factory.close()
         if log:
             log.close()
     if settings.monitor is not None:
@@ -173,7 +174,7 @@ class _Run:
     config: JobConfig
     paths: JobPaths
     settings: RunSettings
-    parts: JobParts
+    factory: RuntimeFactory
 
 
 class _Job:
@@ -195,7 +196,7 @@ class _Job:
         self._paths = run.paths
         self._storage = storage
         self._coordination = coordination
-        self._reclaiming = Reclaiming(plan, storage, origin_of(storage))
+        self._cleanup = OutputCleanup(plan, storage, origin_of(storage))
         self._secret = new_secret()
         self._started = time.monotonic()
         self._attempts: list[AttemptReport] = []
@@ -272,7 +273,7 @@ class _Job:
         """Run one attempt. Returns whether it finished the job."""
         run = self._run_context
         number = self._newest = self._storage.new_attempt(self._newest, run.settings.owner)
-        workers = run.parts.workers(run.host, Credentials(self._secret, number), self._plan.ids())
+        workers = run.factory.workers(run.host, Credentials(self._secret, number), self._plan.ids())
         try:
             report, states = self._begin(number, workers)
         except BaseException:
@@ -287,7 +288,7 @@ class _Job:
         )
         attempt = Attempt(context, report, workers, states)
         try:
-            attempt.run(run.parts.task(self._launch(number, workers)), lambda: self._watch(report))
+            attempt.run(run.factory.task(self._launch(number, workers)), lambda: self._watch(report))
         except AttemptFailedError as failed:
             report.reason = str(failed)
             self._coordination.fail_attempt(report.reason)
@@ -328,7 +329,7 @@ class _Job:
         report.first_offset = sum(handle.offset or 0 for handle in states.values())
         self._attempts.append(report)
         try:
-            self._reclaiming.begin(number, restored, states)
+            self._cleanup.begin(number, restored, states)
         except ServerLostError as lost:
             report.reason = str(lost)
             report.failed = self._clock()
@@ -348,7 +349,7 @@ class _Job:
             if report.attempt > 1 and self._clock() - report.started < _SWEEP_SECONDS:
                 # a worker of an ended attempt may have pre-committed after the sweep at the restart
                 try:
-                    self._reclaiming.sweep(report.attempt)
+                    self._cleanup.sweep(report.attempt)
                 except ServerLostError as lost:
                     raise AttemptFailedError(str(lost)) from lost
             self._swept = completed

@@ -28,7 +28,8 @@ from impl.state.backends.keyed import (
     ValueState,
 )
 from impl.state.backends.operator_state import OperatorListState, OperatorStateStore
-from impl.state.checkpoints import CheckpointStorage
+from impl.state.checkpoint_metadata import CompletedCheckpoint, LatestCompleted, Refused, StateHandle
+from impl.state.checkpoint_storage import CheckpointStorage
 from impl.state.claim_mode import Origin, RetainedCheckpoint, begin_from, discard, origin_of, original_at
 from impl.state.errors import (
     CheckpointConflictError,
@@ -48,7 +49,6 @@ from impl.state.memory_storage import CheckpointsInMemory, checkpoints_at
 from impl.state.savepoints import SavepointFolder, savepoint_name, savepoints_in
 from impl.state.sections import Sections, pack, sections_of
 from impl.state.snapshot import decode, encode
-from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle
 from impl.state.timers import ProcessingTimeTimers
 
 __all__ = [

@@ -23,13 +23,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from impl.state.checkpoints import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
+from impl.state.checkpoint_metadata import CompletedCheckpoint, StateHandle, why_dead
+from impl.state.checkpoint_storage import ATTEMPTS, CHECKPOINT, LINEAGE, METADATA, CheckpointStorage
 from impl.state.errors import CheckpointConflictError, NoSavepointError, SnapshotCorruptError, StateError
-from impl.state.locations import Where, place_of
+from impl.state.locations import Where, path_or_uri
 from impl.state.memory_storage import CheckpointsInMemory
 from impl.state.savepoints import SavepointFolder
 from impl.state.snapshot_files import SnapshotFiles
-from impl.state.storage import CompletedCheckpoint, StateHandle, overtaken
 
 _ORIGIN_OF_EARLIER_RELEASES: Final = f"{ATTEMPTS}/origin"
 _ORIGIN: Final = re.compile(r"([0-9]{1,18})\.origin")
@@ -50,9 +50,9 @@ class RetainedCheckpoint(SnapshotFiles):
     """A completed checkpoint, `chk-7`, in the checkpoint folder of another job."""
 
     def __init__(self, where: Where) -> None:
-        place = place_of(where)
+        there = path_or_uri(where)
         folder, self._name = (
-            (place.parent, place.name) if isinstance(place, Path) else place.rsplit("/", maxsplit=1)
+            (there.parent, there.name) if isinstance(there, Path) else there.rsplit("/", maxsplit=1)
         )
         super().__init__(folder)
 
@@ -81,7 +81,7 @@ class RetainedCheckpoint(SnapshotFiles):
             completed = storage.load(self._id)
         except FileNotFoundError as missing:
             raise NoSavepointError(str(missing)) from missing
-        reason = overtaken(completed, storage.starts)
+        reason = why_dead(completed, storage.starts)
         if reason is not None:
             raise NoSavepointError(f"{self._location}/{reason}; begin from an older one, or from a savepoint")
         return replace(completed, savepoint={"lineage": storage.lineage})
@@ -158,7 +158,7 @@ def _found(storage: CheckpointStorage, there: CompletedCheckpoint) -> CompletedC
         found = storage.load(there.checkpoint)
     except FileNotFoundError:
         return None
-    dead = overtaken(found, storage.starts) is not None
+    dead = why_dead(found, storage.starts) is not None
     if dead or not found.has_the_content_of(there):
         raise CheckpointConflictError(
             f"{storage.location}/chk-{there.checkpoint}: expected a live copy of the original, or no "

@@ -34,11 +34,11 @@ def sync(path: Path) -> None:
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file durably and atomically; it replaces an older one."""
-    place_file(path, data)
+    write_file_unsynced(path, data)
     sync(path.parent)
 
 
-def place_file(path: Path, data: bytes) -> None:
+def write_file_unsynced(path: Path, data: bytes) -> None:
     """As `write_file`, but the name is durable only when the caller has synced the directory."""
     temporary = path.with_name(f".{path.name}{TEMPORARY}")
     with storage_errors("writing", path):
@@ -97,7 +97,7 @@ def read_file(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def read_part(path: Path, at: int, length: int) -> bytes:
+def read_range(path: Path, at: int, length: int) -> bytes:
     """`length` bytes of a file from `at` on; fewer at its end."""
     with storage_errors("reading", path), path.open("rb") as file:
         file.seek(at)

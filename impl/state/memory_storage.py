@@ -2,15 +2,15 @@
 
 A worker sends each snapshot with its acknowledgement, and the driver stores it in the checkpoint's
 `_metadata`. These are objects in its own memory (`locations.memory_client`), under the protocol of
-`checkpoints`. A worker has no access to them: to restore, it gets its snapshots with its deployment. When the
-driver ends, all checkpoints are lost. Savepoints have files, in the folder that their request names.
+`checkpoint_storage`. A worker has no access to them: to restore, it gets its snapshots with its deployment.
+When the driver ends, all checkpoints are lost. Savepoints have files, in the folder that their request names.
 """
 
-from impl.state.checkpoints import CheckpointStorage
+from impl.state.checkpoint_metadata import MEMORY_BYTES, StateHandle
+from impl.state.checkpoint_storage import CheckpointStorage
 from impl.state.errors import StateTooLargeError
 from impl.state.locations import Where, is_in_memory
 from impl.state.shared import SharedFile
-from impl.state.storage import MEMORY_BYTES, StateHandle
 
 
 class CheckpointsInMemory(CheckpointStorage):

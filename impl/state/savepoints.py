@@ -11,13 +11,13 @@ deletes or changes a complete savepoint (SUB-09), unless a job has claimed it (`
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from impl.state.checkpoints import METADATA, is_left_over
+from impl.state.checkpoint_metadata import CompletedCheckpoint, StateHandle
+from impl.state.checkpoint_storage import METADATA
 from impl.state.durable import TEMPORARY
 from impl.state.errors import CheckpointConflictError, NoSavepointError, StateError
 from impl.state.locations import Where, location_of
 from impl.state.shared import FOLDER, SharedFile
-from impl.state.snapshot_files import SnapshotFiles
-from impl.state.storage import CompletedCheckpoint, StateHandle
+from impl.state.snapshot_files import SnapshotFiles, is_left_over
 
 _NAME: Final = "savepoint-"
 _DIGITS: Final = 19

@@ -56,34 +56,34 @@ class Sections:
         if checksum(index) != written:
             raise SnapshotCorruptError(file, f"an index of checksum {written.hex()}", checksum(index).hex())
         base = start + length + CHECKSUM_SIZE
-        self._places = {name: (base + at, size) for name, at, size in orjson.loads(index)}
+        self._ranges = {name: (base + at, size) for name, at, size in orjson.loads(index)}
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all sections, in the order in which they were written."""
-        return tuple(self._places)
+        return tuple(self._ranges)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._places
+        return name in self._ranges
 
     def below(self, prefix: str) -> "Sections":
         """The sections whose names begin with `prefix`, without it."""
         part = copy(self)
-        part._places = {
-            name.removeprefix(prefix): place
-            for name, place in self._places.items()
+        part._ranges = {
+            name.removeprefix(prefix): there
+            for name, there in self._ranges.items()
             if name.startswith(prefix)
         }
         return part
 
     def raw(self, name: str) -> bytes:
         """The bytes of a section. Raises StateError if there is none of that name."""
-        if name not in self._places:
+        if name not in self._ranges:
             raise StateError(
-                f"{self.file}: expected a section {name!r}, got {', '.join(self._places)}; choose one of "
+                f"{self.file}: expected a section {name!r}, got {', '.join(self._ranges)}; choose one of "
                 "those"
             )
-        return self._exactly(*self._places[name])
+        return self._exactly(*self._ranges[name])
 
     def read(self, name: str) -> object:
         """The state of a section, verified.

@@ -8,14 +8,17 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from impl.state.checkpoint_metadata import CompletedCheckpoint, StateHandle
 from impl.state.errors import SnapshotCorruptError, StateError
 from impl.state.locations import Location, Where, location_of
 from impl.state.sections import Sections, sections_of
 from impl.state.shared import SharedFile, SharedFiles, require_size
 from impl.state.snapshot import checksum, decode, verify
-from impl.state.storage import CompletedCheckpoint, StateHandle
 
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
+"""The temporary name of a manifest. Names of an earlier release have no attempt."""
+_STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state((\.[0-9a-f]{8})?\.tmp)?")
 
 
 def handle_of(
@@ -62,7 +65,7 @@ class SnapshotFiles:
         """Write one task's encoded snapshot into `folder`; its name is durable after the publication."""
         file = f"{folder}/{task}.{attempt}.state".lstrip("/")
         handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
-        self._location.place(file, snapshot)
+        self._location.write_unsettled(file, snapshot)
         return handle
 
     def read(self, handle: StateHandle) -> object:
@@ -77,7 +80,7 @@ class SnapshotFiles:
         if handle.content is not None:
             return sections_of(handle.content, handle.file)
         require_size(handle.file, handle.size, self._location.size(handle.file))
-        return Sections(handle.file, lambda at, length: self._location.read_part(handle.file, at, length))
+        return Sections(handle.file, lambda at, length: self._location.read_range(handle.file, at, length))
 
     def discard_state(self, handle: StateHandle) -> None:
         """Delete one task's snapshot, if it exists."""
@@ -114,3 +117,12 @@ class SnapshotFiles:
                 if folder not in listed:
                     listed[folder] = self._location.sizes(folder)
                 require_size(one.file, one.size, listed[folder].get(name))
+
+
+def is_left_over(name: str, attempt: int) -> bool:
+    """Whether a file is a snapshot or a temporary manifest that an attempt before `attempt` has left."""
+    temporary = _OPEN_METADATA.fullmatch(name)
+    if temporary is not None:
+        return temporary.group(1) is None or int(temporary.group(1)) < attempt
+    match = _STATE.fullmatch(name)
+    return match is not None and int(match.group(1)) < attempt

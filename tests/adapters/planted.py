@@ -24,7 +24,7 @@ from conformance.adapters.bundled import Bundled
 from conformance.adapters.in_process import InProcess, ModelInstance
 from conformance.adapters.protocol import Hello, Offer
 from conformance.adapters.serve import serve
-from impl.state.checkpoints import CheckpointStorage
+from impl.state.checkpoint_storage import CheckpointStorage
 from model.components import COMPONENTS, WireError
 
 GATE = Offer(("exactly-once",), ("flink-1.14",), ("handler",))

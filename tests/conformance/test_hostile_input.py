@@ -15,7 +15,7 @@ from conformance.drive import known_divergences
 from conformance.released.known_divergences import KnownError, read
 from conformance.verdict import Exit
 from impl.state import CheckpointStorage, SnapshotCorruptError, encode
-from impl.state.storage import CompletedCheckpoint, checksum
+from impl.state.checkpoint_metadata import CompletedCheckpoint, checksum
 
 # ---------------------------------------------------------------- options
 

@@ -19,7 +19,7 @@ from conformance.observe.flink import read_lines
 from conformance.observe.flink.corruptions import CORRUPTIONS
 from conformance.observe.flink.edits import AcceptedLog, accepted_log
 from impl.state import CheckpointStorage, encode
-from impl.state.storage import checksum
+from impl.state.checkpoint_metadata import checksum
 from tests.fuzz.hostile import damaged, mutated
 from tests.fuzz.judge import Case
 

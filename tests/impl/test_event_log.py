@@ -41,7 +41,7 @@ def test_a_line_on_a_full_disk_is_refused_at_once(tmp_path):
     """Also if the thread itself keeps the others from the log, as the injection of faults does."""
     log = EventLog(tmp_path, "1-sink-0", "sink-0", 1)
     log.line({"kind": "deployed"})
-    with log.held(), full_disk(), pytest.raises(StorageError):
+    with log.locked(), full_disk(), pytest.raises(StorageError):
         log.line({"kind": "finished"})
     log.line({"kind": "finished"})
     log.close()

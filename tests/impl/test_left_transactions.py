@@ -8,7 +8,7 @@ import pytest
 
 from conformance import cli
 from conformance.verdict import Exit
-from impl.connectors import PostgresOutput, SinkPlace, TwoPhaseSink
+from impl.connectors import PostgresOutput, SinkContext, TwoPhaseSink
 from impl.state import CheckpointStorage, SupersededError, encode
 from impl.state.sections import pack
 from impl.transactions import Fate, left, resolve
@@ -27,7 +27,9 @@ class Ended:
         self.storage = CheckpointStorage(folder)
         self.attempt = self.storage.new_attempt()
         self.storage.record_restored(self.attempt, None)
-        sink = TwoPhaseSink(self.output.open(SinkPlace("job", self.storage.lineage, "sink-0", self.attempt)))
+        sink = TwoPhaseSink(
+            self.output.open(SinkContext("job", self.storage.lineage, "sink-0", self.attempt))
+        )
         for checkpoint in (1, 2):
             sink.write(pa.record_batch({"n": [checkpoint]}, schema=SCHEMA))
             sink.snapshot(checkpoint)

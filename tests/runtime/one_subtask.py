@@ -7,8 +7,8 @@ from impl.spark.channels.frames import Kind, pack_id, pack_rows, unpack_id, unpa
 from impl.spark.channels.inbox import Inbox
 from impl.spark.channels.messages import CheckpointAborted, CheckpointCompleted, SnapshotFailed
 from impl.spark.channels.outputs import Outputs
-from impl.spark.savepoints.barrier_options import Orders
-from impl.spark.snapshots.writer import SnapshotFiles
+from impl.spark.savepoints.savepoint_options import KnownSavepoints
+from impl.spark.snapshots.writer import TaskSnapshotFiles
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.subtask import RunningSubtask
 from tests.memory_storage import MemoryStorage
@@ -30,17 +30,17 @@ class OneSubtask:
     def __init__(self, operator, channels=1, restored=None, outputs=Outputs):
         self.sent, self.reports = SentFrames(), queue.Queue()
         self.inbox, self.storage = Inbox(channels, 10), MemoryStorage()
-        orders = Orders()
+        savepoints = KnownSavepoints()
         context = TaskContext(
             task="task-0",
             attempt=1,
             upstream=tuple(f"in-{channel}" for channel in range(channels)),
             inbox=self.inbox,
             outputs=outputs({"below-0": self.sent}, [Route(("below-0",))], 100),
-            storage=SnapshotFiles("task-0", 1, self.storage, orders),
+            storage=TaskSnapshotFiles("task-0", 1, self.storage, savepoints),
             report=self.reports.put,
             mode="exactly-once",
-            orders=orders,
+            savepoints=savepoints,
             restored=restored,
         )
         self.subtask = RunningSubtask(context, operator, (0,) * channels)
@@ -49,8 +49,8 @@ class OneSubtask:
     def rows(self, *rows, channel=0):
         self.subtask.read_frame(channel, (Kind.RECORDS, pack_rows(rows)))
 
-    def barrier(self, checkpoint, channel=0, order=b""):
-        self.subtask.read_frame(channel, (Kind.BARRIER, pack_id(checkpoint) + order))
+    def barrier(self, checkpoint, channel=0, options=b""):
+        self.subtask.read_frame(channel, (Kind.BARRIER, pack_id(checkpoint) + options))
 
     def end(self, channel=0):
         self.subtask.read_frame(channel, (Kind.END_OF_DATA, b""))

@@ -31,7 +31,7 @@ def measure(folder: Path, scale: Scale) -> Report:
             )  # the first checkpoint came before the backpressure
     return Report(
         "backpressure",
-        "Checkpoints under back-pressure",
+        "Checkpoints under backpressure",
         f"The sink takes 10 ms for every batch of {_BATCH_ROWS} rows, and a channel holds {_CHANNEL_BATCHES} "
         f"batches. The job runs for {seconds:.0f} s in each mode",
         [
@@ -41,7 +41,7 @@ def measure(folder: Path, scale: Scale) -> Report:
                 "ms",
                 lasted[False],
                 ALIGNED_TARGET_MS,
-                note="shows the back-pressure",
+                note="shows the backpressure",
             ),
         ],
     )

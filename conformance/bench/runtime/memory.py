@@ -57,7 +57,7 @@ def measure(folder: Path, scale: Scale) -> Report:
     worst = max(grown)
     return Report(
         "memory",
-        "Memory under back-pressure",
+        "Memory under backpressure",
         "The sources are not throttled, and the sink takes 10 ms for every batch of 1,000 rows. In "
         f"{scale.slow_seconds:.0f} s the job had {result['rows']:,} rows and {len(result['checkpoints'])} "
         f"checkpoints. The resident memory of all {len(lasting)} processes was read each second",

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from impl.config import CheckpointConfig, ExecutionConfig
 from impl.connectors import ParquetFiles
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.job import Job, ParquetOutput, Progress, RateInput
 
 SLOTS = 5
@@ -35,10 +35,10 @@ class SlowOutput(ParquetOutput):
 
     pause_seconds = 0.01
 
-    def open(self, place: SinkPlace) -> SlowFiles:
+    def open(self, context: SinkContext) -> SlowFiles:
         """Open the files of one sink subtask."""
         files = SlowFiles(
-            self.directory, subtask=place.subtask, attempt=place.attempt, parallelism=place.parallelism
+            self.directory, subtask=context.subtask, attempt=context.attempt, parallelism=context.parallelism
         )
         files.pause = self.pause_seconds
         return files

@@ -18,7 +18,7 @@ import psutil
 from conformance.bench.benchmark import MeasurementError
 from conformance.bench.runtime.endless import rows_read
 from conformance.bench.runtime.processes import has_ended, spent, tree
-from impl.connectors.frontier import frontier
+from impl.connectors.parquet_progress import newest_whole_checkpoint
 from impl.running_job import RunningJob
 
 WINDOW_SECONDS = 0.5
@@ -78,7 +78,7 @@ class Windows:
     def _wait_for_commit(self, checkpoint: int) -> None:
         """Wait until the output of the checkpoint is committed. Mostly it is committed already."""
         until = time.perf_counter() + _LONGEST_SECONDS
-        while (frontier(self._committed) or 0) < checkpoint:
+        while (newest_whole_checkpoint(self._committed) or 0) < checkpoint:
             if time.perf_counter() > until:
                 raise MeasurementError(f"checkpoint {checkpoint} is complete and its output not committed")
             time.sleep(_LOOK_SECONDS)

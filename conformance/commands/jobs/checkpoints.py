@@ -38,13 +38,13 @@ def command(folder: Path | str, tasks: bool, plot: Path | None) -> int:
 
 
 def _list(console: Console, folder: Path | str, tasks: bool, plot: Path | None) -> int:
-    from impl.state import savepoints_in
-    from impl.state.checkpoints import ATTEMPTS
-    from impl.state.locations import CHECKPOINTS, SAVEPOINTS, beside, is_in_memory, location_of, noted_place
+    from impl.state import locations, savepoints_in
+    from impl.state.checkpoint_storage import ATTEMPTS
+    from impl.state.locations import CHECKPOINTS, SAVEPOINTS, beside, is_in_memory, location_of
 
     output = folder if isinstance(folder, Path) else None
-    if output is not None and (noted := noted_place(output)) is not None:
-        folder = noted
+    if output is not None and (recorded := locations.recorded_checkpoint_folder(output)) is not None:
+        folder = recorded
         if is_in_memory(folder):
             raise click.UsageError(
                 f"{output}: the checkpoints of this job are in the memory of its driver; take a savepoint "

@@ -132,7 +132,7 @@ def command(  # noqa: PLR0913 - a click command
                     checkpoints=checkpoints_of(mode),
                     from_savepoint=from_savepoint,
                     claim_mode=CLAIM if claim else NO_CLAIM,
-                    place=checkpoints,
+                    checkpoint_folder=checkpoints,
                     supervised=supervise or scenario == KILLED_DRIVER,
                     master=master,
                     rest_port=rest_port,

@@ -37,7 +37,7 @@ from impl.driver import DriverJob
 from impl.faults import Action
 from impl.job import Job, JobResult, Progress, SqliteOutput
 from impl.jobs.numbers import UPDATES
-from impl.spark.results import RunSettings, Start
+from impl.spark.run_settings import RunSettings, Start
 from impl.state import SupersededError
 
 if TYPE_CHECKING:

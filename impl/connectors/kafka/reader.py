@@ -120,7 +120,7 @@ class KafkaReader:
             elif code == KafkaError._PARTITION_EOF and offset is not None:
                 position.offset = max(position.offset, offset)  # skip the markers of transactions
             else:
-                require_mendable(message.error(), where, position.offset)
+                require_retriable(message.error(), where, position.offset)
             if position.has_ended:
                 self._consumer.incremental_unassign([TopicPartition(*where)])
         return records
@@ -168,7 +168,7 @@ def partition_of(message: Message, group: str) -> Partition | None:
     return None
 
 
-def require_mendable(error: KafkaError | None, where: Partition, offset: int) -> None:
+def require_retriable(error: KafkaError | None, where: Partition, offset: int) -> None:
     """Raise OffsetsLostError or SourceError for an error after which the client does not try again.
 
     `offset`: the next one to read.

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pyarrow as pa
 
 from impl.config import ConfigError
-from impl.connectors.claims import Claim
 from impl.connectors.errors import ConnectorError, ServerLostError, ValueRefusedError
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.output_claims import Claim
+from impl.connectors.two_phase import SinkContext
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
@@ -115,9 +115,9 @@ class KafkaOutput:
         timeout = {"delivery.timeout.ms": int(self.patience_seconds * 1_000)}
         return {**_DEFAULTS, "bootstrap.servers": self.servers, **self.options, **timeout, **_OURS}
 
-    def open(self, place: SinkPlace) -> "KafkaRows":
+    def open(self, context: SinkContext) -> "KafkaRows":
         """A new participant for one sink subtask."""
-        return KafkaRows(self, place)
+        return KafkaRows(self, context)
 
     def prepare(self) -> None:
         """Raise ConnectorError unless a broker answers that the topic exists."""
@@ -158,9 +158,9 @@ class KafkaOutput:
 class KafkaRows:
     """The participant of one sink subtask. Its producer connects at the first row."""
 
-    def __init__(self, output: KafkaOutput, place: SinkPlace) -> None:
+    def __init__(self, output: KafkaOutput, context: SinkContext) -> None:
         self._output = output
-        self._place = place
+        self._context = context
         self._producer: Producer | None = None
         self._failures: deque[KafkaError] = deque(maxlen=1)
         self._rows = 0
@@ -199,7 +199,7 @@ class KafkaRows:
 
     def remnant(self, transaction: int) -> str:
         """A name for the open transaction; nothing at the brokers has it."""
-        return f"{self._place.subtask}-{self._place.attempt}-{transaction}"
+        return f"{self._context.subtask}-{self._context.attempt}-{transaction}"
 
     def abort(self, remnant: str) -> None:
         """Do nothing: rows that were sent cannot be taken back, and are written again."""

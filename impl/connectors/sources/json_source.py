@@ -34,7 +34,7 @@ class JsonLinesSource(FileSource):
         row = 0
         with self._path.open("rb") as lines:
             while block := list(islice((line for line in lines if line.strip()), _BLOCK_ROWS)):
-                rows = [self._object(row + place, line) for place, line in enumerate(block)]
+                rows = [self._object(row + at, line) for at, line in enumerate(block)]
                 row += len(rows)
                 yield self._batch_of(rows)
 

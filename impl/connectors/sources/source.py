@@ -34,7 +34,7 @@ class Source(ABC):
         Raises SourceError if `max_rows` is below 1 or the rows are not as declared.
         """
         if max_rows < 1:
-            raise SourceError(f"a batch has at least one row, got max_rows {max_rows}; ask for more")
+            raise SourceError(f"a batch has at least one row, got max_rows {max_rows}; raise max_rows")
         rows = self._next_rows(max_rows)
         if rows is not None:
             self.offset += rows.num_rows
@@ -48,8 +48,9 @@ class Source(ABC):
         here = (self._partition, self._partitions)
         if (snapshot.partition, snapshot.partitions) != here:
             raise SourceChangedError(
-                f"{self._name}: the checkpoint is of part {snapshot.partition} of {snapshot.partitions}, "
-                f"this is {here[0]} of {here[1]}; restore with the parallelism of the checkpoint"
+                f"{self._name}: the checkpoint is of partition {snapshot.partition} of "
+                f"{snapshot.partitions}, this is {here[0]} of {here[1]}; "
+                "restore with the parallelism of the checkpoint"
             )
         self._continue_at(snapshot)
 

@@ -1,7 +1,7 @@
 """The decisions of fencing, from the recorded attempts. Rules FENCE-02 and FENCE-05.
 
 The callers pass the records of all attempts: the component `fencing` holds them in memory,
-`impl.state.checkpoints` reads them from its storage, and a claim of an output stores a copy of them.
+`impl.state.checkpoint_storage` reads them from its storage, and a claim of an output stores a copy of them.
 """
 
 from collections.abc import Collection, Mapping

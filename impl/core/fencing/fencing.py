@@ -1,6 +1,6 @@
 """Drivers and the storage that they share, in memory. Rules: FENCE-01 to FENCE-05.
 
-`impl.state.checkpoints` takes the same steps on a file system or an object store. Each event of this
+`impl.state.checkpoint_storage` takes the same steps on a file system or an object store. Each event of this
 component is one atomic operation of that module.
 """
 

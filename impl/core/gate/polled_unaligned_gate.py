@@ -43,9 +43,9 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
     def _read(self, event: Event) -> GateEffects:
         if isinstance(event, Record) and self._gate.is_persisted(event.channel):
             return (PersistRecord(event.channel, event.value),)
-        return self._obey(super()._read(event))
+        return self._block_and_resume(super()._read(event))
 
-    def _obey(self, effects: GateEffects) -> GateEffects:
+    def _block_and_resume(self, effects: GateEffects) -> GateEffects:
         """Block and resume the channels as the effects demand; returns `effects`."""
         for effect in effects:
             if isinstance(effect, Block):
@@ -71,7 +71,7 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
             case Record(channel) | EndOfPartition(channel):
                 return self._arrive(channel, event)
             case Injection() | Advance():
-                return self._deliver(self._obey(self._gate.handle(event)))
+                return self._deliver(self._block_and_resume(self._gate.handle(event)))
             case _:
                 assert_never(event)
 

@@ -159,8 +159,8 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         self._pending = [filed for filed in self._pending if filed.checkpoint > checkpoint]
         if fails not in due:
             return self._commit(due)
-        place = due.index(fails)
-        done, rest = self._commit(due[:place]), self._commit(due[place + 1 :])
+        index = due.index(fails)
+        done, rest = self._commit(due[:index]), self._commit(due[index + 1 :])
         return (*done, events.CommitFailed(fails), *rest, *self.close())
 
     def notify_abort(self, checkpoint: int) -> events.SinkEffects:

@@ -25,14 +25,14 @@ export function columns(nodes) {
 }
 
 export class Graph {
-  constructor(place, chosen) {
-    this.place = place;
+  constructor(container, chosen) {
+    this.container = container;
     this.chosen = chosen; // called with the id of an operator
     this.nodes = new Map();
     this.plan = "";
     this.svg = document.createElementNS(SVG, "svg");
     this.svg.setAttribute("aria-hidden", "true");
-    new ResizeObserver(() => this.connect()).observe(place);
+    new ResizeObserver(() => this.connect()).observe(container);
   }
 
   show(plan, vertices, selected) {
@@ -49,7 +49,7 @@ export class Graph {
 
   build(nodes) {
     this.nodes.clear();
-    this.place.replaceChildren(this.svg);
+    this.container.replaceChildren(this.svg);
     for (const column of columns(nodes)) {
       const layer = document.createElement("div");
       layer.className = "layer";
@@ -58,13 +58,13 @@ export class Graph {
         this.nodes.set(node.id, made);
         layer.append(made.button);
       }
-      this.place.append(layer);
+      this.container.append(layer);
     }
   }
 
   connect() {
     if (!this.edges) return;
-    const origin = this.place.getBoundingClientRect();
+    const origin = this.container.getBoundingClientRect();
     const boxes = new Map([...this.nodes].map(([id, node]) => [id, node.button.getBoundingClientRect()]));
     const drawn = [arrow()];
     for (const edge of this.edges) {
@@ -119,14 +119,14 @@ class Node {
     const [read, written] = [metrics["read-records-per-second"], metrics["write-records-per-second"]].map(rate);
     put(this.rates, { source: `out ${written}`, sink: `in ${read}` }[this.operator] ?? `in ${read}, out ${written}`);
     put(this.busy, `busy ${share(metrics["max-busyRatio"])}`);
-    put(this.pressed, `back-pressured ${share(metrics["max-backpressuredRatio"])}`);
+    put(this.pressed, `backpressured ${share(metrics["max-backpressuredRatio"])}`);
     fill(this.busyMeter, metrics["max-busyRatio"]);
     fill(this.pressedMeter, metrics["max-backpressuredRatio"]);
   }
 }
 
 export const put = (node, text) => { if (node.textContent !== text) node.textContent = text; };
-export const share = (part) => `${Math.round(part * 100)} %`;
+export const share = (ratio) => `${Math.round(ratio * 100)} %`;
 export const rate = (perSecond) => `${Math.round(perSecond).toLocaleString("en")}/s`;
 
 export function meter(kind) {
@@ -137,8 +137,8 @@ export function meter(kind) {
   return made;
 }
 
-export function fill(bar, part) {
-  bar.firstChild.style.width = `${Math.round(100 * Math.min(1, Math.max(0, part)))}%`;
+export function fill(bar, ratio) {
+  bar.firstChild.style.width = `${Math.round(100 * Math.min(1, Math.max(0, ratio)))}%`;
 }
 
 function element(name, attributes) {

@@ -41,7 +41,7 @@ function duration(ms) {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.floor(ms / 1_000);
   const parts = [[Math.floor(seconds / 3_600), "h"], [Math.floor(seconds / 60) % 60, "min"], [seconds % 60, "s"]];
-  return parts.filter(([value], place) => value || place === 2).map(([value, unit]) => `${value} ${unit}`).join(" ");
+  return parts.filter(([value], index) => value || index === 2).map(([value, unit]) => `${value} ${unit}`).join(" ");
 }
 
 // ---------------------------------------------------------------- lists and tables
@@ -64,10 +64,10 @@ function facts(list, entries) {
   for (const gone of known.values()) gone.remove();
 }
 
-// `rows`: a key and cells each; a cell is a text, or {text, kind, part, press, open}.
+// `rows`: a key and cells each; a cell is a text, or {text, kind, ratio, press, open}.
 function table(body, rows) {
   const known = new Map([...body.children].map((row) => [row.dataset.key, row]));
-  let place = body.firstChild;
+  let next = body.firstChild;
   for (const [key, cells] of rows) {
     let row = known.get(String(key));
     if (!row) {
@@ -75,28 +75,28 @@ function table(body, rows) {
       row.dataset.key = key;
       row.append(...cells.map(() => document.createElement("td")));
     }
-    if (row !== place) body.insertBefore(row, place);
-    else place = place.nextSibling;
+    if (row !== next) body.insertBefore(row, next);
+    else next = next.nextSibling;
     cells.forEach((cell, index) => show(row.children[index], typeof cell === "string" ? { text: cell } : cell));
     known.delete(String(key));
   }
   for (const gone of known.values()) gone.remove();
 }
 
-function show(place, { text, kind = "", part, press, open }) {
-  if (place.className !== kind) place.className = kind;
-  if (press && !place.firstChild) {
+function show(cell, { text, kind = "", ratio, press, open }) {
+  if (cell.className !== kind) cell.className = kind;
+  if (press && !cell.firstChild) {
     const button = document.createElement("button");
     button.type = "button";
     button.addEventListener("click", press);
-    place.append(button);
-  } else if (!press && !place.firstChild) {
-    place.append(document.createElement("span"));
-    if (part !== undefined) place.append(meter(""));
+    cell.append(button);
+  } else if (!press && !cell.firstChild) {
+    cell.append(document.createElement("span"));
+    if (ratio !== undefined) cell.append(meter(""));
   }
-  put(place.firstChild, text);
-  if (press) place.firstChild.setAttribute("aria-expanded", String(open));
-  if (part !== undefined) fill(place.lastChild, part);
+  put(cell.firstChild, text);
+  if (press) cell.firstChild.setAttribute("aria-expanded", String(open));
+  if (ratio !== undefined) fill(cell.lastChild, ratio);
 }
 
 const number = (text) => ({ text, kind: "count" });
@@ -173,7 +173,7 @@ function showCheckpoints(answer) {
     TYPE[one.checkpoint_type] ?? one.checkpoint_type,
     `${one.num_acknowledged_subtasks} of ${one.num_subtasks}`,
     time(one.trigger_timestamp),
-    { ...number(duration(one.end_to_end_duration)), part: one.end_to_end_duration / longest },
+    { ...number(duration(one.end_to_end_duration)), ratio: one.end_to_end_duration / longest },
     number(bytes(one.checkpointed_size)),
     number(bytes(one.state_size)),
     { text: one.failure_message ?? "", kind: "long" },
@@ -245,7 +245,7 @@ async function update() {
   }
   job = known.id;
   const [details, checkpoints, attempts] = await Promise.all(
-    ["", "/checkpoints", "/attempts"].map((part) => get(`jobs/${job}${part}`)));
+    ["", "/checkpoints", "/attempts"].map((path) => get(`jobs/${job}${path}`)));
   if (details["start-time"] !== started) { // another driver continues the job, perhaps with other settings
     config = await get(`jobs/${job}/checkpoints/config`);
     started = details["start-time"];
@@ -256,9 +256,9 @@ async function update() {
   showCheckpoints(checkpoints);
   showAttempts(attempts, details.failure);
   const one = checkpoint === null ? null : await optional(`jobs/${job}/checkpoints/details/${checkpoint}`);
-  const parts = one && await Promise.all(details.plan.nodes.map(async ({ id }) =>
+  const answers = one && await Promise.all(details.plan.nodes.map(async ({ id }) =>
     ({ id, answer: await optional(`jobs/${job}/checkpoints/details/${checkpoint}/subtasks/${encodeURIComponent(id)}`) })));
-  showCheckpoint(one, parts?.filter((part) => part.answer) ?? []);
+  showCheckpoint(one, answers?.filter(({ answer }) => answer) ?? []);
   notify("");
   put($("updated"), time(Date.now()));
   since = 0;

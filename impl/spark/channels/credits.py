@@ -32,8 +32,8 @@ def _ignore(checkpoint: int) -> None:
 class ChannelListener(NamedTuple):
     """The callbacks that a channel calls from its own threads."""
 
-    has_room: Callable[[], None]
-    """An item leaves the queue, so the channel may have room for another frame of records."""
+    item_left: Callable[[], None]
+    """An item leaves the queue, so the channel may take another frame of records."""
     lost: Callable[[SparkRuntimeError], None]
     """The connection to the receiver is lost."""
     barrier_left: Callable[[int], None] = _ignore
@@ -79,17 +79,17 @@ class CreditedChannel:
             self._changed.notify_all()
 
     def barrier(
-        self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b""
+        self, checkpoint: int, alignment: Alignment, timestamp: int, options: bytes = b""
     ) -> list[bytes] | None:
         """Send a barrier; returns the frames of records that it overtakes, oldest first.
 
         An aligned barrier overtakes none. For a barrier with a time-out returns None: they are not known yet.
-        `order`: the packed options of a savepoint; empty for a checkpoint.
+        `options`: the packed options of a savepoint; empty for a checkpoint.
         """
         with self._changed:
             if self._closed:
                 raise ConnectionLostError("could not send a barrier: the channel is closed")
-            self._sent_with[checkpoint] = (timestamp, order)
+            self._sent_with[checkpoint] = (timestamp, options)
             effects = self._end.barrier(checkpoint, alignment)
             self._changed.notify_all()
         return [] if alignment is Alignment.ALIGNED else _overtaken(effects, checkpoint)
@@ -107,7 +107,7 @@ class CreditedChannel:
             self._end.abort(checkpoint)
 
     @property
-    def has_room(self) -> bool:
+    def is_available(self) -> bool:
         """Whether fewer frames of records wait than the channel may hold."""
         return self._waiting < self._capacity
 
@@ -161,15 +161,15 @@ class CreditedChannel:
             if isinstance(item, Payload) and item.value[0] is Kind.END_OF_PARTITION:  # type: ignore[index]
                 self._ended = True
             self._sending = True
-        self._listener.has_room()
+        self._listener.item_left()
         if effects and isinstance(item, Barrier):
             self._listener.barrier_left(item.checkpoint)
         return item
 
     def _packed(self, barrier: Barrier) -> bytes:
-        timestamp, order = self._sent_with.pop(barrier.checkpoint)
+        timestamp, options = self._sent_with.pop(barrier.checkpoint)
         alignment = barrier.alignment.value
-        return pack_barrier(OvertakingBarrier(barrier.checkpoint, alignment, timestamp, order))
+        return pack_barrier(OvertakingBarrier(barrier.checkpoint, alignment, timestamp, options))
 
     def _may_leave(self) -> bool:
         first = self._end.first

@@ -13,8 +13,8 @@ from impl.spark.channels.inbox import Inbox, InboxClosedError
 from impl.spark.channels.listener import connect_to
 from impl.spark.channels.messages import BarrierLeft, TaskFailed
 from impl.spark.channels.outputs import Outputs
+from impl.spark.channels.overtaking_channels import OvertakingOutputs
 from impl.spark.channels.payloads import within_limit
-from impl.spark.channels.unaligned import OvertakingOutputs
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 from impl.spark.worker.launch import Launch
 
@@ -123,7 +123,7 @@ class DataChannels:
         self._restored.wait()
         try:
             while kind is not Kind.END_OF_PARTITION:
-                self._inbox.await_room(channel)
+                self._inbox.await_capacity(channel)
                 kind, payload = connection.receive()
                 self._inbox.put(channel, (kind, payload))
         except InboxClosedError:

@@ -235,14 +235,14 @@ class OvertakingBarrier(NamedTuple):
     """The alignment of the checkpoint, as the barrier states it."""
     timestamp: int
     """The time of the checkpoint's trigger, in ms since the attempt began."""
-    order: bytes = b""
+    options: bytes = b""
     """The packed options of a savepoint; empty for a checkpoint. A savepoint's barrier does not overtake."""
 
 
 def pack_barrier(barrier: OvertakingBarrier) -> bytes:
     """The barrier as the payload of a frame."""
     head = _BARRIER.pack(barrier.checkpoint, barrier.timestamp, barrier.alignment.encode())
-    return head + barrier.order
+    return head + barrier.options
 
 
 def unpack_barrier(payload: bytes) -> OvertakingBarrier:
@@ -258,6 +258,6 @@ def unpack_id(payload: bytes) -> int:
     return checkpoint
 
 
-def order_in(payload: bytes) -> bytes:
+def options_in(payload: bytes) -> bytes:
     """The packed options of a savepoint, after the id of its BARRIER frame; empty for a checkpoint."""
     return payload[_ID.size :]

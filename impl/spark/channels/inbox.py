@@ -1,7 +1,7 @@
 """The inbox of a subtask: bounded queues of its input channels, and its mail.
 
-One thread for each channel reads the socket into the channel's queue while the queue has room. While it is
-full, TCP stops the sender (back-pressure). The subtask takes mail first, then frames of the channels that are
+One thread for each channel reads the socket into the channel's queue while the queue is not full. While it is
+full, TCP stops the sender (backpressure). The subtask takes mail first, then frames of the channels that are
 not blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
 """
 
@@ -36,8 +36,8 @@ class Inbox:
         self._full = 0
         self._changed = threading.Condition()
 
-    def await_room(self, channel: int) -> None:
-        """Wait while a channel's queue is full: the socket is not read before there is room.
+    def await_capacity(self, channel: int) -> None:
+        """Wait while a channel's queue is full: the socket is not read before that.
 
         Raises `InboxClosedError`.
         """
@@ -51,7 +51,7 @@ class Inbox:
                 raise InboxClosedError
 
     def put(self, channel: int, frame: Frame) -> None:
-        """Append to a channel's queue, after `await_room`. Raises `InboxClosedError`."""
+        """Append to a channel's queue, after `await_capacity`. Raises `InboxClosedError`."""
         with self._changed:
             if self._closed:
                 raise InboxClosedError

@@ -108,7 +108,7 @@ class Listener:
                 caller, _ = self._listener.accept()
             except OSError as failed:
                 if failed.errno not in _OF_ONE_CONNECTION and not self._closed.is_set():
-                    self._make_room()
+                    self._close_some()
                 continue
             self._begin(caller)
 
@@ -151,7 +151,7 @@ class Listener:
             self._changed.notify_all()
         return dropped
 
-    def _make_room(self) -> None:
+    def _close_some(self) -> None:
         """No descriptor or memory is free: close some unauthenticated connections, and wait a moment."""
         with self._changed:
             for _ in range(1 + len(self._unauthenticated) // 4):

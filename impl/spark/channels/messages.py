@@ -14,7 +14,7 @@ import orjson
 
 from impl.metrics import SnapshotMeasures, TaskLoad
 from impl.spark.errors import FrameError
-from impl.spark.savepoints.barrier_options import SavepointOrder
+from impl.spark.savepoints.savepoint_options import SavepointOptions
 from impl.state import StateHandle
 
 
@@ -42,7 +42,7 @@ class StartCheckpoint:
 
     checkpoint: int
     timestamp: int
-    savepoint: SavepointOrder | None = None
+    savepoint: SavepointOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ _READ: Mapping[str, Callable[[Any], object]] = MappingProxyType(
         "peers": lambda peers: {peer: (str(host), int(port)) for peer, (host, port) in peers.items()},
         "states": lambda states: tuple(map(StateHandle.from_json, states)),
         "state": StateHandle.from_json,
-        "savepoint": lambda order: None if order is None else SavepointOrder(*order),
+        "savepoint": lambda options: None if options is None else SavepointOptions(*options),
         "measures": lambda measures: SnapshotMeasures(**measures),
         "load": lambda load: TaskLoad(**load),
     }

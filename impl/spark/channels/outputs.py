@@ -56,7 +56,7 @@ class Outputs:
         self.emitted = 0
         """Rows emitted in this attempt, each counted once."""
         self.backpressured = WaitingTime()
-        """The time for which sending has waited for room; the caller adds the times of its own waits."""
+        """The time for which sending has waited; the caller adds the times of its own waits."""
         self._schemas = {name: route.schema for route in routes for name in route.receivers}
         self._partitioners = tuple(
             partitioner(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
@@ -99,13 +99,13 @@ class Outputs:
             if buffer:
                 self._ship(channel)
 
-    def broadcast(self, kind: Kind, checkpoint: int | None = None, order: bytes = b"") -> None:
+    def broadcast(self, kind: Kind, checkpoint: int | None = None, options: bytes = b"") -> None:
         """Flush, then send a barrier, a cancellation or an end to every channel.
 
-        `order`: the packed options of a savepoint; empty for a checkpoint.
+        `options`: the packed options of a savepoint; empty for a checkpoint.
         """
         self.flush()
-        payload = b"" if checkpoint is None else pack_id(checkpoint) + order
+        payload = b"" if checkpoint is None else pack_id(checkpoint) + options
         with self.backpressured:
             for connection in self._connections:
                 connection.send(kind, payload)
@@ -116,7 +116,7 @@ class Outputs:
         return {name: sent + left for name, sent, left in zip(self._names, self._sent, waiting, strict=True)}
 
     @property
-    def has_room(self) -> bool:
+    def is_available(self) -> bool:
         """Whether rows may be emitted; here a full channel makes `emit` wait."""
         return True
 

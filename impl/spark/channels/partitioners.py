@@ -71,39 +71,39 @@ class KeyPartitioner:
         self._append = append
         self._known: dict[Hashable, int] = {}
         self._dictionary: pa.Array | None = None
-        self._part_of: Codes | None = None
+        self._receivers_by_code: Codes | None = None
 
     def __call__(self, rows: Rows) -> None:
         """Append each row to its channel. Raises UnsupportedKeyError for a key that has no stable hash."""
         by_columns = isinstance(rows, pa.RecordBatch) and self._columns is not None
-        parts = self._of_batch(rows) if by_columns else self._of_rows(rows_of(rows))
-        for channel, part in parts:
-            if len(part):
-                self._append(channel, part)
+        by_channel = self._of_batch(rows) if by_columns else self._of_rows(rows_of(rows))
+        for channel, its_rows in by_channel:
+            if len(its_rows):
+                self._append(channel, its_rows)
 
     def _of_rows(self, rows: Sequence[Row]) -> Iterator[tuple[int, Rows]]:
-        parts: list[list[Row]] = [[] for _ in self._channels]
+        by_receiver: list[list[Row]] = [[] for _ in self._channels]
         known, key_of, key = self._known, self._key_of, None
         try:
             for row in rows:
                 key = key_of(row)
-                part = known.get(key)
-                if part is None:
-                    part = self._new_part(key)
-                parts[part].append(row)
+                receiver = known.get(key)
+                if receiver is None:
+                    receiver = self._receiver_of(key)
+                by_receiver[receiver].append(row)
         except TypeError:
             require_key(key)  # raises for a key without a hash; otherwise the selector has failed
             raise
-        return zip(self._channels, parts, strict=True)
+        return zip(self._channels, by_receiver, strict=True)
 
     def _of_batch(self, batch: pa.RecordBatch) -> Iterator[tuple[int, Rows]]:
         assert self._columns is not None
-        parts = self._by_dictionary(batch)
-        if parts is None:
+        receivers = self._by_dictionary(batch)
+        if receivers is None:
             codes, distinct = self._columns.keys_of(batch)
-            parts = self._parts(distinct)[codes]
-        for part, channel in enumerate(self._channels):
-            yield channel, taken(batch, np.flatnonzero(parts == part))
+            receivers = self._receivers_of(distinct)[codes]
+        for receiver, channel in enumerate(self._channels):
+            yield channel, taken(batch, np.flatnonzero(receivers == receiver))
 
     def _by_dictionary(self, batch: pa.RecordBatch) -> Codes | None:
         """The index of every row's receiver if the keys have the dictionary of the previous batch; else None.
@@ -117,27 +117,29 @@ class KeyPartitioner:
             return None
         before, self._dictionary = self._dictionary, column.dictionary
         if before is None or not _shares_memory(before, self._dictionary):
-            self._part_of = None
+            self._receivers_by_code = None
             return None
-        if self._part_of is None:
-            self._part_of = self._parts(self._dictionary.to_pylist())
-        parts: Codes = self._part_of[column.indices.to_numpy()]
-        return parts
+        if self._receivers_by_code is None:
+            self._receivers_by_code = self._receivers_of(self._dictionary.to_pylist())
+        receivers: Codes = self._receivers_by_code[column.indices.to_numpy()]
+        return receivers
 
-    def _parts(self, keys: Sequence[Hashable]) -> Codes:
+    def _receivers_of(self, keys: Sequence[Hashable]) -> Codes:
         known = self._known
-        return np.array([self._new_part(key) if key not in known else known[key] for key in keys], np.int64)
+        return np.array(
+            [self._receiver_of(key) if key not in known else known[key] for key in keys], np.int64
+        )
 
-    def _new_part(self, key: Hashable) -> int:
+    def _receiver_of(self, key: Hashable) -> int:
         if len(self._known) >= _REMEMBERED_KEYS:
             self._known.clear()
-        part = self._known[key] = channel_of(key, len(self._channels), self._max_parallelism)
-        return part
+        receiver = self._known[key] = channel_of(key, len(self._channels), self._max_parallelism)
+        return receiver
 
 
 def _shares_memory(one: pa.Array, other: pa.Array) -> bool:
     """Whether both arrays use the same buffers, and do not only have equal values."""
     if len(one) != len(other) or one.offset != other.offset:
         return False
-    places = [[part and part.address for part in array.buffers()] for array in (one, other)]
-    return places[0] == places[1]
+    addresses = [[buffer and buffer.address for buffer in array.buffers()] for array in (one, other)]
+    return addresses[0] == addresses[1]

@@ -26,15 +26,15 @@ from impl.spark.channels.messages import (
     FinishTask,
     StartCheckpoint,
 )
+from impl.spark.coordination.checkpoint_publisher import CheckpointPublisher
 from impl.spark.coordination.context import JobContext
+from impl.spark.coordination.dead_checkpoints import abandon_checkpoints
 from impl.spark.coordination.final_checkpoint import FinalCheckpoint
 from impl.spark.coordination.history import CheckpointHistory
 from impl.spark.coordination.job_clock import JobClock
-from impl.spark.coordination.job_end import abandon_checkpoints
 from impl.spark.coordination.periodic_trigger import PeriodicTrigger
 from impl.spark.coordination.restore import Restoring, bounds_of, options_of
 from impl.spark.errors import AttemptFailedError, UnknownEffectError
-from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
 _CLEARED_AGAIN = 3
@@ -44,22 +44,23 @@ _CLEARED_AGAIN = 3
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    `files` publishes checkpoints and savepoints. `takes_over`: continues the log of an earlier driver.
+    `publisher`: publishes checkpoints and savepoints. `takes_over`: continues the log of an earlier driver.
     """
 
-    def __init__(self, context: JobContext, files: SnapshotLocations, *, takes_over: bool = False) -> None:
+    def __init__(
+        self, context: JobContext, publisher: CheckpointPublisher, *, takes_over: bool = False
+    ) -> None:
         self._context = context
-        self._files = files
-        self._savepoints = files.savepoints
-        self._requests = files.savepoints.manual
+        self._publisher = publisher
+        self._savepoints = publisher.savepoints
+        self._requests = publisher.savepoints.manual
         self._restoring = Restoring(context, takes_over=takes_over)
         self._storage = context.storage
         self._tasks = context.plan.ids()
-        config = context.config
         self._periodic = PeriodicTrigger(
-            config.checkpointing_interval_ms,
-            min_pause_ms=config.min_pause_between_checkpoints_ms,
-            initial_delay_ms=config.first_delay_ms,
+            context.config.checkpointing_interval_ms,
+            min_pause_ms=context.config.min_pause_between_checkpoints_ms,
+            initial_delay_ms=context.config.first_delay_ms,
         )
         self.clock = JobClock(context.clock)
         self._send: Send = _drop
@@ -69,7 +70,7 @@ class Coordination:
         self._running: set[str] = set()
         self._final = FinalCheckpoint()
         self._failure: str | None = None
-        self._history = CheckpointHistory(context, files.savepoints.folder_of)
+        self._history = CheckpointHistory(context, publisher.savepoints.folder_of)
         self.tracker = self._history.tracker
         self.completions = self._history.completions
         self.aborted = self._history.aborted
@@ -161,7 +162,7 @@ class Coordination:
         if self._context.config.shuts_down(status):
             for effect in self._recorded.handle(events.ShutDownCoordinator(status)):
                 self._carry_out(effect)
-        self._files.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
+        self._publisher.clear([*(checkpoint for checkpoint, _ in self.aborted), self._coordinator.next_id])
         self._storage.sweep(self._attempt + 1)
         if status != FINISHED:
             self._storage.use_up(self._coordinator.next_id - 1)
@@ -204,7 +205,7 @@ class Coordination:
                 self._context.line(kind="publishing", checkpoint=checkpoint)
             handles = [*map(_handle, self._coordinator.collected(checkpoint).values()), state]
             try:
-                self._files.publish(checkpoint, self._attempt, handles)
+                self._publisher.publish(checkpoint, self._attempt, handles)
             except UncertainPublicationError:
                 raise
             except StorageError as failed:
@@ -300,7 +301,7 @@ class Coordination:
                 discard(self._storage, checkpoint)
                 self.tracker.discarded(checkpoint)
             case events.DiscardState(state):
-                self._files.discard_state(_handle(state))
+                self._publisher.discard_state(_handle(state))
             case events.NotifyTaskComplete(task, checkpoint):
                 self._send(task, CheckpointCompleted(checkpoint))
                 self._end_if_final(task, checkpoint)
@@ -331,8 +332,8 @@ class Coordination:
             self._storage.require_newest(f"triggering checkpoint {checkpoint}", self._attempt)
             if kind is CheckpointType.CHECKPOINT:
                 self._requests.triggered(checkpoint)
-        order = self._savepoints.order(checkpoint, kind)
-        self._send(task, StartCheckpoint(checkpoint, self.clock.passed_ms(), order))
+        options = self._savepoints.options(checkpoint, kind)
+        self._send(task, StartCheckpoint(checkpoint, self.clock.passed_ms(), options))
 
     def _completed(self, checkpoint: int) -> None:
         is_savepoint = self._savepoints.has(checkpoint)
@@ -342,7 +343,7 @@ class Coordination:
             self._savepoints.complete(checkpoint)
             return
         self._requests.completed(checkpoint)
-        self._files.clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
+        self._publisher.clear([one for one, _ in self.aborted[-_CLEARED_AGAIN:] if one < checkpoint])
 
     def _aborted(self, checkpoint: int, reason: str) -> None:
         self._history.abort(checkpoint, reason)

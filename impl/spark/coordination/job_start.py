@@ -3,7 +3,7 @@
 from impl.config import CLAIM, ConfigError
 from impl.graph.plan import Plan
 from impl.graph.rescaling import require_restorable
-from impl.spark.results import RunSettings, Start
+from impl.spark.run_settings import RunSettings, Start
 from impl.state import CheckpointStorage, begin_from, original_at
 from impl.state.locations import Where
 

@@ -19,17 +19,17 @@ from impl.graph.plan import Plan, Role
 from impl.spark.channels import messages
 from impl.spark.channels.control_channel import Send, Workers
 from impl.spark.channels.handshake import Credentials
+from impl.spark.coordination.checkpoint_publisher import CheckpointPublisher
 from impl.spark.coordination.context import JobContext
-from impl.spark.faults import wall_clock
+from impl.spark.faults import clock_jumps
 from impl.spark.faults.injector import full_disk
 from impl.spark.faults.worker import FaultySparkTask
-from impl.spark.runtime import JobParts
+from impl.spark.runtime import RuntimeFactory
 from impl.spark.savepoints.job_savepoints import Savepoints
-from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.worker import SparkTask
 from impl.state import CheckpointStorage, StateHandle
-from impl.state.checkpoints import METADATA
+from impl.state.checkpoint_storage import METADATA
 from impl.state.locations import Location, Where
 
 Line = Callable[..., None]
@@ -99,25 +99,25 @@ class DriverInjector:
         if plan.action == faults.Action.FREEZE:
             freeze(os.getpid())
         if plan.action in faults.DRIVER_CLOCK:
-            wall_clock.jump(plan.action)
+            clock_jumps.jump(plan.action)
         if plan.action == faults.Action.KILL_SERVER:
             for file in self._pid_files:
                 _kill_server(file)
 
 
-class FaultyParts(JobParts):
-    """Makes the objects of a job in which the faults of `ledger` happen."""
+class FaultyRuntimeFactory(RuntimeFactory):
+    """Makes the objects of the runtime in which the faults of `ledger` happen."""
 
     def __init__(self, ledger: faults.FaultLedger, checkpoints: Where) -> None:
         self._ledger = ledger
         self._checkpoints = checkpoints
         self._attempts = 0
 
-    def files(self, context: JobContext, savepoints: Savepoints) -> SnapshotLocations:
-        """The files of a job, with a fault point before each publication."""
+    def publisher(self, context: JobContext, savepoints: Savepoints) -> CheckpointPublisher:
+        """The publisher of checkpoints, with a fault point before each publication."""
         self._injector = DriverInjector(self._ledger, context.plan, context.line)
         self._savepoints = savepoints
-        return FaultyLocations(context, savepoints, self._injector)
+        return FaultyPublisher(context, savepoints, self._injector)
 
     def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
         """The connections to the workers of the next attempt, with a fault point before each restart."""
@@ -132,11 +132,11 @@ class FaultyParts(JobParts):
 
     def close(self) -> None:
         """Correct the clock of the driver."""
-        wall_clock.settle()
+        clock_jumps.settle()
 
 
-class FaultyLocations(SnapshotLocations):
-    """The files of a job, with a fault point before each publication."""
+class FaultyPublisher(CheckpointPublisher):
+    """Publishes checkpoints, with a fault point before each publication."""
 
     def __init__(self, context: JobContext, savepoints: Savepoints, injector: DriverInjector) -> None:
         super().__init__(context.storage, savepoints, context.plan.max_parallelism)

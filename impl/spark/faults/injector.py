@@ -18,7 +18,7 @@ from impl.eventlog import EventLog
 from impl.faults import DRIVER_CLOCK, Action, NumberedFault, Schedule
 from impl.spark.channels.messages import FaultReached, Report
 from impl.spark.errors import InjectedFaultError
-from impl.spark.faults import wall_clock
+from impl.spark.faults import clock_jumps
 
 
 class FaultInjector:
@@ -38,7 +38,7 @@ class FaultInjector:
         self._report = report
         self._cuts = cuts
         self._schedule = Schedule(faults)
-        self._asking = threading.Lock()
+        self._requesting = threading.Lock()
         self._answered = threading.Event()
         self._granted = False
         self._over = False
@@ -52,7 +52,7 @@ class FaultInjector:
     def close(self) -> None:
         """The attempt is over: no fault happens from now on. Spark may give the process to another task."""
         self._over = True
-        wall_clock.settle()
+        clock_jumps.settle()
         self.answer(granted=False)
 
     def reach(self, point: str) -> bool:
@@ -64,7 +64,7 @@ class FaultInjector:
         if due is None:
             return False
         number, plan = due
-        with self._asking:
+        with self._requesting:
             self._answered.clear()
             if self._over:
                 return False
@@ -85,7 +85,7 @@ class FaultInjector:
     def around(self, before: str, after: str | None = None) -> Iterator[None]:
         """Reach the fault points `before` and `after` a block; a fault may run the block on a full disk."""
         if self.reach(before):
-            with self.log.held() if self.log else nullcontext(), full_disk():
+            with self.log.locked() if self.log else nullcontext(), full_disk():
                 yield
         else:
             yield
@@ -108,7 +108,7 @@ class FaultInjector:
         elif action in self._cuts:
             self._cuts[action]()
         else:
-            return wall_clock.jump(action)
+            return clock_jumps.jump(action)
         return True
 
 

@@ -68,7 +68,7 @@ class FaultyWorker(Worker):
         faulty = replace(context, storage=FaultyStorage(context.storage, self._injector))
         return FaultySubtask(faulty, operator, self._inputs, self._injector)
 
-    def _obey_fault(self, command: messages.FaultCommand) -> None:
+    def _carry_out_fault(self, command: messages.FaultCommand) -> None:
         match command:
             case messages.InjectFault(action, point):
                 if action == Action.ERROR or not self._injector.inject(action):

@@ -14,7 +14,7 @@ from impl.graph.plan import Plan
 from impl.savepoints import CANCEL, SUSPEND, PendingRequest, Savepoint, SavepointRequest, SavepointRequests
 from impl.spark.coordination.manual_triggers import ManualTriggers
 from impl.spark.errors import JobCancelledError, JobSuspendedError, SavepointFailedError
-from impl.spark.savepoints.barrier_options import SavepointOrder
+from impl.spark.savepoints.savepoint_options import SavepointOptions
 from impl.state import (
     CheckpointStorage,
     SavepointFolder,
@@ -53,7 +53,7 @@ class Savepoints:
         self._storage = storage
         self._requested: list[PendingRequest] = []
         self._pending: dict[int, PendingRequest] = {}
-        self._orders: dict[int, SavepointOrder] = {}
+        self._options: dict[int, SavepointOptions] = {}
         self._stopping: int | None = None
         self._stopped: tuple[PendingRequest, Savepoint] | None = None
         self._polled = -_POLL_MS
@@ -100,7 +100,7 @@ class Savepoints:
             return None
         request = pending.request
         try:
-            location_of(self._place_for(request)).make_folder()
+            location_of(self._folder_for(request)).make_folder()
         except StateError as refused:
             pending.answer(SavepointFailedError(str(refused)))
             return None
@@ -108,15 +108,15 @@ class Savepoints:
         kind = CheckpointType.STOP if request.stop else CheckpointType.SAVEPOINT
         return RequestCheckpoint(kind, drain=request.drain)
 
-    def _place_for(self, request: SavepointRequest) -> Where:
+    def _folder_for(self, request: SavepointRequest) -> Where:
         """The folder for a requested savepoint. Raises StateError if neither request nor job names one."""
-        place = request.directory or self._folder
-        if place is None:
+        folder = request.directory or self._folder
+        if folder is None:
             raise StateError(
                 "the checkpoints of this job are in the memory of its driver, so savepoints have no folder "
                 "beside them; name a directory, which all workers can access"
             )
-        return place
+        return folder
 
     @property
     def stopping(self) -> bool:
@@ -130,30 +130,30 @@ class Savepoints:
 
     def has(self, checkpoint: int) -> bool:
         """Whether the checkpoint is a savepoint of this job."""
-        return checkpoint in self._orders
+        return checkpoint in self._options
 
     def folder_of(self, checkpoint: int) -> str:
         """The folder of a savepoint of this job; empty for a checkpoint."""
-        order = self._orders.get(checkpoint)
-        return "" if order is None else order.folder
+        options = self._options.get(checkpoint)
+        return "" if options is None else options.folder
 
     # ------------------------------------------------------------ effects of the coordinator
 
-    def order(self, checkpoint: int, kind: CheckpointType) -> SavepointOrder | None:
+    def options(self, checkpoint: int, kind: CheckpointType) -> SavepointOptions | None:
         """The options of a savepoint, None for a checkpoint. The first call begins the folder."""
         if kind is CheckpointType.CHECKPOINT:
             return None
-        if checkpoint not in self._orders:
+        if checkpoint not in self._options:
             pending = self._taken(kind)
             assert pending is not None  # the coordinator triggers only what was requested
             request = pending.request
-            where = beside(self._place_for(request), savepoint_name(checkpoint, self._lineage))
+            where = beside(self._folder_for(request), savepoint_name(checkpoint, self._lineage))
             self._pending[checkpoint] = pending
-            self._orders[checkpoint] = SavepointOrder(str(where), request.stop, request.drain)
+            self._options[checkpoint] = SavepointOptions(str(where), request.stop, request.drain)
             if request.stop:
                 self._stopping = checkpoint
             SavepointFolder(where).begin()
-        return self._orders[checkpoint]
+        return self._options[checkpoint]
 
     def rejected(self, kind: CheckpointType, reason: str) -> None:
         """Answer the oldest request of this kind, which the coordinator has rejected."""
@@ -172,12 +172,12 @@ class Savepoints:
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
         """Make the savepoint complete. Raises SupersededError if another driver took over, or StateError."""
-        order = self._orders[checkpoint]
+        options = self._options[checkpoint]
         self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
-        kind = CheckpointType.STOP if order.stops else CheckpointType.SAVEPOINT
+        kind = CheckpointType.STOP if options.stops else CheckpointType.SAVEPOINT
         description = {
             "kind": kind.value,
-            "drained": order.drains,
+            "drained": options.drains,
             "job": self._plan.name,
             "lineage": self._lineage,
         }
@@ -260,4 +260,4 @@ class Savepoints:
         self._requests.close(reason, superseded=superseded, ended_by=ended_by)
 
     def _of(self, checkpoint: int) -> SavepointFolder:
-        return SavepointFolder(self._orders[checkpoint].folder)
+        return SavepointFolder(self._options[checkpoint].folder)

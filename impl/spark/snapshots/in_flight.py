@@ -12,7 +12,7 @@ from impl.spark.channels.frames import unpack_rows
 from impl.state import AsynchronousPart, Sections, encode
 
 
-class Gathered(NamedTuple):
+class WholeSnapshot(NamedTuple):
     """A whole snapshot of a subtask."""
 
     operator: AsynchronousPart
@@ -58,16 +58,16 @@ class _Open:
         self.overtaken: dict[str, Sequence[bytes] | None] | None = None
 
 
-class Gathering:
+class IncompleteSnapshots:
     """The snapshots of one subtask that are not whole."""
 
     def __init__(self, upstream: Sequence[str]) -> None:
         self._upstream = tuple(upstream)
         self._open: dict[int, _Open] = {}
 
-    def sent(self, checkpoint: int, parts: Mapping[str, Sequence[bytes] | None]) -> None:
+    def sent(self, checkpoint: int, overtaken: Mapping[str, Sequence[bytes] | None]) -> None:
         """Add the frames that the barrier has overtaken in the outputs; None where it still waits."""
-        self._of(checkpoint).overtaken = dict(parts)
+        self._of(checkpoint).overtaken = dict(overtaken)
 
     def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
         """Add the frames that the barrier to `peer`, which has waited until now, has overtaken."""
@@ -75,7 +75,7 @@ class Gathering:
         if there is not None and there.overtaken is not None:
             there.overtaken[peer] = frames
 
-    def hold(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
+    def taken(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
         """Add the operator's snapshot. `offset`: of a source, else None."""
         there = self._of(checkpoint)
         there.operator, there.offset = operator, offset
@@ -89,7 +89,7 @@ class Gathering:
         """Drop the snapshot of a checkpoint that has ended."""
         self._open.pop(checkpoint, None)
 
-    def whole(self, checkpoint: int) -> Gathered | None:
+    def whole(self, checkpoint: int) -> WholeSnapshot | None:
         """Remove and return the snapshot if it is whole; else None."""
         there = self._open.get(checkpoint)
         if there is None or there.operator is None or there.received is None or there.overtaken is None:
@@ -98,7 +98,7 @@ class Gathering:
         if len(overtaken) < len(there.overtaken):
             return None
         del self._open[checkpoint]
-        return Gathered(there.operator, there.offset, there.received, overtaken)
+        return WholeSnapshot(there.operator, there.offset, there.received, overtaken)
 
     def _of(self, checkpoint: int) -> _Open:
         return self._open.setdefault(checkpoint, _Open())

@@ -15,7 +15,7 @@ from impl.eventlog import Recorded
 from impl.spark.channels.frames import Kind
 from impl.spark.channels.messages import Acknowledged, Declined
 from impl.spark.errors import GateFailedError
-from impl.spark.snapshots.unaligned import OvertakingSnapshots
+from impl.spark.snapshots.overtaking_snapshots import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.listeners import Listeners
@@ -109,8 +109,8 @@ class Snapshots:
 
     def _send_barrier(self, checkpoint: int) -> None:
         if self._overtaking is None:
-            order = self._context.orders.packed(checkpoint)
-            self._context.outputs.broadcast(Kind.BARRIER, checkpoint, order)
+            options = self._context.savepoints.packed(checkpoint)
+            self._context.outputs.broadcast(Kind.BARRIER, checkpoint, options)
         else:
             self._overtaking.send(checkpoint)
 
@@ -128,8 +128,8 @@ class Snapshots:
 
     def _snapshot(self, checkpoint: int) -> None:
         """Run the synchronous part, and submit the asynchronous part, at once or with in-flight records."""
-        order, folder = self._context.orders.of(checkpoint), self._context.orders.folder(checkpoint)
-        if order.stops if order is not None else self.data_ended and self._first_after_end is None:
+        options, folder = self._context.savepoints.of(checkpoint), self._context.savepoints.folder(checkpoint)
+        if options.stops if options is not None else self.data_ended and self._first_after_end is None:
             self._first_after_end = checkpoint  # the subtask may end when this checkpoint is complete
         began = self._context.stopwatch.now()
         state = self._operator.snapshot(checkpoint, folder.shared if folder else None)
@@ -138,7 +138,7 @@ class Snapshots:
         if self._overtaking is None:
             self._writer.submit(checkpoint, state, offset)
         else:
-            self._overtaking.hold(checkpoint, state, offset)
+            self._overtaking.submit(checkpoint, state, offset)
 
     def written(self, handle: StateHandle) -> None:
         """Handle a durable snapshot: acknowledge it, or delete it if it was cancelled (TASK-05)."""

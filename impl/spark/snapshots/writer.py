@@ -6,7 +6,7 @@ from typing import Protocol
 
 from impl.metrics import Stopwatch
 from impl.spark.channels.messages import Mail, SnapshotFailed, SnapshotWritten
-from impl.spark.savepoints.barrier_options import Orders
+from impl.spark.savepoints.savepoint_options import KnownSavepoints
 from impl.state import AsynchronousPart, CheckpointStorage, StateHandle, pack
 from impl.state.backends.rocksdb import shared_in
 from impl.state.shared import SharedFile
@@ -24,25 +24,27 @@ class TaskStorage(Protocol):
         """Delete a snapshot that no checkpoint will use."""
 
 
-class SnapshotFiles:
+class TaskSnapshotFiles:
     """A `TaskStorage` that writes to the checkpoint folder, and to the folders of savepoints."""
 
-    def __init__(self, task: str, attempt: int, storage: CheckpointStorage, orders: Orders) -> None:
+    def __init__(
+        self, task: str, attempt: int, storage: CheckpointStorage, savepoints: KnownSavepoints
+    ) -> None:
         self._task = task
         self._attempt = attempt
         self._storage = storage
-        self._orders = orders
+        self._savepoints = savepoints
 
     def write(
         self, checkpoint: int, packed: bytes, offset: int | None, shared: tuple[SharedFile, ...]
     ) -> StateHandle:
         """Store a snapshot in the folder of its savepoint, or else with the job's checkpoints."""
-        storage = self._orders.folder(checkpoint) or self._storage
+        storage = self._savepoints.folder(checkpoint) or self._storage
         return storage.write(checkpoint, self._task, self._attempt, packed, offset=offset, shared=shared)
 
     def discard(self, handle: StateHandle) -> None:
         """Delete a snapshot from the folder of its savepoint, or else from the job's checkpoints."""
-        (self._orders.folder(handle.checkpoint) or self._storage).discard_state(handle)
+        (self._savepoints.folder(handle.checkpoint) or self._storage).discard_state(handle)
 
 
 class SnapshotWriter:

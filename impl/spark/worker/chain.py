@@ -96,13 +96,13 @@ class ChainedOperator(Operator):
             rows = one.inputs[0](rows)
         return rows
 
-    def _from_each(self, held_back: Callable[[Operator], Rows]) -> Rows:
+    def _from_each(self, buffered: Callable[[Operator], Rows]) -> Rows:
         """The buffered rows of each function, first to last, after the next functions have processed them."""
         pieces: list[Rows] = []
         for one in self._operators:
             if one is not self._operators[0]:
                 pieces = [one.inputs[0](rows) for rows in pieces]
-            pieces = [rows for rows in (*pieces, held_back(one)) if len(rows)]
+            pieces = [rows for rows in (*pieces, buffered(one)) if len(rows)]
         return joined(pieces)
 
 

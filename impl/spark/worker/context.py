@@ -9,7 +9,7 @@ from impl.metrics import Stopwatch
 from impl.spark.channels.inbox import Inbox
 from impl.spark.channels.messages import Report
 from impl.spark.channels.outputs import Outputs
-from impl.spark.savepoints.barrier_options import Orders
+from impl.spark.savepoints.savepoint_options import KnownSavepoints
 from impl.spark.snapshots.writer import TaskStorage
 
 
@@ -34,7 +34,7 @@ class TaskContext:
     """Sends a report to the driver. Raises `ConnectionLostError`."""
     mode: str
     """The mode of the gate: exactly-once, at-least-once, unaligned or alternating."""
-    orders: Orders
+    savepoints: KnownSavepoints
     """The options of the savepoints that the subtask knows."""
     alignment_timeout_ms: int = 0
     """In mode alternating: ms from the trigger until barriers overtake."""

@@ -32,8 +32,8 @@ _NEEDED = ("pandas", "pyarrow.csv", "pyarrow.parquet", "pyspark.worker", "impl.s
 
 def without_archives(path: Sequence[str]) -> list[str]:
     """The module search path without the archives (.zip, .jar) of a pyspark that is installed on it."""
-    homes = tuple(f"{place}/pyspark/" for place in path if Path(place, "pyspark", "daemon.py").is_file())
-    return [place for place in path if not (place.startswith(homes) and place.endswith((".zip", ".jar")))]
+    homes = tuple(f"{entry}/pyspark/" for entry in path if Path(entry, "pyspark", "daemon.py").is_file())
+    return [entry for entry in path if not (entry.startswith(homes) and entry.endswith((".zip", ".jar")))]
 
 
 if __name__ == "__main__":

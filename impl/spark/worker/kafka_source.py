@@ -176,7 +176,7 @@ class KafkaSourceOperator(SourceOperator):
         for one, position in {**own, **first}.items():
             position.end = self._end_of(one, position.offset, bounds[one].high)
             if one in first or not position.has_ended:
-                _require_held(one, position, bounds[one])
+                _require_offset(one, position, bounds[one])
         own |= first
         if restored:
             self._step(Crash())
@@ -338,7 +338,7 @@ def _require_same(topics: Mapping[str, Topic], positions: Mapping[Partition, Pos
             )
 
 
-def _require_held(partition: Partition, position: Position, bounds: Bounds) -> None:
+def _require_offset(partition: Partition, position: Position, bounds: Bounds) -> None:
     """Raise OffsetsLostError unless the broker has the record at a position, or it is the next one."""
     if bounds.low <= position.offset <= bounds.high:
         return

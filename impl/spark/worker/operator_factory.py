@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from impl.config import MEMORY, ExecutionConfig
 from impl.connectors.kafka.declaration import KafkaInput
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.eventlog import EventLog
 from impl.functions import Batchwise, Rowwise
 from impl.graph.plan import KeySelector, Plan, Role, Subtask
@@ -44,7 +44,7 @@ class Restored:
 
 
 def operator_of(
-    plan: Plan, subtask: Subtask, execution: ExecutionConfig, place: SinkPlace, restored: Restored
+    plan: Plan, subtask: Subtask, execution: ExecutionConfig, sink_context: SinkContext, restored: Restored
 ) -> Operator:
     """The operator of `subtask`, with the state that it has in the restored checkpoint (ONCE-04)."""
     stage, index = plan.stages[subtask.stage], subtask.index
@@ -61,9 +61,9 @@ def operator_of(
         mine = before[index] if index < len(before) else None
         others = taken_over(index, len(before), parallelism)[1:]
         orphans = {f"{stage.name}-{one}": before[one] for one in others}
-        commit_orphans(stage.logic, place, orphans, restored.log)
-        return SinkOperator(stage.logic, place, restored.checkpoint, mine, restored.log)
-    parts = _Parts(plan, subtask, execution, restored, place.attempt)
+        commit_orphans(stage.logic, sink_context, orphans, restored.log)
+        return SinkOperator(stage.logic, sink_context, restored.checkpoint, mine, restored.log)
+    factory = _OperatorFactory(plan, subtask, execution, restored, sink_context.attempt)
     behind: dict[str, Operator] = {}
     with ExitStack() as failing:  # if one fails, closes those that are open
         for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
@@ -73,15 +73,15 @@ def operator_of(
                 selectors = {} if link.key_selector is None else {0: link.key_selector}
                 theirs = SnapshotsOf(before, section_of(link.name))
                 name = f"{subtask.id}-{link.name}"
-                behind[link.name] = parts.operator(name, link.function, selectors, theirs, chained=True)
+                behind[link.name] = factory.operator(name, link.function, selectors, theirs, chained=True)
             failing.callback(behind[link.name].close)
-        head = parts.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
+        head = factory.operator(subtask.id, stage.logic, plan.key_selectors(stage), before)
         failing.pop_all()
     return ChainedOperator(head, dict(reversed(behind.items()))) if behind else head
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _OperatorFactory:
     """Makes the operators of the functions of a subtask."""
 
     plan: Plan

@@ -8,7 +8,7 @@ import pyarrow as pa
 from impl.batches import Rows, columns_of, joined, rows_of
 from impl.graph.plan import KeySelector, Row
 from impl.graph.rescaling import RestoreRefusedError
-from impl.spark.worker.gathering import GatheredBatches
+from impl.spark.worker.batch_buffer import BatchBuffer
 from impl.spark.worker.operators import Operator, Process
 from impl.state import (
     AsynchronousPart,
@@ -89,16 +89,16 @@ class ProcessOperator(Operator):
             whole_batches(function, element, key_selectors.get(number), check_keys)
             for number, element in enumerate(elements)
         )
-        self._gathered: tuple[GatheredBatches, ...] = ()
-        if getattr(function, "gathers_batches", False):
-            self._gathered = tuple(map(GatheredBatches, self.inputs))
-            self.inputs = self._gathered
+        self._buffers: tuple[BatchBuffer, ...] = ()
+        if getattr(function, "buffers_batches", False):
+            self._buffers = tuple(map(BatchBuffer, self.inputs))
+            self.inputs = self._buffers
 
     def before_barrier(self) -> Rows:
         """The rows that the function has buffered, with those of the batches that wait."""
-        emitted = [rows for gathered in self._gathered if len(rows := gathered.release())]
-        held_back: Rows | None = self._call("before_barrier")
-        rows = () if held_back is None else held_back
+        emitted = [rows for buffer in self._buffers if len(rows := buffer.release())]
+        buffered: Rows | None = self._call("before_barrier")
+        rows = () if buffered is None else buffered
         return joined((*emitted, rows)) if emitted else rows
 
     def finish(self) -> Rows:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from impl.batches import Rows, batch_of
-from impl.connectors.two_phase import Output, SinkPlace, SinkState, TwoPhaseSink
+from impl.connectors.two_phase import Output, SinkContext, SinkState, TwoPhaseSink
 from impl.core import Effects
 from impl.core.sink.events import (
     CheckpointAborted,
@@ -32,7 +32,7 @@ class SinkOperator(Operator):
     def __init__(
         self,
         output: Output,
-        place: SinkPlace,
+        context: SinkContext,
         restored: int | None,
         snapshot: Sections | None,
         log: EventLog | None,
@@ -43,9 +43,9 @@ class SinkOperator(Operator):
         self._log = log
         if state is not None:
             # above every id of earlier attempts: none is used twice (SINK-08)
-            unused = max(state.next_transaction, place.attempt * _TRANSACTIONS_PER_ATTEMPT + 1)
+            unused = max(state.next_transaction, context.attempt * _TRANSACTIONS_PER_ATTEMPT + 1)
             state = replace(state, next_transaction=unused)
-        participant = output.open(place)
+        participant = output.open(context)
         self.listeners = (participant,)
         self._sink, effects = TwoPhaseSink.restored(participant, state)
         if state is not None:
@@ -94,14 +94,14 @@ class SinkOperator(Operator):
 
 
 def commit_orphans(
-    output: Output, place: SinkPlace, orphans: Mapping[str, Sections], log: EventLog | None
+    output: Output, context: SinkContext, orphans: Mapping[str, Sections], log: EventLog | None
 ) -> None:
     """Commit what sink subtasks that a rescaling has removed have pre-committed (SINK-06).
 
     `orphans`: their snapshots, by task. Every attempt that restores these snapshots does it again.
     """
     for task, orphan in orphans.items():
-        sink, effects = TwoPhaseSink.restored(output.open(place), state_in(orphan))
+        sink, effects = TwoPhaseSink.restored(output.open(context), state_in(orphan))
         sink.close()
         if log is not None:
             words = [effect.wire() for effect in effects]

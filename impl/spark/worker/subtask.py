@@ -34,7 +34,7 @@ from impl.core.subtask.events import (
 )
 from impl.eventlog import Fields, Recorded
 from impl.metrics import TaskLoad, WaitingTime
-from impl.spark.channels.frames import Kind, order_in, unpack_id, unpack_rows
+from impl.spark.channels.frames import Kind, options_in, unpack_id, unpack_rows
 from impl.spark.channels.inbox import Frame
 from impl.spark.channels.messages import (
     BarrierLeft,
@@ -48,11 +48,11 @@ from impl.spark.channels.messages import (
     StartCheckpoint,
     TaskFailed,
 )
-from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
+from impl.spark.channels.overtaking_channels import OvertakingInbox, OvertakingOutputs
 from impl.spark.errors import FrameError, GateFailedError, UnknownEffectError
-from impl.spark.savepoints.barrier_options import SavepointOrder
+from impl.spark.savepoints.savepoint_options import SavepointOptions
+from impl.spark.snapshots.overtaking_snapshots import OvertakingSnapshots
 from impl.spark.snapshots.snapshots import Snapshots
-from impl.spark.snapshots.unaligned import OvertakingSnapshots
 from impl.spark.snapshots.writer import SnapshotWriter
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.operators import Operator, Timers
@@ -120,21 +120,25 @@ class RunningSubtask:
             while not self._finished():
                 if self._timers is not None:
                     self.fire_timers(self._timers)
-                room = self._outputs.has_room
-                wait = self._idle_seconds() if room else None
+                available = self._outputs.is_available
+                wait = self._idle_seconds() if available else None
                 if self._overtaking is not None:
                     wait = self._overtaking.wait(wait)
                     self._time_out(self._overtaking)
-                taken = self._inbox.take(self._blocked, 0, urgent_only=not room)
+                taken = self._inbox.take(self._blocked, 0, urgent_only=not available)
                 if taken is None and wait != 0:
                     self._outputs.flush()
-                    with self._idle if room else self._outputs.backpressured:
-                        taken = self._inbox.take(self._blocked, wait, urgent_only=not room)
+                    with self._idle if available else self._outputs.backpressured:
+                        taken = self._inbox.take(self._blocked, wait, urgent_only=not available)
                 if isinstance(taken, tuple):
                     self.read_frame(*taken)
                 elif taken is not None:
                     self.read_mail(taken)
-                elif isinstance(self._operator, SourceOperator) and room and not self._snapshots.data_ended:
+                elif (
+                    isinstance(self._operator, SourceOperator)
+                    and available
+                    and not self._snapshots.data_ended
+                ):
                     self._produce(self._operator)
             self._outputs.drain()
         finally:
@@ -162,8 +166,8 @@ class RunningSubtask:
         return self._timers.wait()
 
     def fire_timers(self, timers: Timers) -> None:
-        """Fire due timers if the outputs have room for their rows. No timer fires after the last row."""
-        if self._outputs.has_room and not self._snapshots.is_last:
+        """Fire due timers if the outputs are available for their rows. No timer fires after the last row."""
+        if self._outputs.is_available and not self._snapshots.is_last:
             rows = timers.fire(_TIMERS_AT_ONCE)
             if rows:
                 self._outputs.emit(rows)
@@ -190,7 +194,7 @@ class RunningSubtask:
             self._context.stopwatch.barrier(unpack_id(payload))
             if self._overtaking is None:
                 checkpoint = unpack_id(payload)
-                self._context.orders.add(checkpoint, SavepointOrder.unpack(order_in(payload)))
+                self._context.savepoints.add(checkpoint, SavepointOptions.unpack(options_in(payload)))
                 barrier = Barrier(channel, checkpoint)
                 self._at_gate(self._in_order, barrier, lambda effects: self._barrier_fields(channel))
             else:
@@ -237,12 +241,12 @@ class RunningSubtask:
         self._outputs.broadcast(Kind.END_OF_DATA)
         self._context.report(DataEnded())
 
-    def _stop_if_ordered(self, checkpoint: int) -> None:
+    def _stop_if_requested(self, checkpoint: int) -> None:
         """A source is triggered: if the savepoint stops the job, the source sends no further record."""
-        order = self._context.orders.of(checkpoint)
-        if order is None or not order.stops or self._snapshots.data_ended:
+        options = self._context.savepoints.of(checkpoint)
+        if options is None or not options.stops or self._snapshots.data_ended:
             return
-        if order.drains:
+        if options.drains:
             self._end_data()
         self._snapshots.data_ended = True
 
@@ -256,10 +260,10 @@ class RunningSubtask:
         """Handle one piece of mail. Raises the error of a `TaskFailed`."""
         match mail:
             case StartCheckpoint(checkpoint, timestamp, savepoint):
-                self._context.orders.add(checkpoint, savepoint)
+                self._context.savepoints.add(checkpoint, savepoint)
                 if self._overtaking is not None:
-                    self._overtaking.injected(checkpoint, timestamp)
-                self._stop_if_ordered(checkpoint)
+                    self._overtaking.triggered_by_driver(checkpoint, timestamp)
+                self._stop_if_requested(checkpoint)
                 self._snapshots.step(TriggerCheckpoint(checkpoint))
             case CheckpointCompleted(checkpoint):
                 self._snapshots.step(CompleteNotification(checkpoint))

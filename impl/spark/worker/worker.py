@@ -11,7 +11,7 @@ from typing import Any
 
 from impl.config import ConfigError
 from impl.connectors.errors import OffsetsLostError
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.core import ProtocolError
 from impl.eventlog import EventLog
 from impl.graph.plan import Subtask
@@ -20,11 +20,11 @@ from impl.spark.channels import messages
 from impl.spark.channels.data_channels import DataChannels
 from impl.spark.channels.inbox import Inbox
 from impl.spark.channels.listener import HandshakeLimits, Listener, connect_to
-from impl.spark.channels.unaligned import OvertakingInbox
+from impl.spark.channels.overtaking_channels import OvertakingInbox
 from impl.spark.errors import ConnectionLostError, FrameError, RecordTooLargeError, SparkRuntimeError
-from impl.spark.savepoints.barrier_options import Orders
+from impl.spark.savepoints.savepoint_options import KnownSavepoints
 from impl.spark.snapshots.in_flight import in_flight, rows_in
-from impl.spark.snapshots.writer import SnapshotFiles
+from impl.spark.snapshots.writer import TaskSnapshotFiles
 from impl.spark.worker.context import TaskContext, clock_from
 from impl.spark.worker.launch import Launch
 from impl.spark.worker.operator_factory import Restored, operator_of
@@ -134,17 +134,17 @@ class Worker:
         if isinstance(self._inbox, OvertakingInbox):
             self._inbox.restore({self._upstream.index(peer): frames for peer, frames in received.items()})
         self._channels.restored()
-        orders = Orders()
+        savepoints = KnownSavepoints()
         context = TaskContext(
             task=self._subtask.id,
             attempt=launch.attempt,
             upstream=self._upstream,
             inbox=self._inbox,
             outputs=self._channels.connect(deploy.peers, overtaken),
-            storage=SnapshotFiles(self._subtask.id, launch.attempt, storage, orders),
+            storage=TaskSnapshotFiles(self._subtask.id, launch.attempt, storage, savepoints),
             report=self._report,
             mode=launch.mode,
-            orders=orders,
+            savepoints=savepoints,
             alignment_timeout_ms=launch.alignment_timeout_ms,
             now=now,
             max_concurrent=launch.max_concurrent,
@@ -161,8 +161,8 @@ class Worker:
         """The operator, with its restored state."""
         launch, task = self._launch, self._subtask
         parallelism = self._stage.parallelism
-        place = SinkPlace(launch.plan.name, launch.lineage, task.id, launch.attempt, parallelism)
-        operator = operator_of(launch.plan, task, launch.execution, place, restored)
+        sink_context = SinkContext(launch.plan.name, launch.lineage, task.id, launch.attempt, parallelism)
+        operator = operator_of(launch.plan, task, launch.execution, sink_context, restored)
         if restored.checkpoint is not None and isinstance(operator, SourceOperator):
             self._line({"kind": "source_restored", "offset": operator.offset})
         return operator
@@ -185,20 +185,20 @@ class Worker:
     def _listen(self) -> None:
         try:
             while True:
-                self._obey(self._receive())
+                self._carry_out(self._receive())
         except SparkRuntimeError:
             self._close()  # the attempt is over: wakes the subtask wherever it waits
 
-    def _obey(self, command: messages.Command) -> None:
+    def _carry_out(self, command: messages.Command) -> None:
         match command:
             case messages.InjectFault() | messages.AnswerFault():
-                self._obey_fault(command)
+                self._carry_out_fault(command)
             case messages.DeployTask():
                 raise FrameError("expected one DeployTask, got another; this is a defect")
             case _:
                 self._inbox.post(command)
 
-    def _obey_fault(self, command: messages.FaultCommand) -> None:
+    def _carry_out_fault(self, command: messages.FaultCommand) -> None:
         raise FrameError(f"expected no fault in a job without planned faults, got {command}")
 
     def _send_heartbeats(self) -> None:

@@ -36,7 +36,7 @@ _KEYS_OF_A_SECTION: Final = 50_000
 _RANGE: Final = re.compile(rf"{SECTION}(\d+)(?:-(\d+))?")
 
 KeyGroups = npt.NDArray[np.uint16]
-Part = tuple[str, Table, KeyGroups]
+SectionState = tuple[str, Table, KeyGroups]
 """One state in a section: its kind, its keys with their values, and the key group of each key, in order."""
 
 
@@ -101,21 +101,21 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         """Take a snapshot. The asynchronous part encodes the immutable states. `alone` has no effect."""
         most = max((len(state) for state in self._states.values()), default=0)
         ranges = _split(self._context.groups, -(-most // _KEYS_OF_A_SECTION))
-        sections = [dict[str, bytes | Part]() for _ in ranges]
+        sections = [dict[str, bytes | SectionState]() for _ in ranges]
         frozen = []
         for name, state in self._states.items():
             if state.immutable:
                 frozen.append((name, state.kind, state.frozen(), state.removals))
             else:
-                parts = self._parts(name, state.kind, state.table, state.removals, ranges)
-                for section, part in zip(sections, parts, strict=True):
-                    section[name] = snapshot.encode(part)
+                in_sections = self._by_range(name, state.kind, state.table, state.removals, ranges)
+                for section, one in zip(sections, in_sections, strict=True):
+                    section[name] = snapshot.encode(one)
 
         def rest() -> Mapping[str, bytes]:
             for name, kind, table, removals in frozen:
-                parts = self._parts(name, kind, table, removals, ranges)
-                for section, part in zip(sections, parts, strict=True):
-                    section[name] = part
+                in_sections = self._by_range(name, kind, table, removals, ranges)
+                for section, one in zip(sections, in_sections, strict=True):
+                    section[name] = one
             named = zip(ranges, sections, strict=True)
             encoded = {
                 f"{SECTION}{there[0]}-{there[-1]}": snapshot.encode(section) for there, section in named
@@ -124,10 +124,10 @@ class HeapKeyedStateBackend(KeyedStateBackend):
 
         return rest
 
-    def _parts(
+    def _by_range(
         self, name: str, kind: str, table: Table, removals: int, ranges: Sequence[range]
-    ) -> Sequence[Part]:
-        """The parts of a table, one for each range of key groups."""
+    ) -> Sequence[SectionState]:
+        """The state in each section, one for each range of key groups."""
         groups = self._groups[name].of(table, removals)
         if len(ranges) == 1:
             return [(kind, table, groups)]
@@ -155,9 +155,9 @@ class HeapKeyedStateBackend(KeyedStateBackend):
 
     def _require_current(self, states: object, groups: range, file: str) -> None:
         """Raise KeyEncodingError for a key that an earlier release has put into another group."""
-        for name, part in states.items() if isinstance(states, dict) else ():
-            decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
-            _, table, *written = cast(Part, decoded)
+        for name, stored in states.items() if isinstance(states, dict) else ():
+            decoded = snapshot.decode(stored, f"{file}:{name}") if isinstance(stored, bytes) else stored
+            _, table, *written = cast(SectionState, decoded)
             each = written[0].tolist() if written else [groups.start] * len(table)
             require_same_groups(table, each, self._context.max_parallelism, file)
 
@@ -165,9 +165,9 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         """Restore the keys of the own groups from a section. `whole`: all its keys are in own groups."""
         if not isinstance(states, dict):
             raise StateError(f"{file}: expected keyed state in memory, got {type(states).__name__}")
-        for name, part in states.items():
-            decoded = snapshot.decode(part, f"{file}:{name}") if isinstance(part, bytes) else part
-            kind, table, *groups = cast(Part, decoded)
+        for name, stored in states.items():
+            decoded = snapshot.decode(stored, f"{file}:{name}") if isinstance(stored, bytes) else stored
+            kind, table, *groups = cast(SectionState, decoded)
             mine = self._state(name, kind, immutable=False).table
             if whole:  # a section of a single group may not record the groups
                 mine.update(table)
@@ -196,7 +196,7 @@ def _groups_in(section: str, file: str) -> range:
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
-def _split(groups: range, parts: int) -> list[range]:
-    """At least one and at most `parts` ranges of nearly equal size."""
-    size = max(1, -(-len(groups) // max(1, parts)))
+def _split(groups: range, count: int) -> list[range]:
+    """At least one and at most `count` ranges of nearly equal size."""
+    size = max(1, -(-len(groups) // max(1, count)))
     return [groups[first : first + size] for first in range(0, len(groups), size)]

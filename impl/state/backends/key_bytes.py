@@ -104,12 +104,12 @@ _WRITERS: Final[dict[type, Callable[[Any], tuple[bytes, bytes]]]] = {
 # ------------------------------------------------------------ reading
 
 
-def _parts(payload: bytes) -> list[Hashable]:
-    parts = []
+def _keys_in(payload: bytes) -> list[Hashable]:
+    keys = []
     while payload:
-        part, payload = key_of(payload)
-        parts.append(part)
-    return parts
+        key, payload = key_of(payload)
+        keys.append(key)
+    return keys
 
 
 def _datetime(payload: bytes) -> datetime:
@@ -117,7 +117,7 @@ def _datetime(payload: bytes) -> datetime:
 
 
 def _ratio(payload: bytes) -> Fraction:
-    parts: list[Any] = _parts(payload)
+    parts: list[Any] = _keys_in(payload)
     return Fraction(*parts)
 
 
@@ -130,14 +130,14 @@ def _class(name: Hashable) -> Any:  # noqa: ANN401 - an enum or a dataclass
 
 
 def _member(payload: bytes) -> Hashable:
-    name, member = _parts(payload)
+    name, member = _keys_in(payload)
     kind = _class(name)
     found: Hashable = kind[member] if isinstance(member, str) else kind(member)
     return found
 
 
 def _dataclass(payload: bytes) -> Hashable:
-    name, *values = _parts(payload)
+    name, *values = _keys_in(payload)
     kind = _class(name)
     fields = dict(zip((field.name for field in dataclasses.fields(kind)), values, strict=True))
     made: Hashable = kind(**fields)
@@ -163,8 +163,8 @@ _READERS: Final[dict[str, Callable[[bytes], Hashable]]] = {
     "I": lambda payload: int.from_bytes(payload, "big", signed=True),
     "f": lambda payload: float(_DOUBLE.unpack(payload)[0]),
     "r": _ratio,
-    "t": lambda payload: tuple(_parts(payload)),
-    "z": lambda payload: frozenset(_parts(payload)),
+    "t": lambda payload: tuple(_keys_in(payload)),
+    "z": lambda payload: frozenset(_keys_in(payload)),
     "y": lambda payload: date.fromordinal(int(payload)),
     "l": _datetime,
     "a": lambda payload: _datetime(payload).replace(tzinfo=UTC),

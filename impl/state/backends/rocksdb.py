@@ -95,7 +95,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
     def _made(self, name: str, kind: str, number: int) -> RocksDbState:
         groups, every, task = self._context.groups, self._context.max_parallelism, self._context.task
 
-        def place(key: Hashable) -> bytes:
+        def prefix_of(key: Hashable) -> bytes:
             group = key_group(key, every)
             if group not in groups:
                 raise StateError(
@@ -108,7 +108,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         def prefixes() -> Iterable[bytes]:
             return (_PREFIX.pack(group, number) for group in groups)
 
-        return _KINDS[kind](self._table, place, prefixes)
+        return _KINDS[kind](self._table, prefix_of, prefixes)
 
     # ------------------------------------------------------------ snapshots
 
@@ -123,7 +123,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         states = {name: (state.kind, number) for name, (state, number) in self._states.items()}
         groups = self._context.groups.start, self._context.groups.stop
         base = dict(self._known) if alone is None else {}
-        place = self._shared if alone is None else alone
+        shared = self._shared if alone is None else alone
 
         def rest() -> Mapping[str, bytes]:
             small: dict[str, bytes] = {}
@@ -132,7 +132,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
                 for path in sorted(folder.iterdir()):
                     if path.suffix == ".sst":
                         known = base.get(path.name)
-                        tables[path.name] = known or place.add(path, self._context.task, self._attempt)
+                        tables[path.name] = known or shared.add(path, self._context.task, self._attempt)
                     elif path.suffix != ".log":
                         small[path.name] = path.read_bytes()
             finally:

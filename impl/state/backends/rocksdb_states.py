@@ -91,14 +91,17 @@ def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
 class _State:
     """One state of a subtask.
 
-    `place` returns the bytes with which the entries of a key begin; `prefixes`: those of each key group.
+    `prefix_of` returns the bytes with which the entries of a key begin; `prefixes`: those of each key group.
     """
 
     def __init__(
-        self, table: RocksDbTable, place: Callable[[Hashable], bytes], prefixes: Callable[[], Iterable[bytes]]
+        self,
+        table: RocksDbTable,
+        prefix_of: Callable[[Hashable], bytes],
+        prefixes: Callable[[], Iterable[bytes]],
     ) -> None:
         self._table = table
-        self._place = place
+        self._prefix_of = prefix_of
         self._prefixes = prefixes
 
     def _all(self) -> Iterator[tuple[bytes, bytes]]:
@@ -109,7 +112,7 @@ class _State:
 
     def remove(self, key: Hashable) -> None:
         """Remove the entry of `key`."""
-        self._table.delete(self._place(key))
+        self._table.delete(self._prefix_of(key))
 
     def __len__(self) -> int:
         return sum(1 for _ in self._all())
@@ -122,22 +125,22 @@ class RocksDbValueState(_State):
 
     def get(self, key: Hashable, default: Any = None, /) -> Any:  # noqa: ANN401 - any value
         """The value of `key`."""
-        stored = self._table.get(self._place(key))
+        stored = self._table.get(self._prefix_of(key))
         return default if stored is None else pickle.loads(stored)
 
     def put(self, key: Hashable, value: object, /) -> None:
         """Set the value of `key`."""
-        self._table.put(self._place(key), pickle.dumps(value, _PROTOCOL))
+        self._table.put(self._prefix_of(key), pickle.dumps(value, _PROTOCOL))
 
     def get_all(self, keys: Sequence[Hashable]) -> list[Any]:
         """The values of many keys."""
-        stored = self._table.get_all([*map(self._place, keys)])
+        stored = self._table.get_all([*map(self._prefix_of, keys)])
         return [None if one is None else pickle.loads(one) for one in stored]
 
     def put_all(self, keys: Sequence[Hashable], values: Sequence[Any]) -> None:
         """Set the values of many keys."""
         stored = (pickle.dumps(value, _PROTOCOL) for value in values)
-        self._table.put_all(zip(map(self._place, keys), stored, strict=True))
+        self._table.put_all(zip(map(self._prefix_of, keys), stored, strict=True))
 
     def items(self) -> Iterator[tuple[Hashable, Any]]:
         """All keys and values."""
@@ -151,7 +154,7 @@ class RocksDbListState(_State):
 
     def get(self, key: Hashable) -> tuple[Any, ...]:
         """The list of `key`."""
-        stored = self._table.get(self._place(key))
+        stored = self._table.get(self._prefix_of(key))
         return () if stored is None else tuple(pickle.loads(stored))
 
     def add(self, key: Hashable, value: object) -> None:
@@ -164,7 +167,7 @@ class RocksDbListState(_State):
 
     def update(self, key: Hashable, values: Iterable[Any]) -> None:
         """Replace the list of `key`."""
-        self._table.put(self._place(key), pickle.dumps(list(values), _PROTOCOL))
+        self._table.put(self._prefix_of(key), pickle.dumps(list(values), _PROTOCOL))
 
     def items(self) -> Iterator[tuple[Hashable, tuple[Any, ...]]]:
         """All keys and lists."""
@@ -178,31 +181,32 @@ class RocksDbMapState(_State):
 
     def get(self, key: Hashable, field: Hashable, default: Any = None) -> Any:  # noqa: ANN401 - any value
         """The value of `field`."""
-        stored = self._table.get(self._place(key) + key_bytes(field))
+        stored = self._table.get(self._prefix_of(key) + key_bytes(field))
         return default if stored is None else pickle.loads(stored)
 
     def put(self, key: Hashable, field: Hashable, value: object) -> None:
         """Set the value of `field`."""
-        self._table.put(self._place(key) + key_bytes(field), pickle.dumps(value, _PROTOCOL))
+        self._table.put(self._prefix_of(key) + key_bytes(field), pickle.dumps(value, _PROTOCOL))
 
     def contains(self, key: Hashable, field: Hashable) -> bool:
         """Whether the map has `field`."""
-        return self._table.get(self._place(key) + key_bytes(field)) is not None
+        return self._table.get(self._prefix_of(key) + key_bytes(field)) is not None
 
     def remove(self, key: Hashable, field: Hashable) -> None:  # type: ignore[override]
         """Remove `field`."""
-        self._table.delete(self._place(key) + key_bytes(field))
+        self._table.delete(self._prefix_of(key) + key_bytes(field))
 
     def entries(self, key: Hashable) -> Mapping[Any, Any]:
         """The map of `key`."""
-        place = self._place(key)
+        prefix = self._prefix_of(key)
         return {
-            key_of(stored[len(place) :])[0]: pickle.loads(value) for stored, value in self._table.scan(place)
+            key_of(stored[len(prefix) :])[0]: pickle.loads(value)
+            for stored, value in self._table.scan(prefix)
         }
 
     def clear(self, key: Hashable) -> None:
         """Remove the map of `key`."""
-        for stored, _ in tuple(self._table.scan(self._place(key))):
+        for stored, _ in tuple(self._table.scan(self._prefix_of(key))):
             self._table.delete(stored)
 
     def items(self) -> Iterator[tuple[Hashable, Mapping[Any, Any]]]:

@@ -5,13 +5,13 @@ local_files     a folder of a file system
 object_store    a prefix of an object store: conditional writes, retries, lost answers
 object_client   the requests to an object store, by the library obstore
 memory_client   a store in the memory of one process, for the same requests
-places          makes the location of a path or a URI
+paths_and_uris  makes the location of a path or a URI
 """
 
 from impl.state.locations.local_files import LocalFiles
 from impl.state.locations.location import Location, Where
 from impl.state.locations.object_store import ObjectFiles, Retries
-from impl.state.locations.places import (
+from impl.state.locations.paths_and_uris import (
     CHECKPOINTS,
     SAVEPOINTS,
     absolute,
@@ -21,9 +21,9 @@ from impl.state.locations.places import (
     is_uri,
     location_of,
     new_memory,
-    note_place,
-    noted_place,
-    place_of,
+    path_or_uri,
+    record_checkpoint_folder,
+    recorded_checkpoint_folder,
     savepoints_beside,
 )
 
@@ -42,8 +42,8 @@ __all__ = [
     "is_uri",
     "location_of",
     "new_memory",
-    "note_place",
-    "noted_place",
-    "place_of",
+    "path_or_uri",
+    "record_checkpoint_folder",
+    "recorded_checkpoint_folder",
     "savepoints_beside",
 ]

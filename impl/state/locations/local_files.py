@@ -65,8 +65,8 @@ class LocalFiles(Location):
     def replace(self, name: str, data: bytes) -> None:
         durable.write_file(self.directory / name, data)
 
-    def place(self, name: str, data: bytes) -> None:
-        durable.place_file(self.directory / name, data)
+    def write_unsettled(self, name: str, data: bytes) -> None:
+        durable.write_file_unsynced(self.directory / name, data)
 
     def settle(self, folder: str = "") -> None:
         durable.sync(self.directory / folder)
@@ -127,8 +127,8 @@ class LocalFiles(Location):
     def read(self, name: str) -> bytes:
         return durable.read_file(self.directory / name)
 
-    def read_part(self, name: str, at: int, length: int) -> bytes:
-        return durable.read_part(self.directory / name, at, length)
+    def read_range(self, name: str, at: int, length: int) -> bytes:
+        return durable.read_range(self.directory / name, at, length)
 
     def size(self, name: str) -> int | None:
         path = self.directory / name

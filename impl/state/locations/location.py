@@ -65,7 +65,7 @@ class Location(ABC):
         """Write a file durably; it replaces an older one."""
 
     @abstractmethod
-    def place(self, name: str, data: bytes) -> None:
+    def write_unsettled(self, name: str, data: bytes) -> None:
         """As `replace`, but the name is durable only after a `settle` or `publish` in the same folder."""
 
     @abstractmethod
@@ -97,7 +97,7 @@ class Location(ABC):
         """The content of a file."""
 
     @abstractmethod
-    def read_part(self, name: str, at: int, length: int) -> bytes:
+    def read_range(self, name: str, at: int, length: int) -> bytes:
         """`length` bytes of a file from offset `at` on; fewer at its end."""
 
     @abstractmethod

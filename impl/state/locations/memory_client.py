@@ -29,7 +29,7 @@ class MemoryClient:
     def get(self, name: str) -> bytes:
         return self._object(name)[0]
 
-    def get_part(self, name: str, at: int, length: int) -> bytes:
+    def get_range(self, name: str, at: int, length: int) -> bytes:
         return self.get(name)[at : at + length]
 
     def parts(self, name: str) -> Iterator[bytes]:

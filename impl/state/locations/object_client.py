@@ -45,7 +45,7 @@ class ObjectClient(Protocol):
     def get(self, name: str) -> bytes:
         """The content of an object. Raises FileNotFoundError."""
 
-    def get_part(self, name: str, at: int, length: int) -> bytes:
+    def get_range(self, name: str, at: int, length: int) -> bytes:
         """`length` bytes, above 0, from `at` on; fewer at the end. Raises FileNotFoundError."""
 
     def parts(self, name: str) -> Iterator[bytes]:
@@ -94,7 +94,7 @@ class ObstoreClient:
         with self._errors(name):
             return bytes(obstore.get(self._store, name).bytes())
 
-    def get_part(self, name: str, at: int, length: int) -> bytes:
+    def get_range(self, name: str, at: int, length: int) -> bytes:
         import obstore
 
         try:

@@ -105,7 +105,7 @@ class ObjectFiles(Location):
     def replace(self, name: str, data: bytes) -> None:
         self._tried("writing", name, lambda: self._client.put(self._key(name), data))
 
-    def place(self, name: str, data: bytes) -> None:
+    def write_unsettled(self, name: str, data: bytes) -> None:
         self.replace(name, data)
 
     def settle(self, folder: str = "") -> None:
@@ -145,10 +145,10 @@ class ObjectFiles(Location):
     def read(self, name: str) -> bytes:
         return self._tried("reading", name, lambda: self._client.get(self._key(name)))
 
-    def read_part(self, name: str, at: int, length: int) -> bytes:
+    def read_range(self, name: str, at: int, length: int) -> bytes:
         if length <= 0:
             return b""
-        return self._tried("reading", name, lambda: self._client.get_part(self._key(name), at, length))
+        return self._tried("reading", name, lambda: self._client.get_range(self._key(name), at, length))
 
     def size(self, name: str) -> int | None:
         try:

@@ -23,7 +23,7 @@ from psycopg import sql
 from impl.connectors import (
     ParquetOutput,
     PostgresOutput,
-    SinkPlace,
+    SinkContext,
     SqliteOutput,
     TwoPhaseSink,
     list_committed,
@@ -114,8 +114,8 @@ def behind(request, tmp_path_factory):
 
 
 def opened(behind, attempt=1, state=None, lineage=None):
-    place = SinkPlace("job", lineage or behind.lineage, "sink-0", attempt)
-    return TwoPhaseSink.restored(behind.output.open(place), state)
+    context = SinkContext("job", lineage or behind.lineage, "sink-0", attempt)
+    return TwoPhaseSink.restored(behind.output.open(context), state)
 
 
 class History:

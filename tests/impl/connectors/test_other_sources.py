@@ -77,7 +77,7 @@ def test_a_restored_source_reads_on_where_the_snapshot_was_taken(source, tmp_pat
 @EVERY
 def test_a_snapshot_of_another_partition_is_refused(source, tmp_path):
     taken = source(tmp_path, partition=0, partitions=2).snapshot()
-    with pytest.raises(SourceChangedError, match="part 0 of 2"):
+    with pytest.raises(SourceChangedError, match="partition 0 of 2"):
         source(tmp_path, partition=1, partitions=2).restore(taken)
 
 

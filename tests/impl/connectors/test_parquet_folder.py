@@ -49,7 +49,7 @@ def test_another_folder_is_refused(folder):
     source = ParquetFolder(folder)
     source.read(2)
     snapshot = source.snapshot()
-    with pytest.raises(SourceChangedError, match="part 0 of 1, this is 1 of 2"):
+    with pytest.raises(SourceChangedError, match="partition 0 of 1, this is 1 of 2"):
         ParquetFolder(folder, partition=1, partitions=2).restore(snapshot)
     (folder / "0.parquet").write_bytes((folder / "2.parquet").read_bytes())
     with pytest.raises(SourceChangedError, match="expected the content"):

@@ -12,13 +12,13 @@ from conformance.torture.servers.object_server import BUCKET
 from impl.connectors import (
     OutputCorruptError,
     ParquetOutput,
-    SinkPlace,
+    SinkContext,
     TwoPhaseSink,
     list_committed,
     read_committed,
 )
-from impl.connectors.claims import Ancestor, Claim
-from impl.connectors.frontier import frontier
+from impl.connectors.output_claims import Ancestor, Claim
+from impl.connectors.parquet_progress import newest_whole_checkpoint
 from impl.state import StorageError, SupersededError
 from impl.state.locations import LocalFiles, ObjectFiles, Retries
 from impl.state.locations.object_client import ObstoreClient
@@ -53,7 +53,7 @@ def begun(location, attempt, starts):
 
 
 def sink_of(output, attempt, state=None):
-    return TwoPhaseSink.restored(output.open(SinkPlace("job", RUN, "sink-0", attempt)), state)[0]
+    return TwoPhaseSink.restored(output.open(SinkContext("job", RUN, "sink-0", attempt)), state)[0]
 
 
 def write(sink, checkpoint, *numbers):
@@ -96,7 +96,7 @@ def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(object_server
     location = files()
     assert seen(location) == [1, 2, 10, 20]
     assert [one.checkpoint for one in list_committed(location)] == [1, 2]
-    assert frontier(location) == 2
+    assert newest_whole_checkpoint(location) == 2
     assert ParquetOutput(location, SCHEMA).sweep(RUN, 2) == ()
 
 
@@ -172,7 +172,7 @@ def test_a_driver_that_was_paused_within_its_retraction_takes_nothing_of_a_newer
             if folder == "manifests" and len(super().sizes("claims")) == 1:
                 output = ParquetOutput(tmp_path, SCHEMA)
                 output.claim(Claim("job", newer, 6, {6: 5}, (Ancestor(RUN, 5),)))
-                sink = TwoPhaseSink.restored(output.open(SinkPlace("job", newer, "sink-0", 6)), None)[0]
+                sink = TwoPhaseSink.restored(output.open(SinkContext("job", newer, "sink-0", 6)), None)[0]
                 write(sink, 6, 60)
                 sink.notify_complete(6)
             return super().sizes(folder)

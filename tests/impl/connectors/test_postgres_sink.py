@@ -17,7 +17,7 @@ from impl.connectors import (
     PreparedTransactionsDisabledError,
     ServerLostError,
     SinkConflictError,
-    SinkPlace,
+    SinkContext,
     TransactionLostError,
     TwoPhaseSink,
     ValueRefusedError,
@@ -45,8 +45,8 @@ def ask(postgres):
     return answer
 
 
-def place(attempt=1):
-    return SinkPlace("job", f"{next(FRESH):016x}", "sink-0", attempt)
+def context(attempt=1):
+    return SinkContext("job", f"{next(FRESH):016x}", "sink-0", attempt)
 
 
 def pre_committed(output, at, *numbers):
@@ -66,7 +66,7 @@ def test_a_global_id_tells_whose_it_is_and_others_are_not_taken_for_one():
 
 @pytest.mark.rule("SINK-04")
 def test_a_server_that_crashes_between_prepare_and_commit_is_waited_for(output, postgres, ask):
-    sink = pre_committed(output, place(), 1, 2)
+    sink = pre_committed(output, context(), 1, 2)
     postgres.crash()
     starting = threading.Thread(target=postgres.start)
     starting.start()
@@ -79,7 +79,7 @@ def test_a_server_that_crashes_between_prepare_and_commit_is_waited_for(output, 
 def test_a_server_that_stays_away_fails_the_commit_and_the_restore_commits_once(postgres, ask):
     output = PostgresOutput(postgres.conninfo, f"numbers_{next(FRESH)}", SCHEMA, patience_seconds=0)
     output.prepare()
-    at = place()
+    at = context()
     sink = pre_committed(output, at, 1)
     state = sink.state_of(1)
     postgres.crash()
@@ -89,14 +89,14 @@ def test_a_server_that_stays_away_fails_the_commit_and_the_restore_commits_once(
     finally:
         postgres.start()
     for attempt in (2, 3):
-        later = SinkPlace(at.job, at.lineage, at.subtask, attempt)
+        later = SinkContext(at.job, at.lineage, at.subtask, attempt)
         TwoPhaseSink.restored(output.open(later), state)
     assert ask(f"SELECT n FROM {output.table}") == [(1,)]
 
 
 @pytest.mark.rule("SINK-04")
 def test_what_another_session_has_committed_is_not_committed_again(output, ask):
-    sink = pre_committed(output, place(), 1)
+    sink = pre_committed(output, context(), 1)
     [gid] = sink.state_of(1).names
     ask(f"COMMIT PREPARED '{gid}'")
     sink.notify_complete(1)
@@ -105,7 +105,7 @@ def test_what_another_session_has_committed_is_not_committed_again(output, ask):
 
 @pytest.mark.rule("SINK-08")
 def test_what_was_rolled_back_from_outside_is_not_taken_for_committed(output, ask):
-    sink = pre_committed(output, place(), 1)
+    sink = pre_committed(output, context(), 1)
     [gid] = sink.state_of(1).names
     ask(f"ROLLBACK PREPARED '{gid}'")
     with pytest.raises(TransactionLostError, match="got neither: another program"):
@@ -120,7 +120,7 @@ def test_without_prepared_transactions_the_message_states_what_to_set():
 
 
 def test_a_session_that_is_lost_in_an_open_transaction_leaves_nothing(output, ask):
-    at = place()
+    at = context()
     sink = TwoPhaseSink(output.open(at))
     sink.write(pa.record_batch({"n": range(9_000)}))
     ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
@@ -132,7 +132,7 @@ def test_a_session_that_is_lost_in_an_open_transaction_leaves_nothing(output, as
 
 
 def test_a_session_that_is_lost_between_two_transactions_costs_nothing(output, ask):
-    sink = pre_committed(output, place(), 1)
+    sink = pre_committed(output, context(), 1)
     sink.notify_complete(1)
     ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
     sink.write(pa.record_batch({"n": [2]}))
@@ -143,7 +143,7 @@ def test_a_session_that_is_lost_between_two_transactions_costs_nothing(output, a
 
 @pytest.mark.rule("ONCE-03")
 def test_rows_that_were_changed_meanwhile_are_not_taken_back_in_part(output, ask):
-    at = place()
+    at = context()
     pre_committed(output, at, 1, 2, 3).notify_complete(1)
     ask(f"UPDATE {output.table} SET n = 9 WHERE n = 2")
     with pytest.raises(SinkConflictError, match="expected the 3 rows committed after it, got 2"):
@@ -169,7 +169,7 @@ def test_every_type_comes_back_as_it_went(postgres, ask):
     schema = pa.schema({name: kind for name, (_, kind) in row.items()})
     output = PostgresOutput(postgres.conninfo, f"numbers_{next(FRESH)}", schema)
     output.prepare()
-    sink = TwoPhaseSink(output.open(place()))
+    sink = TwoPhaseSink(output.open(context()))
     sink.write(pa.RecordBatch.from_pylist([{name: value for name, (value, _) in row.items()}], schema))
     sink.snapshot(1)
     sink.notify_complete(1)
@@ -202,7 +202,7 @@ def test_a_value_that_postgres_cannot_hold_is_refused_by_name(postgres, column, 
     batch = pa.record_batch({"x": column})
     output = PostgresOutput(postgres.conninfo, f"refusing_{next(FRESH)}", batch.schema)
     output.prepare()
-    sink = TwoPhaseSink(output.open(place()))
+    sink = TwoPhaseSink(output.open(context()))
     with pytest.raises(ValueRefusedError, match=f"column 'x' {why}"):
         sink.write(batch)
     sink.close()
@@ -222,7 +222,7 @@ def test_the_values_at_the_ends_of_their_types_come_back_from_postgres(postgres,
     )
     output = PostgresOutput(postgres.conninfo, f"ends_{next(FRESH)}", batch.schema)
     output.prepare()
-    sink = TwoPhaseSink(output.open(place()))
+    sink = TwoPhaseSink(output.open(context()))
     sink.write(batch)
     sink.snapshot(1)
     sink.notify_complete(1)

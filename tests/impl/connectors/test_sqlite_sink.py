@@ -1,5 +1,6 @@
 """The SQLite sink: all of a commit or nothing, and what a column may be."""
 
+import pickle
 import sqlite3
 from contextlib import closing
 
@@ -10,11 +11,12 @@ from impl.batches import rows_of
 from impl.connectors import (
     ConnectorError,
     OutputCorruptError,
-    SinkPlace,
+    SinkContext,
     SqliteOutput,
     TwoPhaseSink,
     ValueRefusedError,
 )
+from impl.connectors.sqlite_sink import StagedRows
 
 SCHEMA = pa.schema({"n": pa.int64(), "said": pa.string(), "part": pa.float64(), "raw": pa.binary()})
 ROW = {"n": 1, "said": "it's", "part": 0.5, "raw": b"\x00"}
@@ -28,7 +30,7 @@ def output(tmp_path):
 
 
 def pre_committed(output, subtask="sink-0"):
-    sink = TwoPhaseSink(output.open(SinkPlace("job", "0a", subtask, 1)))
+    sink = TwoPhaseSink(output.open(SinkContext("job", "0a", subtask, 1)))
     sink.write(pa.RecordBatch.from_pylist([ROW], SCHEMA))
     sink.snapshot(1)
     return sink
@@ -51,6 +53,17 @@ def test_rows_come_back_as_they_went_and_tell_their_commit(output):
     assert told == [("sink-0", 1, 1), ("sink-1", 1, 1)]
 
 
+def test_a_receipt_has_the_same_bytes_as_in_earlier_releases():
+    receipt = StagedRows(SinkContext("job", "0a", "sink-0", 3, 2), 7, 5, None)
+    written = pickle.dumps(receipt, protocol=5)
+    assert written == (
+        b"\x80\x05\x95\x85\x00\x00\x00\x00\x00\x00\x00\x8c\x1bimpl.connectors.sqlite_sink\x94\x8c\nStagedRows"
+        b"\x94\x93\x94)\x81\x94]\x94(\x8c\x19impl.connectors.two_phase\x94\x8c\tSinkPlace\x94\x93\x94)\x81\x94]\x94("
+        b"\x8c\x03job\x94\x8c\x020a\x94\x8c\x06sink-0\x94K\x03K\x02ebK\x07K\x05Neb."
+    )
+    assert pickle.loads(written) == receipt
+
+
 @pytest.mark.rule("SINK-08")
 def test_a_commit_that_fails_half_way_leaves_nothing_and_is_done_again(output):
     sink = pre_committed(output)
@@ -58,7 +71,9 @@ def test_a_commit_that_fails_half_way_leaves_nothing_and_is_done_again(output):
     content = file.read_bytes()
     file.write_bytes(content[:-1] + b"?")
     with pytest.raises(OutputCorruptError):
-        output.open(SinkPlace("job", "0a", "sink-0", 2)).commit(sink.receipt_of(sink.transactions.pending[0]))
+        output.open(SinkContext("job", "0a", "sink-0", 2)).commit(
+            sink.receipt_of(sink.transactions.pending[0])
+        )
     assert seen(output) == []
     file.write_bytes(content)
     sink.notify_complete(1)
@@ -93,7 +108,7 @@ def test_a_value_that_sqlite_cannot_hold_is_refused_before_it_is_pre_committed(t
     batch = pa.record_batch(columns)
     output = SqliteOutput(tmp_path / "out.db", "counts", batch.schema)
     output.prepare()
-    sink = TwoPhaseSink(output.open(SinkPlace("job", "0a", "sink-0", 1)))
+    sink = TwoPhaseSink(output.open(SinkContext("job", "0a", "sink-0", 1)))
     with pytest.raises(ValueRefusedError, match=f"table counts: {why}"):
         sink.write(batch)
     assert list((output.staging / "data").iterdir()) == []
@@ -112,7 +127,7 @@ def test_the_values_at_the_ends_of_their_types_come_back(tmp_path):
     )
     output = SqliteOutput(tmp_path / "out.db", "counts", batch.schema)
     output.prepare()
-    sink = TwoPhaseSink(output.open(SinkPlace("job", "0a", "sink-0", 1)))
+    sink = TwoPhaseSink(output.open(SinkContext("job", "0a", "sink-0", 1)))
     sink.write(batch)
     sink.snapshot(1)
     sink.notify_complete(1)

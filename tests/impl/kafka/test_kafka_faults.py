@@ -11,7 +11,7 @@ from conformance.torture.brokers.broker import Broker
 from conformance.torture.servers.object_server import BUCKET
 from impl.connectors.errors import OffsetsLostError, SourceError
 from impl.connectors.kafka.declaration import KafkaEnd
-from impl.connectors.kafka.reader import partition_of, require_mendable
+from impl.connectors.kafka.reader import partition_of, require_retriable
 from tests.impl.kafka.conftest import rest_of, snapshot_of, some_of, source, values
 from tests.waiting import until
 
@@ -213,7 +213,7 @@ def test_partitions_that_are_added_to_a_topic_are_read(kept, reading):
 def test_an_error_of_the_client_states_what_is_lost(code, says):
     """Tansu never sends OFFSET_OUT_OF_RANGE, to which Kafka's answer is the first of these."""
     with pytest.raises(SourceError, match=says) as raised:
-        require_mendable(KafkaError(code, "gone"), ("t", 0), 7)
+        require_retriable(KafkaError(code, "gone"), ("t", 0), 7)
     assert isinstance(raised.value, OffsetsLostError) == (code == KafkaError._AUTO_OFFSET_RESET)
 
 

@@ -8,11 +8,11 @@ import pytest
 from impl.config import ConfigError
 from impl.connectors.errors import ConnectorError, ServerLostError, ValueRefusedError
 from impl.connectors.kafka.sink import KafkaMessage, KafkaOutput
-from impl.connectors.two_phase import SinkPlace, TwoPhaseSink
+from impl.connectors.two_phase import SinkContext, TwoPhaseSink
 from tests.topics import messages_in
 
 SCHEMA = pa.schema({"n": pa.int64(), "text": pa.string()})
-PLACE = SinkPlace("job", "11ea", "sink-0", 1)
+CONTEXT = SinkContext("job", "11ea", "sink-0", 1)
 _TOPICS = itertools.count(1)
 
 
@@ -33,7 +33,7 @@ def sink():
 
     def begin(servers, topic, serializer=message_of, **options):
         output = KafkaOutput(servers, topic, SCHEMA, serializer, **options)
-        opened.append(TwoPhaseSink(output.open(PLACE)))
+        opened.append(TwoPhaseSink(output.open(CONTEXT)))
         return opened[-1]
 
     yield begin

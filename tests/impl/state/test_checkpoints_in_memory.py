@@ -17,7 +17,7 @@ from impl.config import (
     JobConfig,
     RestartConfig,
 )
-from impl.spark.results import RunSettings, Start, checkpoints_of
+from impl.spark.run_settings import RunSettings, Start, checkpoints_of
 from impl.state import (
     CheckpointsInMemory,
     CheckpointStorage,
@@ -28,9 +28,9 @@ from impl.state import (
     encode,
     original_at,
 )
-from impl.state.locations import forget, is_in_memory, location_of, new_memory, note_place
+from impl.state.checkpoint_metadata import MEMORY_BYTES, StateHandle
+from impl.state.locations import forget, is_in_memory, location_of, new_memory, record_checkpoint_folder
 from impl.state.locations.memory_client import MemoryClient
-from impl.state.storage import MEMORY_BYTES, StateHandle
 
 IN_MEMORY = CheckpointConfig(checkpoint_storage=JOBMANAGER)
 
@@ -99,7 +99,7 @@ def test_objects_in_memory_answer_as_a_store_does():
         client.create("a/b", b"", "you")
     client.put("c", b"67")
     assert client.writer_of("a/b") == "me"
-    assert client.get_part("a/b", 1, 3) == b"234"
+    assert client.get_range("a/b", 1, 3) == b"234"
     assert b"".join(client.parts("a/b")) == b"12345"
     assert client.entries("") == (("a",), {"c": 2})
     assert client.entries("a") == ((), {"b": 5})
@@ -141,7 +141,7 @@ def test_memory_takes_no_rocksdb():
         (RunSettings(Start.RESUMED), "resume restores"),
         (RunSettings(owner="a supervisor"), "supervise replaces"),
         (RunSettings(Start.SAVEPOINT, Path("savepoint"), CLAIM), "CLAIM deletes"),
-        (RunSettings(checkpoints="s3://bucket/job"), "names a place"),
+        (RunSettings(checkpoints="s3://bucket/job"), "names a folder"),
     ],
 )
 def test_what_outlives_the_driver_is_refused(settings, expected, tmp_path):
@@ -152,7 +152,7 @@ def test_what_outlives_the_driver_is_refused(settings, expected, tmp_path):
 
 
 def test_a_run_whose_checkpoints_were_in_memory_is_not_resumed(tmp_path):
-    note_place(tmp_path, new_memory())
+    record_checkpoint_folder(tmp_path, new_memory())
     with pytest.raises(ConfigError, match="have ended with it; begin from a savepoint"):
         checkpoints_of(tmp_path, RunSettings(Start.RESUMED), CheckpointConfig())
     assert checkpoints_of(tmp_path, RunSettings(), CheckpointConfig()) == tmp_path / "checkpoints"

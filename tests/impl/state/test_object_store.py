@@ -25,9 +25,9 @@ from impl.state.locations import (
     beside,
     is_uri,
     location_of,
-    note_place,
-    noted_place,
-    place_of,
+    path_or_uri,
+    record_checkpoint_folder,
+    recorded_checkpoint_folder,
 )
 from impl.state.locations.object_client import ObstoreClient
 from tests.object_clients import FAILED, LOST, REFUSED, Clock, FaultyClient
@@ -190,10 +190,10 @@ def test_every_location_answers_alike(tmp_path, kind):
     assert files.publish("a/1", b"second", "1-") is False
     assert files.read("a/1") == b"first"
     files.replace("a/1", b"third")
-    files.place("a/2", b"")
+    files.write_unsettled("a/2", b"")
     files.settle("a")
     assert (files.read("a/1"), files.sizes("a"), files.folders()) == (b"third", {"1": 5, "2": 0}, ("a",))
-    assert [files.read_part("a/1", at, 3) for at in (0, 3, 9)] == [b"thi", b"rd", b""]
+    assert [files.read_range("a/1", at, 3) for at in (0, 3, 9)] == [b"thi", b"rd", b""]
     assert (files.size("a/1"), files.size("a/9"), files.size("a"), files.sizes("b")) == (5, None, None, {})
     assert (files.reserve("a"), files.reserve("b"), files.reserve("b")) == (False, True, False)
     assert (sorted(files.folders()), files.sizes("b")) == (["a", "b"], {})
@@ -229,13 +229,13 @@ def test_the_files_of_running_tasks_are_in_a_private_folder_and_go_with_their_at
 
 
 def test_a_place_is_a_folder_or_a_uri(tmp_path):
-    assert place_of(f"file://{tmp_path}") == tmp_path
-    assert place_of("s3://bucket/job/") == "s3://bucket/job"
+    assert path_or_uri(f"file://{tmp_path}") == tmp_path
+    assert path_or_uri("s3://bucket/job/") == "s3://bucket/job"
     assert beside("s3://bucket/job", "savepoints") == "s3://bucket/job/savepoints"
     assert str(location_of("memory://here/job").below("x")) == "memory://here/job/x"
     assert not is_uri("folder/s3")
     for odd in ("s3:///job", "s3://bucket/job?versionId=1"):
-        with pytest.raises(StateError, match="expected the URI of a place"):
+        with pytest.raises(StateError, match="expected a URI with a bucket"):
             location_of(odd)
     with pytest.raises(StateError, match="expected the URI of an object store"):
         location_of("gopher://bucket/job")
@@ -244,11 +244,11 @@ def test_a_place_is_a_folder_or_a_uri(tmp_path):
 
 
 def test_the_place_of_checkpoints_is_noted_in_the_output_folder(tmp_path):
-    assert noted_place(tmp_path) is None
-    note_place(tmp_path, "s3://bucket/job")
-    assert noted_place(tmp_path) == "s3://bucket/job"
-    note_place(tmp_path, tmp_path / "checkpoints")
-    assert noted_place(tmp_path) is None
+    assert recorded_checkpoint_folder(tmp_path) is None
+    record_checkpoint_folder(tmp_path, "s3://bucket/job")
+    assert recorded_checkpoint_folder(tmp_path) == "s3://bucket/job"
+    record_checkpoint_folder(tmp_path, tmp_path / "checkpoints")
+    assert recorded_checkpoint_folder(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
 
 

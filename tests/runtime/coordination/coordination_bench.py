@@ -9,10 +9,10 @@ from impl.connectors import ParquetOutput
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.savepoints import SavepointRequests
 from impl.spark.channels.messages import CheckpointAborted, CheckpointCompleted, StartCheckpoint
+from impl.spark.coordination.checkpoint_publisher import CheckpointPublisher
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
 from impl.spark.savepoints.job_savepoints import Savepoints
-from impl.spark.snapshots.locations import SnapshotLocations
 from impl.state import CheckpointStorage, encode, savepoints_in
 
 OUTPUT = ParquetOutput(Path("nothing is written there"), pa.schema({"n": pa.int64()}))
@@ -27,7 +27,7 @@ def coordination_of(context, savepoints=None, files=None):
     """A coordination without savepoints, unless they are given."""
     plan, storage = context.plan, context.storage
     savepoints = savepoints or Savepoints(SavepointRequests(), Path(), "", plan, storage)
-    return Coordination(context, files or SnapshotLocations(storage, savepoints, plan.max_parallelism))
+    return Coordination(context, files or CheckpointPublisher(storage, savepoints, plan.max_parallelism))
 
 
 class Bench:

@@ -5,7 +5,7 @@ import pytest
 
 from impl.aggregation.rows import Emit
 from impl.config import MEMORY, ROCKSDB, ExecutionConfig
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.graph.rescaling import IN_FLIGHT, RestoreRefusedError, require_restorable
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.channels.frames import Kind
@@ -72,9 +72,9 @@ def numbers(parallelism=1, name="numbers"):
 def operator_in(plan, storage, snapshots=(), index=0, execution=ExecutionConfig()):  # noqa: B008 - a value
     """The operator of a subtask of the second stage, restored from its snapshots."""
     subtask = next(one for one in plan.subtasks() if one.stage == 1 and one.index == index)
-    place = SinkPlace("chains", "lineage", subtask.id, 1)
+    context = SinkContext("chains", "lineage", subtask.id, 1)
     restored = Restored(1 if snapshots else None, snapshots, storage, None)
-    return operator_of(plan, subtask, execution, place, restored)
+    return operator_of(plan, subtask, execution, context, restored)
 
 
 @pytest.fixture
@@ -340,7 +340,7 @@ def test_state_of_a_function_that_is_not_in_the_chain_any_more_is_not_lost_in_si
     completed = CompletedCheckpoint(1, 1, {"count-0": handle}, 128)
     require_restorable(counted(), completed, written)
     renamed = counted(second="renamed")
-    with pytest.raises(RestoreRefusedError, match="has the state of again, which the job does not have"):
+    with pytest.raises(RestoreRefusedError, match="has the state of again, which the job lacks"):
         require_restorable(renamed, completed, written)
     require_restorable(renamed, completed, written, allow_non_restored_state=True)
 

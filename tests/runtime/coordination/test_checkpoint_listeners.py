@@ -5,7 +5,7 @@ import pytest
 
 from impl.config import ConfigError
 from impl.connectors.sources.rate_source import RateSource
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.job import Job, RateInput
 from impl.spark.worker.listeners import Listeners
 from impl.spark.worker.processing import ProcessOperator
@@ -135,7 +135,7 @@ def test_the_sources_of_all_splits_are_notified():
 
 def test_a_participant_is_notified_after_it_has_committed():
     class Participant(Noting):
-        schema, open = pa.schema({"n": pa.int64()}), lambda self, place: self
+        schema, open = pa.schema({"n": pa.int64()}), lambda self, context: self
         remnant = staticmethod(lambda transaction: f"open-{transaction}")
 
         def write(self, transaction, rows):
@@ -151,8 +151,8 @@ def test_a_participant_is_notified_after_it_has_committed():
             self.notes.append("committed")
 
     participant = Participant()
-    place = SinkPlace("job", "lineage", "task-0", 1)
-    task = OneSubtask(SinkOperator(participant, place, None, None, None))
+    context = SinkContext("job", "lineage", "task-0", 1)
+    task = OneSubtask(SinkOperator(participant, context, None, None, None))
     task.rows((1,), (2,))
     task.barrier(1)
     task.snapshot()

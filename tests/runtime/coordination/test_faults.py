@@ -34,7 +34,7 @@ from impl.spark.channels.messages import (
 )
 from impl.spark.coordination.context import JobContext
 from impl.spark.errors import InjectedFaultError
-from impl.spark.faults.driver import FaultyParts, damaged
+from impl.spark.faults.driver import FaultyRuntimeFactory, damaged
 from impl.spark.faults.injector import FaultInjector, executor_above, kill_host
 from impl.spark.faults.worker import FaultySparkTask, FaultyWorker
 from impl.spark.savepoints.job_savepoints import Savepoints
@@ -120,9 +120,9 @@ class Driver:
         self.storage = CheckpointStorage(folder)
         settings = CheckpointConfig(100, tolerable_checkpoint_failure_number=1)
         self.context = JobContext(PLAN, settings, self.storage, self, lambda: self.now, lambda: 5)
-        self.parts = FaultyParts(self.ledger, folder)
+        self.factory = FaultyRuntimeFactory(self.ledger, folder)
         savepoints = Savepoints(SavepointRequests(), folder / "none", "", PLAN, self.storage)
-        files = self.parts.files(self.context, savepoints)
+        files = self.factory.publisher(self.context, savepoints)
         self.it = coordination_of(self.context, savepoints, files=files)
 
     def line(self, fields):
@@ -133,7 +133,7 @@ class Driver:
         """The log of every event."""
 
     def begin(self):
-        self.workers = self.parts.workers("127.0.0.1", OURS, TASKS)
+        self.workers = self.factory.workers("127.0.0.1", OURS, TASKS)
         address = (self.workers.host, self.workers.port)
         self.controls = {task: connect_to(address, OURS, {"task": task}, 65_536) for task in TASKS}
         for control in self.controls.values():
@@ -227,9 +227,9 @@ def test_the_newest_checkpoint_is_damaged_at_a_restart_so_that_it_is_refused(dri
 
 
 def test_a_job_without_planned_faults_has_plain_parts():
-    from impl.spark.runtime import JobParts
+    from impl.spark.runtime import RuntimeFactory
 
-    workers = JobParts().workers("127.0.0.1", OURS, TASKS)
+    workers = RuntimeFactory().workers("127.0.0.1", OURS, TASKS)
     assert type(workers) is Workers
     workers.close()
 

@@ -9,8 +9,8 @@ from impl.config import CheckpointConfig
 from impl.faults import FaultLedger, FaultPlan
 from impl.savepoints import SavepointRequests
 from impl.spark.coordination.context import JobContext
-from impl.spark.faults import wall_clock
-from impl.spark.faults.driver import FaultyParts
+from impl.spark.faults import clock_jumps
+from impl.spark.faults.driver import FaultyRuntimeFactory
 from impl.spark.faults.injector import FaultInjector
 from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.spark.worker.context import clock_from
@@ -20,7 +20,7 @@ from impl.state import CheckpointStorage
 @pytest.fixture
 def true_clock():
     yield time.time
-    wall_clock.settle()
+    clock_jumps.settle()
 
 
 @pytest.mark.parametrize(("action", "hours"), [("clock-forward", 1), ("clock-back", -1)])
@@ -37,14 +37,14 @@ def test_the_wall_clock_of_a_worker_jumps_until_its_attempt_ends(true_clock, act
 
 def test_the_wall_clock_of_the_driver_jumps_until_its_job_ends(true_clock, tmp_path):
     plans = [FaultPlan("aligned", None, 1, f"driver-clock-{way}") for way in ("forward", "forward", "back")]
-    parts = FaultyParts(FaultLedger(plans), tmp_path)
+    factory = FaultyRuntimeFactory(FaultLedger(plans), tmp_path)
     context = JobContext(PLAN, CheckpointConfig(), CheckpointStorage(tmp_path))
-    parts.files(context, Savepoints(SavepointRequests(), tmp_path / "none", "", PLAN, context.storage))
+    factory.publisher(context, Savepoints(SavepointRequests(), tmp_path / "none", "", PLAN, context.storage))
     for number in range(3):
-        assert parts._injector.claim(number, "in-0")
+        assert factory._injector.claim(number, "in-0")
     assert time.time() - true_clock() == pytest.approx(3_600, abs=60)
     assert context.wall_clock() - true_clock() == pytest.approx(3_600, abs=60)
-    parts.close()
+    factory.close()
     assert time.time is true_clock
 
 

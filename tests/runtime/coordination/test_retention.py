@@ -23,7 +23,7 @@ from impl.spark.errors import (
     SavepointAbortedError,
     SavepointFailedError,
 )
-from impl.spark.faults import wall_clock
+from impl.spark.faults import clock_jumps
 from tests.waiting import until
 
 KEPT = {
@@ -114,9 +114,9 @@ def test_a_cancellation_that_was_left_behind_ends_no_later_job_whatever_the_time
     left.parent.mkdir()
     left.write_text('{"cancel": 7}')
     requests.poll()
-    wall_clock.jump(Action.CLOCK_FORWARD)
+    clock_jumps.jump(Action.CLOCK_FORWARD)
     requests.poll()
-    wall_clock.settle()
+    clock_jumps.settle()
     now = 10.0
     requests.poll()
     assert left.exists()
@@ -133,12 +133,12 @@ def test_a_sender_that_waits_cancels_the_job_whatever_the_time_of_day(tmp_path, 
     with ThreadPoolExecutor(1) as other:
         request = other.submit(request_end, tmp_path, CANCEL, 60.0)
         until(lambda: [*tmp_path.glob("requests/*.json")])
-        wall_clock.jump(action)
+        clock_jumps.jump(action)
         try:
             with pytest.raises(JobCancelledError):
                 until_cancelled(bench)
         finally:
-            wall_clock.settle()
+            clock_jumps.settle()
         assert request.result(60) is None
 
 

@@ -26,12 +26,12 @@ from impl.spark.channels.messages import (
     TaskFailed,
 )
 from impl.spark.channels.outputs import Outputs
-from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
+from impl.spark.channels.overtaking_channels import OvertakingInbox, OvertakingOutputs
 from impl.spark.errors import ConnectionLostError, FrameError, InjectedFaultError, SparkRuntimeError
 from impl.spark.faults.injector import FaultInjector
 from impl.spark.faults.worker import FaultyStorage, FaultySubtask
-from impl.spark.savepoints.barrier_options import Orders
-from impl.spark.snapshots.writer import SnapshotFiles
+from impl.spark.savepoints.savepoint_options import KnownSavepoints
+from impl.spark.snapshots.writer import TaskSnapshotFiles
 from impl.spark.worker.context import TaskContext
 from impl.spark.worker.processing import ProcessOperator
 from impl.spark.worker.sources import RateInput, SplitsOperator
@@ -58,9 +58,9 @@ class NoFault(FaultInjector):
 
 def context_of(storage, **fields):
     """The context of a subtask in attempt 1; it reports to a queue."""
-    orders = Orders()
-    files = SnapshotFiles(fields["task"], 1, storage, orders)
-    return TaskContext(attempt=1, storage=files, orders=orders, **fields)
+    savepoints = KnownSavepoints()
+    files = TaskSnapshotFiles(fields["task"], 1, storage, savepoints)
+    return TaskContext(attempt=1, storage=files, savepoints=savepoints, **fields)
 
 
 class Bench:

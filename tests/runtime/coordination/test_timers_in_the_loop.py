@@ -9,7 +9,7 @@ from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.channels.frames import Kind
 from impl.spark.channels.inbox import InboxClosedError
 from impl.spark.channels.outputs import Outputs
-from impl.spark.savepoints.barrier_options import SavepointOrder
+from impl.spark.savepoints.savepoint_options import SavepointOptions
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend
 from impl.state.timers import TIMERS
@@ -94,7 +94,7 @@ def test_behind_the_savepoint_that_stops_the_job_no_timer_fires(tmp_path):
     task.rows(("a", 10))
     task.barrier(1)
     task.snapshot()
-    task.barrier(2, order=SavepointOrder(str(tmp_path), stops=True).pack())
+    task.barrier(2, options=SavepointOptions(str(tmp_path), stops=True).pack())
     task.fire(11)
     task.outputs.flush()
     assert [kind for kind, _ in task.sent] == [Kind.BARRIER, Kind.BARRIER]
@@ -103,7 +103,7 @@ def test_behind_the_savepoint_that_stops_the_job_no_timer_fires(tmp_path):
 
 def test_while_the_outputs_are_full_no_timer_fires():
     class Full(Outputs):
-        has_room = False
+        is_available = False
 
     task = Delayed(outputs=Full)
     task.rows(("a", 10))

@@ -171,7 +171,7 @@ def test_a_checkpoint_whose_publication_is_uncertain_keeps_its_files(drivers, mo
         older.acknowledge(2)
     assert resume(newer) == 2
     older.it.fail_attempt("the storage failed")
-    older.it._files.clear([2])
+    older.it._publisher.clear([2])
     found = CheckpointStorage(newer.storage.location).latest_completed()
     assert (found.completed.checkpoint, found.refused) == (2, ())
 

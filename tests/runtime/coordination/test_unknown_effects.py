@@ -27,7 +27,7 @@ from impl.faults import Action, FaultPlan
 from impl.spark.channels.credits import _overtaken
 from impl.spark.channels.handshake import Credentials
 from impl.spark.channels.messages import InjectFault, TaskFailed
-from impl.spark.channels.unaligned import OvertakingInbox
+from impl.spark.channels.overtaking_channels import OvertakingInbox
 from impl.spark.errors import (
     AttemptFailedError,
     FrameError,
@@ -155,7 +155,7 @@ LAUNCH = Launch(
 @pytest.mark.parametrize("action", [Action.ERROR, "of-a-later-version"])
 def test_a_fault_that_a_process_cannot_do_to_itself_fails_its_subtask(action):
     worker = FaultyWorker(LAUNCH, PLAN.subtasks()[0], ((0, FaultPlan("barrier-due")),))
-    worker._obey(InjectFault(action, "anywhere"))
+    worker._carry_out(InjectFault(action, "anywhere"))
     mail = worker._inbox.take((), 0)
     assert isinstance(mail, TaskFailed)
     assert isinstance(mail.error, InjectedFaultError)
@@ -164,4 +164,4 @@ def test_a_fault_that_a_process_cannot_do_to_itself_fails_its_subtask(action):
 
 def test_a_worker_without_planned_faults_refuses_one():
     with pytest.raises(FrameError, match="expected no fault"):
-        Worker(LAUNCH, PLAN.subtasks()[0])._obey(InjectFault(Action.ERROR, "anywhere"))
+        Worker(LAUNCH, PLAN.subtasks()[0])._carry_out(InjectFault(Action.ERROR, "anywhere"))

@@ -26,7 +26,7 @@ from impl.connectors import (
     ConnectorError,
     ParquetOutput,
     PostgresOutput,
-    SinkPlace,
+    SinkContext,
     SqliteOutput,
     TwoPhaseSink,
     read_committed,
@@ -34,12 +34,12 @@ from impl.connectors import (
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.savepoints import SavepointRequests
 from impl.spark.channels.messages import CheckpointCompleted
-from impl.spark.coordination.cleanup import Reclaiming
+from impl.spark.coordination.checkpoint_publisher import CheckpointPublisher
 from impl.spark.coordination.context import JobContext
 from impl.spark.coordination.coordination import Coordination
+from impl.spark.coordination.output_cleanup import OutputCleanup
 from impl.spark.errors import AttemptFailedError
 from impl.spark.savepoints.job_savepoints import Savepoints
-from impl.spark.snapshots.locations import SnapshotLocations
 from impl.spark.worker.sinks import state_in
 from impl.state import CheckpointStorage, StateError, SupersededError, encode, origin_of, pack
 
@@ -103,9 +103,9 @@ class Driver(threading.Thread):
         config = CheckpointConfig(1_000, num_retained_checkpoints=2)
         context = JobContext(plan, config, self._storage, None, lambda: self._now, lambda: 5)
         savepoints = Savepoints(SavepointRequests(), Path(), "", plan, self._storage)
-        files = SnapshotLocations(self._storage, savepoints, plan.max_parallelism)
+        files = CheckpointPublisher(self._storage, savepoints, plan.max_parallelism)
         self._coordination = Coordination(context, files)
-        self._reclaiming = Reclaiming(plan, self._storage, origin_of(self._storage))
+        self._cleanup = OutputCleanup(plan, self._storage, origin_of(self._storage))
         after = None
         for _ in range(4):
             after = self.attempt = self._storage.new_attempt(after)
@@ -122,13 +122,13 @@ class Driver(threading.Thread):
 
     def _attempt(self, attempt):
         restored, states = self._coordination.begin_attempt(attempt, lambda *sent: self._sent.append(sent))
-        self._reclaiming.begin(attempt, restored, states)
+        self._cleanup.begin(attempt, restored, states)
         offset = states["in-0"].offset if states else 0
         state = state_in(self._storage.open(states["out-0"])) if states else None
         if state is not None:
             state = replace(state, next_transaction=attempt * 1_000 + 1)
-        place = SinkPlace("job", self._storage.lineage, "out-0", attempt)
-        sink, _ = TwoPhaseSink.restored(self.output.open(place), state)
+        context = SinkContext("job", self._storage.lineage, "out-0", attempt)
+        sink, _ = TwoPhaseSink.restored(self.output.open(context), state)
         try:
             for task in ("in-0", "out-0"):
                 self._coordination.running(task)

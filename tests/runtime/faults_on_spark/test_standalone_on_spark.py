@@ -11,7 +11,7 @@ from conformance.torture.rounds import Round
 from conformance.torture.separate_driver_round import run_with_separate_driver
 from conformance.torture.servers.spark_cluster import SparkCluster
 from impl.faults import FaultPlan
-from impl.state.locations import location_of, places
+from impl.state.locations import location_of, paths_and_uris
 from tests.waiting import until
 
 FAULTS = (
@@ -24,7 +24,7 @@ FAULTS = (
 @pytest.mark.cluster
 @pytest.mark.rule("ONCE-03")
 def test_hosts_that_share_nothing_but_an_object_store_are_killed_and_nothing_changes(tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "_CLIENTS", {})
+    monkeypatch.setattr(paths_and_uris, "_CLIENTS", {})
     folder = tmp_path / "run"
     planned = Round("standalone-0", "exactly-once", FAULTS, 4_000, 250.0, 40, 5, 0)
     with KeptStore(1) as store, SparkCluster(tmp_path) as cluster:

@@ -9,7 +9,7 @@ from conformance.torture.leftovers import files
 from conformance.torture.local_round import run_local
 from conformance.torture.rounds import Round
 from impl.faults import FaultPlan
-from impl.state.locations import location_of, places
+from impl.state.locations import location_of, paths_and_uris
 
 FAULTS = (
     FaultPlan("snapshot-due", "count-0", 3, "full-disk"),
@@ -75,7 +75,7 @@ def test_faults_behind_a_broker_that_is_frozen_disconnected_and_killed_change_no
 
 @pytest.mark.rule("ONCE-03")
 def test_faults_in_front_of_an_object_store_that_fails_change_nothing(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(places, "_CLIENTS", {})
+    monkeypatch.setattr(paths_and_uris, "_CLIENTS", {})
     planned = Round("round-0", "exactly-once", FAULTS[2:], 4_000, 4_000.0, 40, 5, 0)
     with KeptStore(1) as store:
         for name, value in (store.server.environment | store.proxy.environment).items():

@@ -21,7 +21,7 @@ from impl.metrics import (
 )
 from impl.spark.channels.frames import Kind, OvertakingBarrier, pack_barrier
 from impl.spark.channels.inbox import Inbox
-from impl.spark.channels.unaligned import OvertakingInbox
+from impl.spark.channels.overtaking_channels import OvertakingInbox
 
 SVG = "{http://www.w3.org/2000/svg}"
 

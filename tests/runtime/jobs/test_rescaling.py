@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from impl.config import ExecutionConfig
 from impl.connectors import read_committed
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Stage
 from impl.graph.rescaling import RestoreRefusedError, StageSnapshots, by_stage, require_restorable, taken_over
 from impl.job import ParquetOutput, RateInput
@@ -45,12 +45,12 @@ def operators(plan, stage, attempt=1, restored=None, before=()):
     """Those of a stage; each has a copy of the plan, as every worker has."""
     for subtask in plan.subtasks():
         if plan.stages[subtask.stage].name == stage:
-            place = SinkPlace(plan.name, "lineage", subtask.id, attempt)
+            context = SinkContext(plan.name, "lineage", subtask.id, attempt)
             yield operator_of(
                 deepcopy(plan),
                 subtask,
                 ExecutionConfig(),
-                place,
+                context,
                 Restored(restored, before, MemoryStorage(), None),
             )
 
@@ -167,7 +167,7 @@ def checkpoint_of(plan, max_parallelism=128, flying=()):
             {},
             {"names": ("in", "job", "out")},
             {},
-            "has the state of work.*old name.*allow_non_",
+            "has the state of work.*undo that change.*allow_non_",
         ),
         ({}, {"max_parallelism": 64}, {}, "128 key groups and the job 64.*set max_parallelism to 128"),
         ({"splits": 4}, {"splits": 3}, {}, "4 splits of 'in', and the job declares 3.*declare 4"),
@@ -218,7 +218,7 @@ def test_a_stage_between_two_others_is_refused_while_records_are_in_flight_there
     edges = [one for one in old.links if one.upstream != above]
     longer = Plan("job", (*old.stages, new), (*edges, Edge(above, "new"), Edge("new", below)))
 
-    refused = f"in flight at {task}, .* the way from '{above}' to '{below}' cannot be changed now.*savepoint"
+    refused = f"in flight at {task}, .* the edge from '{above}' to '{below}' cannot be changed now.*savepoint"
     with pytest.raises(RestoreRefusedError, match=refused):
         require_restorable(longer, completed, storage)
 

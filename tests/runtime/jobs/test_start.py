@@ -9,7 +9,7 @@ from impl.driver import supervise
 from impl.graph.plan import Edge, Plan, Role, Stage
 from impl.job import Job, ParquetOutput, settings_of
 from impl.spark.coordination.job_start import require_a_start, start_from_savepoint
-from impl.spark.results import RunSettings, Start
+from impl.spark.run_settings import RunSettings, Start
 from impl.state import CheckpointStorage, NoSavepointError, encode, pack
 
 ROWS = pa.record_batch({"v": [1]})

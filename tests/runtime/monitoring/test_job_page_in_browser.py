@@ -100,7 +100,7 @@ def test_the_overview_has_status_attempt_mode_and_interval(opened):
 
 def test_the_graph_has_the_operators_their_edges_rates_and_back_pressure(opened):
     page = opened.page
-    opened.see("back-pressured 75 %", "#graph")
+    opened.see("backpressured 75 %", "#graph")
     nodes = page.locator("#graph .node").all_inner_texts()
 
     assert nodes[1].split("\n") == [
@@ -109,7 +109,7 @@ def test_the_graph_has_the_operators_their_edges_rates_and_back_pressure(opened)
         "process, parallelism 2",
         "in 100,000/s, out 200,000/s",
         "busy 15 %",
-        "back-pressured 75 %",
+        "backpressured 75 %",
     ]
     assert [node.split("\n")[0] for node in nodes] == ["in", "count", "out"]
     assert page.locator("#graph svg text").all_text_contents() == ["hash", "rebalance"]
@@ -256,7 +256,7 @@ def test_every_text_of_a_user_is_shown_as_text(browser):
     job = MonitoredJob(
         plan_of(name=f"name {MARKUP}", count=f"count {MARKUP}", chained=f"check {MARKUP}")
     ).run()
-    job.monitor.place = f"place {MARKUP}"
+    job.monitor.checkpoint_folder = f"place {MARKUP}"
     job.complete(1)
     job.complete(2, CheckpointType.SAVEPOINT, f"folder {MARKUP}")
     job.trigger(3)

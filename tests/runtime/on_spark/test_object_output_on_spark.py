@@ -12,7 +12,7 @@ from impl.jobs.numbers import KEYS, UPDATES, numbers_job
 from impl.spark.datasource import FORMAT, register
 from impl.spark.errors import JobFailedError
 from impl.state import StorageError
-from impl.state.locations import Retries, location_of, object_store, places
+from impl.state.locations import Retries, location_of, object_store, paths_and_uris
 
 ROWS = 3_000
 EXECUTION = ExecutionConfig(startup_timeout_ms=300_000, heartbeat_timeout_ms=60_000)
@@ -30,7 +30,7 @@ def reach(object_server, spark, monkeypatch, request):
         for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
             monkeypatch.setenv(name, value)
             monkeypatch.setitem(spark.sparkContext.environment, name, value)
-        monkeypatch.setattr(places, "_CLIENTS", {})
+        monkeypatch.setattr(paths_and_uris, "_CLIENTS", {})
         return object_server.uri(request.node.name.translate(str.maketrans("[]", "--")))
 
     return reached

@@ -59,7 +59,7 @@ def test_a_job_that_is_killed_resumes_from_an_object_store_and_is_exact(spark, t
 def test_the_store_refuses_what_exists_and_what_nobody_made(place):
     files = location_of(place).below("names")
     assert [files.publish("1", b""), files.publish("1", b""), files.reserve("a")] == [True, False, True]
-    assert files.read_part("1", 0, 5) == b""
+    assert files.read_range("1", 0, 5) == b""
     other = CliRunner().invoke(command, ["s3://no-such-bucket/job"])
     assert other.exit_code == 1
     assert "404 Not Found" in other.output

@@ -13,7 +13,7 @@ from impl.spark.channels.frames import MAX_PAYLOAD, Connection, Kind, unpack_row
 from impl.spark.channels.outputs import Outputs
 from impl.spark.channels.payloads import payloads_of, within_limit
 from impl.spark.errors import FrameError, RecordTooLargeError
-from impl.spark.snapshots.in_flight import Gathered, in_flight, rows_in
+from impl.spark.snapshots.in_flight import WholeSnapshot, in_flight, rows_in
 from impl.state import pack, sections_of
 
 MIB = 1024 * 1024
@@ -123,8 +123,8 @@ def test_in_flight_data_of_a_large_batch_is_stored_and_restored(wire, rows):  # 
     outputs.emit(sent)
     outputs.flush()
     overtaken = one.channel.barrier(7, UNALIGNED, 40)
-    gathered = Gathered(dict, None, {}, {"count-0": overtaken})
-    stored = sections_of(pack(gathered.sections()), "count-0.state")
+    whole = WholeSnapshot(dict, None, {}, {"count-0": overtaken})
+    stored = sections_of(pack(whole.sections()), "count-0.state")
     _, here = in_flight(stored)
     assert rows_in(here) == {"count-0": 5}
     again = wire(10, here["count-0"])

@@ -16,10 +16,10 @@ from impl.spark.channels.frames import (
     pack_rows,
     unpack_barrier,
 )
-from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
+from impl.spark.channels.overtaking_channels import OvertakingInbox, OvertakingOutputs
 from impl.spark.errors import ConnectionLostError, FrameError
-from impl.spark.savepoints.barrier_options import SavepointOrder
-from impl.spark.snapshots.in_flight import Gathering, in_flight
+from impl.spark.savepoints.savepoint_options import SavepointOptions
+from impl.spark.snapshots.in_flight import IncompleteSnapshots, in_flight
 from impl.state import encode, pack, sections_of
 
 UNALIGNED, TIMEOUT = Alignment.UNALIGNED, Alignment.TIMEOUT
@@ -64,7 +64,7 @@ def test_records_wait_for_credits_and_a_barrier_does_not(wire):  # UNAL-32
     for value in (b"a", b"b", b"c"):
         one.channel.send(Kind.RECORDS, value)
     assert one.received(1) == [(Kind.RECORDS, b"a")]
-    assert not one.channel.has_room
+    assert not one.channel.is_available
 
     assert one.channel.barrier(7, UNALIGNED, 40) == [b"b", b"c"]
     kind, payload = one.below.receive()
@@ -73,7 +73,7 @@ def test_records_wait_for_credits_and_a_barrier_does_not(wire):  # UNAL-32
     one.below.send(Kind.CREDIT, pack_credits(2))
     assert one.received(2) == [(Kind.RECORDS, b"b"), (Kind.RECORDS, b"c")]
     one.channel.drain()
-    assert one.channel.has_room
+    assert one.channel.is_available
 
 
 def test_a_barrier_whose_time_is_out_goes_past_what_stands_before_it(wire):  # UNAL-33
@@ -101,10 +101,10 @@ def test_a_barrier_that_leaves_in_its_turn_is_reported(wire):  # UNAL-33
 @pytest.mark.rule("UNAL-21")
 def test_the_barrier_of_a_savepoint_passes_nothing_and_carries_its_order_to_the_gate(wire, inbox):
     one = wire(1)
-    order = SavepointOrder("there", stops=True).pack()
+    options = SavepointOptions("there", stops=True).pack()
     for value in (b"a", b"b"):
         one.channel.send(Kind.RECORDS, value)
-    assert one.channel.barrier(3, Alignment.ALIGNED, 40, order) == []
+    assert one.channel.barrier(3, Alignment.ALIGNED, 40, options) == []
     assert one.channel.time_out(3) is None
     one.channel.send(Kind.RECORDS, b"behind")
     one.below.send(Kind.CREDIT, pack_credits(2))
@@ -117,7 +117,7 @@ def test_the_barrier_of_a_savepoint_passes_nothing_and_carries_its_order_to_the_
     taken = [inbox.take((), 0)[1] for _ in range(3)]
     read = unpack_barrier(taken[2][1])
     assert (taken[2][0], read.checkpoint, read.alignment) == (Kind.BARRIER, 3, "aligned")
-    assert SavepointOrder.unpack(read.order) == SavepointOrder("there", stops=True, drains=False)
+    assert SavepointOptions.unpack(read.options) == SavepointOptions("there", stops=True, drains=False)
 
 
 def test_a_restored_frame_goes_first(wire):  # UNAL-36
@@ -258,24 +258,24 @@ def operator(**states):
 
 
 def test_a_snapshot_comes_apart_into_what_it_was_made_of():
-    gathering = Gathering(["in-0", "in-1"])
-    gathering.sent(1, {"sink-0": None})
-    gathering.hold(1, operator(count=3), None)
-    gathering.received(1, [[b"a", b"b"], []])
-    assert gathering.whole(1) is None
-    gathering.left(1, "sink-0", [b"out"])
-    snapshot = sections_of(pack(gathering.whole(1).sections()), "count-0")
+    incomplete = IncompleteSnapshots(["in-0", "in-1"])
+    incomplete.sent(1, {"sink-0": None})
+    incomplete.taken(1, operator(count=3), None)
+    incomplete.received(1, [[b"a", b"b"], []])
+    assert incomplete.whole(1) is None
+    incomplete.left(1, "sink-0", [b"out"])
+    snapshot = sections_of(pack(incomplete.whole(1).sections()), "count-0")
 
     assert snapshot.read("count") == 3
     assert in_flight(snapshot) == ({"in-0": (b"a", b"b")}, {"sink-0": (b"out",)})
-    assert gathering.whole(1) is None
+    assert incomplete.whole(1) is None
 
 
 def test_without_anything_in_flight_it_is_the_operators_own():
-    gathering = Gathering(["in-0"])
-    gathering.hold(1, operator(offset=5), 5)
-    gathering.sent(1, {})
-    gathering.received(1, [[]])
-    gathered = gathering.whole(1)
-    assert (gathered.sections(), gathered.offset) == (operator(offset=5)(), 5)
-    assert in_flight(sections_of(pack(gathered.sections()), "in-0")) == ({}, {})
+    incomplete = IncompleteSnapshots(["in-0"])
+    incomplete.taken(1, operator(offset=5), 5)
+    incomplete.sent(1, {})
+    incomplete.received(1, [[]])
+    whole = incomplete.whole(1)
+    assert (whole.sections(), whole.offset) == (operator(offset=5)(), 5)
+    assert in_flight(sections_of(pack(whole.sections()), "in-0")) == ({}, {})

@@ -140,9 +140,9 @@ def test_mail_goes_before_frames():
 def test_a_full_channel_stops_its_reader_and_no_other():
     inbox = Inbox(2, 1)
     inbox.put(0, (Kind.RECORDS, b"1"))
-    reader = threading.Thread(target=inbox.await_room, args=(0,))
+    reader = threading.Thread(target=inbox.await_capacity, args=(0,))
     reader.start()
-    inbox.await_room(1)
+    inbox.await_capacity(1)
     inbox.put(1, (Kind.RECORDS, b"other"))
     assert reader.is_alive()
     taken = [inbox.take((), 10) for _ in range(2)]
@@ -158,11 +158,11 @@ def test_no_frame_is_taken_off_the_wire_before_its_channel_has_room():
         """An inbox that has room twice, and the wire before it."""
 
         def __init__(self):
-            self.room = iter((True, True))
+            self.free = iter((True, True))
 
-        def await_room(self, channel):
-            order.put("room")
-            if not next(self.room, False):
+        def await_capacity(self, channel):
+            order.put("awaited")
+            if not next(self.free, False):
                 raise InboxClosedError
 
         def receive(self):
@@ -176,7 +176,7 @@ def test_no_frame_is_taken_off_the_wire_before_its_channel_has_room():
     channels = DataChannels(None, Subtask("sums-0", 1, 0), ("words-0",), both)
     channels.restored()
     channels.accept(both, {"from": "words-0", "to": "sums-0"})
-    assert [order.get(timeout=60) for _ in range(7)] == [*("room", "read", "kept") * 2, "room"]
+    assert [order.get(timeout=60) for _ in range(7)] == [*("awaited", "read", "kept") * 2, "awaited"]
 
 
 def test_a_wake_is_kept_for_who_waits_next():
@@ -196,7 +196,7 @@ def test_closing_wakes_who_waits_for_room_and_to_take():
 
     def put():
         try:
-            inbox.await_room(0)
+            inbox.await_capacity(0)
         except InboxClosedError as closed:
             ended.put(closed)
 

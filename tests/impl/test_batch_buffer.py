@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from impl.aggregation import rows as aggregates_of_rows
 from impl.aggregation.rows import Aggregating, Emit
 from impl.batches import rows_of
-from impl.spark.worker import gathering
-from impl.spark.worker.gathering import GatheredBatches, united
+from impl.spark.worker import batch_buffer
+from impl.spark.worker.batch_buffer import BatchBuffer, united
 from impl.spark.worker.processing import ProcessOperator
 from impl.state import HeapKeyedStateBackend, pack, sections_of
 
@@ -50,38 +50,38 @@ def operator_of(backend=None):
 @pytest.fixture
 def calls(monkeypatch):
     """What a function of batches was called with, which gets three rows at once."""
-    monkeypatch.setattr(gathering, "_ROWS", 3)
+    monkeypatch.setattr(batch_buffer, "_ROWS", 3)
     return []
 
 
 def recorded(calls):
-    return GatheredBatches(lambda rows: calls.append(rows) or ())
+    return BatchBuffer(lambda rows: calls.append(rows) or ())
 
 
 def test_batches_wait_until_there_are_enough_rows(calls):
-    gathered = recorded(calls)
-    gathered(batch([("a", 1)]))
-    gathered(batch([("b", 2)]))
+    buffer = recorded(calls)
+    buffer(batch([("a", 1)]))
+    buffer(batch([("b", 2)]))
     assert calls == []
 
-    gathered(batch([("c", 3), ("d", 4)]))
+    buffer(batch([("c", 3), ("d", 4)]))
     assert [one.column("v").to_pylist() for one in calls] == [[1, 2, 3, 4]]
 
 
 def test_few_rows_do_not_wait_if_they_are_large(calls, monkeypatch):
-    monkeypatch.setattr(gathering, "_BYTES", 1_000)
-    gathered = recorded(calls)
-    gathered(batch([("a" * 100, 1)]))
+    monkeypatch.setattr(batch_buffer, "_BYTES", 1_000)
+    buffer = recorded(calls)
+    buffer(batch([("a" * 100, 1)]))
     assert calls == []
 
-    gathered(batch([("a" * 1_000, 2)]))
+    buffer(batch([("a" * 1_000, 2)]))
     assert [one.num_rows for one in calls] == [2]
 
 
 def test_rows_one_by_one_keep_their_place_behind_batches_that_wait(calls):
-    gathered = recorded(calls)
-    gathered(batch([("a", 1)]))
-    gathered([("b", 2)])
+    buffer = recorded(calls)
+    buffer(batch([("a", 1)]))
+    buffer([("b", 2)])
 
     assert [one.num_rows for one in calls[:1]] == [1]
     assert calls[1:] == [[("b", 2)]]
@@ -129,7 +129,7 @@ def test_the_updates_are_those_of_rows_one_by_one(parts, waiting, at_once):
     """Each part ends in a barrier or not."""
     stories, alone = operator_of(), operator_of()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(gathering, "_ROWS", waiting)
+        patched.setattr(batch_buffer, "_ROWS", waiting)
         patched.setattr(aggregates_of_rows, "_ROWS_AT_ONCE", at_once)
         for kind, rows, barrier in (*parts, (LIST, [], True)):
             stories.inputs[0](rows if kind is LIST else batch(rows, kind))

@@ -16,14 +16,14 @@ from impl.connectors import (
     ParquetFiles,
     ParquetOutput,
     PostgresOutput,
-    SinkPlace,
+    SinkContext,
     SqliteOutput,
     TwoPhaseSink,
     list_committed,
     read_committed,
 )
-from impl.connectors.claims import Ancestor, Claim, OutputClaimedError
-from impl.connectors.frontier import frontier
+from impl.connectors.output_claims import Ancestor, Claim, OutputClaimedError
+from impl.connectors.parquet_progress import newest_whole_checkpoint
 from impl.state import SupersededError
 from impl.state.locations import location_of
 from tests.object_clients import LOST, FaultyClient
@@ -93,8 +93,8 @@ def begin(output, claim, restored, keep=()):
 
 
 def opened(output, attempt, state=None, lineage=RUN):
-    place = SinkPlace("job", lineage, "sink-0", attempt)
-    return TwoPhaseSink.restored(output.open(place), state)[0]
+    context = SinkContext("job", lineage, "sink-0", attempt)
+    return TwoPhaseSink.restored(output.open(context), state)[0]
 
 
 def claim(attempt, starts=None, lineage=RUN, ancestors=()):
@@ -272,11 +272,11 @@ def test_a_receipt_older_than_the_lineage_in_manifests_is_read_from_a_snapshot()
 def test_progress_of_a_run_that_was_replaced_is_left_out(folder):
     begin(folder, claim(1, {1: None}), None)
     opened(folder, 1).notify_complete(9)
-    assert frontier(folder.directory) == 9
+    assert newest_whole_checkpoint(folder.directory) == 9
     begin(folder, claim(1, {1: None}, OTHER), None)
-    assert frontier(folder.directory) is None
+    assert newest_whole_checkpoint(folder.directory) is None
     opened(folder, 1, lineage=OTHER).notify_complete(2)
-    assert frontier(folder.directory) == 2
+    assert newest_whole_checkpoint(folder.directory) == 2
 
 
 def test_a_claim_travels_as_json_and_an_altered_one_is_refused():

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from impl.connectors.claims import Ancestor, Claim
+from impl.connectors.output_claims import Ancestor, Claim
 from impl.graph.plan import Plan, Role
 from impl.graph.rescaling import RestoreRefusedError, by_stage
 from impl.spark.worker.sinks import state_in
 from impl.state import CheckpointStorage, Origin, StateHandle
 
 
-class Reclaiming:
+class OutputCleanup:
     """The outputs of one job. `origin`: the savepoint from which its run has begun, None for none."""
 
     def __init__(self, plan: Plan, storage: CheckpointStorage, origin: Origin | None) -> None:

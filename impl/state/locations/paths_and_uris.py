@@ -1,7 +1,4 @@
-"""Makes the location of a path or a URI, and computes the paths and URIs of a job's files.
-
-The functions call a path or a URI (`Where`) a *place*.
-"""
+"""Makes the location of a path or a URI, and computes the paths and URIs of a job's files."""
 
 import os
 import re
@@ -21,7 +18,7 @@ from impl.state.locations.object_store import ObjectFiles
 CHECKPOINTS: Final = "checkpoints"
 """The folder of checkpoints in the output folder of a job."""
 SAVEPOINTS: Final = "savepoints"
-_NOTE: Final = "checkpoints-are-in"
+_RECORD: Final = "checkpoints-are-in"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _IN_MEMORY: Final = "jobmanager"
 """The URI scheme of checkpoints in the memory of a driver."""
@@ -36,7 +33,7 @@ def is_uri(where: Where) -> bool:
     return isinstance(where, str) and _SCHEME.match(where) is not None
 
 
-def place_of(where: Where) -> Where:
+def path_or_uri(where: Where) -> Where:
     """The normal form: a Path for a folder or a URI `file://`; any other URI without a final `/`.
 
     Raises StateError for a URI without a bucket, or with a query or a fragment.
@@ -47,22 +44,22 @@ def place_of(where: Where) -> Where:
     if parts.scheme == "file":
         return Path(unquote(parts.path))
     if not parts.netloc or parts.query or parts.fragment:
-        raise StateError(f"{where}: expected the URI of a place, such as s3://bucket/flights; name a bucket")
+        raise StateError(f"{where}: expected a URI with a bucket, such as s3://bucket/flights; name a bucket")
     return where.rstrip("/")
 
 
 def absolute(where: Where) -> Where:
     """The absolute path of a folder, or the URI.
 
-    Executors need it, because their working folder is another one. Raises StateError as `place_of`.
+    Executors need it, because their working folder is another one. Raises StateError as `path_or_uri`.
     """
-    where = place_of(where)
+    where = path_or_uri(where)
     return where.absolute() if isinstance(where, Path) else where
 
 
 def beside(where: Where, name: str) -> Where:
-    """The path or URI of the folder `name` in `where`. Raises StateError as `place_of`."""
-    where = place_of(where)
+    """The path or URI of the folder `name` in `where`. Raises StateError as `path_or_uri`."""
+    where = path_or_uri(where)
     return where / name if isinstance(where, Path) else f"{where}/{name}"
 
 
@@ -70,7 +67,7 @@ def location_of(where: Where | Location) -> Location:
     """The location at a path or URI. Raises StateError for a URI that no store has, or without obstore."""
     if isinstance(where, Location):
         return where
-    where = place_of(where)
+    where = path_or_uri(where)
     if isinstance(where, Path):
         return LocalFiles(where)
     parts = urlsplit(where)
@@ -108,16 +105,16 @@ def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
     return beside(output if checkpoints == output / CHECKPOINTS else checkpoints, SAVEPOINTS)
 
 
-def note_place(output: Path, where: Where) -> None:
+def record_checkpoint_folder(output: Path, where: Where) -> None:
     """Record in the output folder of a job where its checkpoints are, unless they are in that folder."""
-    file = output / _NOTE
+    file = output / _RECORD
     if where == output / CHECKPOINTS:
         remove_file(file)
     else:
         write_file(file, f"{where}\n".encode())
 
 
-def noted_place(output: Path) -> Where | None:
+def recorded_checkpoint_folder(output: Path) -> Where | None:
     """The recorded path or URI of a job's checkpoints; None: they are in its output folder."""
-    file = output / _NOTE
-    return place_of(read_file(file).decode().strip()) if file.is_file() else None
+    file = output / _RECORD
+    return path_or_uri(read_file(file).decode().strip()) if file.is_file() else None

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from impl.connectors import OutputCorruptError, ParquetFiles, ParquetOutput, TwoPhaseSink
-from impl.connectors.frontier import frontier, retracted, schema_of, whole_output
 from impl.connectors.manifests import retract
+from impl.connectors.parquet_progress import newest_whole_checkpoint, retracted, schema_of, whole_output
 
 SCHEMA = pa.schema({"n": pa.int64()})
 
@@ -39,13 +39,13 @@ def test_a_checkpoint_is_whole_when_every_sink_has_committed_its_part(out):
     for checkpoint in (1, 2):
         write(first, checkpoint, checkpoint)
         write(second, checkpoint, checkpoint)
-    assert frontier(out) is None
+    assert newest_whole_checkpoint(out) is None
     first.notify_complete(2)
-    assert (frontier(out), ids(out)) == (None, [])
+    assert (newest_whole_checkpoint(out), ids(out)) == (None, [])
     second.notify_complete(1)
     assert ids(out) == [(1, "sink-0"), (1, "sink-1")]
     second.notify_complete(2)
-    assert frontier(out) == 2
+    assert newest_whole_checkpoint(out) == 2
     assert ids(out, after=1) == [(2, "sink-0"), (2, "sink-1")]
 
 
@@ -70,7 +70,7 @@ def test_another_attempt_with_another_parallelism_tells_for_the_ones_before(out)
     lost = second.state_of(1)
     participant = ParquetFiles(out, subtask="sink-0", attempt=2, parallelism=1)
     TwoPhaseSink.restored(participant, lost)
-    assert frontier(out) is None
+    assert newest_whole_checkpoint(out) is None
     participant.committed(1)
     assert ids(out) == [(1, "sink-0"), (1, "sink-1")]
 

@@ -40,10 +40,16 @@ from typing import Final
 
 from impl.core.fencing.attempts import to_close
 from impl.state import errors
+from impl.state.checkpoint_metadata import (
+    CompletedCheckpoint,
+    LatestCompleted,
+    Refused,
+    StateHandle,
+    why_dead,
+)
 from impl.state.locations import Location, Where
 from impl.state.shared import SharedFile
-from impl.state.snapshot_files import SnapshotFiles, handle_of
-from impl.state.storage import CompletedCheckpoint, LatestCompleted, Refused, StateHandle, overtaken
+from impl.state.snapshot_files import SnapshotFiles, handle_of, is_left_over
 
 METADATA: Final = "_metadata"
 ATTEMPTS: Final = "attempts"
@@ -51,9 +57,6 @@ LINEAGE: Final = f"{ATTEMPTS}/lineage"
 _RESTORED: Final = ".restored"
 CHECKPOINT: Final = re.compile(r"chk-(0|[1-9][0-9]{0,17})")
 _ATTEMPT: Final = re.compile(r"[0-9]{1,18}")
-_OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
-"""The temporary name of a manifest. Names of an earlier release have no attempt."""
-_STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state((\.[0-9a-f]{8})?\.tmp)?")
 
 
 class CheckpointStorage(SnapshotFiles):
@@ -291,7 +294,7 @@ class CheckpointStorage(SnapshotFiles):
             except errors.SnapshotCorruptError as damage:
                 refused.append(Refused(checkpoint, str(damage)))
                 continue
-            reason = overtaken(completed, starts)
+            reason = why_dead(completed, starts)
             if reason is None:
                 return LatestCompleted(completed, tuple(refused))
             refused.append(Refused(checkpoint, reason))
@@ -388,12 +391,3 @@ def _folder(checkpoint: int) -> str:
 def _numbers(names: Iterable[str]) -> list[int]:
     """The ids of the drawn attempts, from the file names in the folder `attempts`."""
     return [int(name) for name in names if _ATTEMPT.fullmatch(name)]
-
-
-def is_left_over(name: str, attempt: int) -> bool:
-    """Whether a file is a snapshot or a temporary manifest that an attempt before `attempt` has left."""
-    temporary = _OPEN_METADATA.fullmatch(name)
-    if temporary is not None:
-        return temporary.group(1) is None or int(temporary.group(1)) < attempt
-    match = _STATE.fullmatch(name)
-    return match is not None and int(match.group(1)) < attempt

@@ -20,7 +20,7 @@ from impl.spark.channels.outputs import Outputs
 from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM
 
 Grant = Callable[[int, int], None]
-Parts = dict[str, list[bytes] | None]
+OvertakenFrames = dict[str, list[bytes] | None]
 """By the subtask at the other end: the frames that a barrier has overtaken, None: not known yet."""
 
 
@@ -45,7 +45,7 @@ class OvertakingInbox(Inbox):
                 [(Kind.RECORDS, one) for one in restored], counts_aligned=True
             )
 
-    def await_room(self, channel: int) -> None:
+    def await_capacity(self, channel: int) -> None:
         """Return at once: a sender sends only frames for which it has credits."""
 
     def put(self, channel: int, frame: Frame) -> None:
@@ -82,8 +82,8 @@ class OvertakingInbox(Inbox):
             match effect:
                 case StoreInput():
                     assert isinstance(effect.records, list)
-                    parts = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
-                    parts[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
+                    stored = self._stored.setdefault(effect.checkpoint, [[] for _ in self._ends])
+                    stored[channel] += [payload for kind, payload in effect.records if kind is Kind.RECORDS]
                 case DeclineStart():
                     return effect.reason
                 case _:
@@ -102,9 +102,9 @@ class OvertakingInbox(Inbox):
         with self._changed:
             for end in self._ends:
                 end.stop(checkpoint)
-            parts = self._stored.pop(checkpoint, [[] for _ in self._ends])
+            stored = self._stored.pop(checkpoint, [[] for _ in self._ends])
             self._stored = {later: kept for later, kept in self._stored.items() if later > checkpoint}
-        return parts
+        return stored
 
     def _turn(self, blocked: Collection[int], urgent_only: bool) -> tuple[int, Frame] | None:
         count = len(self._ends)
@@ -162,16 +162,18 @@ class OvertakingOutputs(Outputs):
         self._channels = tuple(channels.values())
 
     @property
-    def has_room(self) -> bool:
+    def is_available(self) -> bool:
         """Whether every channel holds fewer frames of records than its bound."""
-        return all(channel.has_room for channel in self._channels)
+        return all(channel.is_available for channel in self._channels)
 
-    def barrier(self, checkpoint: int, alignment: Alignment, timestamp: int, order: bytes = b"") -> Parts:
+    def barrier(
+        self, checkpoint: int, alignment: Alignment, timestamp: int, options: bytes = b""
+    ) -> OvertakenFrames:
         """Send a barrier to every channel; returns the frames that it has overtaken."""
         self.flush()
-        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, order))
+        return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, options))
 
-    def time_out(self, checkpoint: int) -> Parts:
+    def time_out(self, checkpoint: int) -> OvertakenFrames:
         """Let the barrier overtake where it still waits; returns the frames, None where it has left."""
         return self._each(lambda channel: channel.time_out(checkpoint))
 
@@ -180,7 +182,7 @@ class OvertakingOutputs(Outputs):
         for channel in self._channels:
             channel.give_up(checkpoint)
 
-    def _each(self, send: Callable[[CreditedChannel], list[bytes] | None]) -> Parts:
+    def _each(self, send: Callable[[CreditedChannel], list[bytes] | None]) -> OvertakenFrames:
         return {name: send(channel) for name, channel in zip(self._names, self._channels, strict=True)}
 
     def drain(self) -> None:

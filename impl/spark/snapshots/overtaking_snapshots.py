@@ -13,9 +13,9 @@ from impl.core.events import Advance
 from impl.core.gate.unaligned_events import Alignment, Announcement, BarrierWithOptions
 from impl.core.subtask.events import AbortOnBarrier, TriggerCheckpoint
 from impl.spark.channels.frames import Kind, unpack_barrier
-from impl.spark.channels.unaligned import OvertakingInbox, OvertakingOutputs
-from impl.spark.savepoints.barrier_options import SavepointOrder
-from impl.spark.snapshots.in_flight import Gathering, rows_in
+from impl.spark.channels.overtaking_channels import OvertakingInbox, OvertakingOutputs
+from impl.spark.savepoints.savepoint_options import SavepointOptions
+from impl.spark.snapshots.in_flight import IncompleteSnapshots, rows_in
 from impl.spark.worker.context import TaskContext
 from impl.state import AsynchronousPart
 
@@ -30,7 +30,7 @@ class OvertakingSnapshots:
     def __init__(
         self, context: TaskContext, inbox: OvertakingInbox, outputs: OvertakingOutputs, write: Write
     ) -> None:
-        self._orders = context.orders
+        self._savepoints = context.savepoints
         self._first = Alignment.TIMEOUT if context.mode == ALTERNATING else Alignment.UNALIGNED
         self._timeout_ms = context.alignment_timeout_ms
         self.now = context.now
@@ -40,7 +40,7 @@ class OvertakingSnapshots:
         self._write = write
         self._log = context.log
         self._stopwatch = context.stopwatch
-        self._gathering = Gathering(context.upstream)
+        self._incomplete = IncompleteSnapshots(context.upstream)
         self._persisted: set[int] = set()
         self._declined: dict[int, str] = {}
         self._alignment: dict[int, Alignment] = {}
@@ -74,7 +74,7 @@ class OvertakingSnapshots:
             for peer, frames in self._outputs.time_out(checkpoint).items():
                 if frames is not None:
                     self._stopwatch.overtakes(checkpoint)
-                    self._gathering.left(checkpoint, peer, frames)
+                    self._incomplete.left(checkpoint, peer, frames)
             self._finish(checkpoint)
         return bool(due)
 
@@ -82,8 +82,8 @@ class OvertakingSnapshots:
 
     def event(self, kind: Kind, channel: int, payload: bytes) -> BarrierWithOptions | Announcement:
         """The gate's event for the frame of a barrier or of an announcement."""
-        checkpoint, alignment, timestamp, order = unpack_barrier(payload)
-        savepoint = self._orders.add(checkpoint, SavepointOrder.unpack(order))
+        checkpoint, alignment, timestamp, options = unpack_barrier(payload)
+        savepoint = self._savepoints.add(checkpoint, SavepointOptions.unpack(options))
         self._triggered_at(checkpoint, timestamp)
         event = BarrierWithOptions if kind is Kind.BARRIER else Announcement
         return event(channel, checkpoint, Alignment(alignment), savepoint, timestamp)
@@ -96,7 +96,7 @@ class OvertakingSnapshots:
 
     def stop(self, checkpoint: int) -> None:
         """Stop storing records: all records in flight at the inputs have arrived."""
-        self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
+        self._incomplete.received(checkpoint, self._inbox.stop(checkpoint))
         self._finish(checkpoint)
 
     def prioritise(self, channel: int, checkpoint: int) -> None:
@@ -112,18 +112,18 @@ class OvertakingSnapshots:
             return AbortOnBarrier(checkpoint, reason)
         self._alignment = {checkpoint: Alignment.UNALIGNED if overtakes else self._first_of(checkpoint)}
         if checkpoint not in self._persisted:  # aligned: nothing is in flight at the inputs
-            self._gathering.received(checkpoint, self._inbox.stop(checkpoint))
+            self._incomplete.received(checkpoint, self._inbox.stop(checkpoint))
         return TriggerCheckpoint(checkpoint)
 
-    def injected(self, checkpoint: int, timestamp: int) -> None:
+    def triggered_by_driver(self, checkpoint: int, timestamp: int) -> None:
         """The driver triggers a source; `timestamp`: ms since the attempt began."""
         self._triggered_at(checkpoint, timestamp)
         self._alignment = {checkpoint: self._first_of(checkpoint)}
-        self._gathering.received(checkpoint, [])
+        self._incomplete.received(checkpoint, [])
 
     def _first_of(self, checkpoint: int) -> Alignment:
         """The alignment of the first barrier; a savepoint's barrier is always aligned."""
-        return self._first if self._orders.of(checkpoint) is None else Alignment.ALIGNED
+        return self._first if self._savepoints.of(checkpoint) is None else Alignment.ALIGNED
 
     def _triggered_at(self, checkpoint: int, timestamp: int) -> None:
         if checkpoint in self._timestamp:
@@ -141,33 +141,35 @@ class OvertakingSnapshots:
         alignment, timestamp = self._alignment.pop(checkpoint), self._timestamp.get(checkpoint, 0)
         if alignment is Alignment.UNALIGNED:
             self._stopwatch.overtakes(checkpoint)
-        parts = self._outputs.barrier(checkpoint, alignment, timestamp, self._orders.packed(checkpoint))
-        self._gathering.sent(checkpoint, parts)
-        if any(frames is None for frames in parts.values()) and checkpoint not in self._due:
+        overtaken = self._outputs.barrier(
+            checkpoint, alignment, timestamp, self._savepoints.packed(checkpoint)
+        )
+        self._incomplete.sent(checkpoint, overtaken)
+        if any(frames is None for frames in overtaken.values()) and checkpoint not in self._due:
             self._due[checkpoint] = self.now()  # its alignment has timed out before
 
-    def hold(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
+    def submit(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
         """Keep the operator's snapshot, and write it when all in-flight records have arrived."""
-        self._gathering.hold(checkpoint, operator, offset)
+        self._incomplete.taken(checkpoint, operator, offset)
         self._finish(checkpoint)
 
     def left(self, checkpoint: int, peer: str) -> None:
         """The barrier was sent to `peer`, and has overtaken nothing."""
-        self._gathering.left(checkpoint, peer, ())
+        self._incomplete.left(checkpoint, peer, ())
         self._finish(checkpoint)
 
     def ended(self, checkpoint: int) -> None:
         """Drop the snapshot of a checkpoint that has ended without it; its barriers overtake nothing more."""
-        self._gathering.give_up(checkpoint)
+        self._incomplete.give_up(checkpoint)
         self._outputs.give_up(checkpoint)
         self._due.pop(checkpoint, None)
 
     def _finish(self, checkpoint: int) -> None:
-        gathered = self._gathering.whole(checkpoint)
-        if gathered is None:
+        whole = self._incomplete.whole(checkpoint)
+        if whole is None:
             return
         self._due.pop(checkpoint, None)
         if self._log is not None:
-            rows = {"stored": rows_in(gathered.received), "overtaken": rows_in(gathered.overtaken)}
+            rows = {"stored": rows_in(whole.received), "overtaken": rows_in(whole.overtaken)}
             self._log.line({"kind": "gathered", "checkpoint": checkpoint, **rows})
-        self._write(checkpoint, gathered.sections, gathered.offset)
+        self._write(checkpoint, whole.sections, whole.offset)

@@ -1,4 +1,4 @@
-"""The files of a job's checkpoints: in its checkpoint folder, or, of a savepoint, in a folder of its own."""
+"""Publishes and deletes checkpoints in the checkpoint folder, and savepoints in folders of their own."""
 
 from collections.abc import Iterable
 
@@ -6,8 +6,8 @@ from impl.spark.savepoints.job_savepoints import Savepoints
 from impl.state import CheckpointStorage, StateHandle, UncertainPublicationError
 
 
-class SnapshotLocations:
-    """The checkpoints and savepoints of one job, as its coordinator publishes and deletes them."""
+class CheckpointPublisher:
+    """Publishes and deletes the checkpoints and savepoints of one job, for its coordinator."""
 
     def __init__(self, storage: CheckpointStorage, savepoints: Savepoints, max_parallelism: int) -> None:
         self._storage = storage

@@ -19,26 +19,26 @@ import pyarrow.parquet as pq
 
 from impl.connectors.errors import OutputCorruptError
 from impl.connectors.manifests import SCHEMA, Manifest, list_committed, newest_claim
-from impl.connectors.two_phase import SinkPlace
+from impl.connectors.two_phase import SinkContext
 from impl.state.locations import Location, Where, location_of
 
 _PROGRESS: Final = re.compile(r"(\d+)-(?:([0-9a-f]+)\.)?([A-Za-z0-9_-]+)-(\d+)\.json")
 _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
 
 
-def record_progress(location: Location, place: SinkPlace, checkpoint: int) -> None:
+def record_progress(location: Location, context: SinkContext, checkpoint: int) -> None:
     """Record that a subtask has committed everything pre-committed up to `checkpoint`.
 
     The name of the file is not synced, because the restore after a crash records the progress again. Raises
     StorageError if the storage reports an error.
     """
-    of = f"{place.lineage}." if place.lineage else ""
+    of = f"{context.lineage}." if context.lineage else ""
     location.make_folder("progress")
-    body = json.dumps({"checkpoint": checkpoint, "of": place.parallelism})
-    location.place(f"progress/{place.attempt}-{of}{place.subtask}.json", body.encode())
+    body = json.dumps({"checkpoint": checkpoint, "of": context.parallelism})
+    location.write_unsettled(f"progress/{context.attempt}-{of}{context.subtask}.json", body.encode())
 
 
-def frontier(directory: Where) -> int | None:
+def newest_whole_checkpoint(directory: Where) -> int | None:
     """The newest whole checkpoint of all sinks in `directory`; None without one.
 
     The progress of a run that no longer owns the output does not count.
@@ -66,7 +66,7 @@ def whole_output(directory: Where, after: int = -1, up_to: int | None = None) ->
 
     `up_to`: None: up to the newest whole checkpoint.
     """
-    reached = frontier(directory)
+    reached = newest_whole_checkpoint(directory)
     if reached is None:
         return ()
     last = reached if up_to is None else min(reached, up_to)

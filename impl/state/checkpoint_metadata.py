@@ -1,7 +1,7 @@
 """The records of a checkpoint: the handle of a task's snapshot, and the manifest.
 
 A task writes its snapshot and gets a handle. The handles of all tasks, published as a manifest, are a
-completed checkpoint; without a manifest there is no checkpoint (ONCE-04). `checkpoints` has the storage.
+completed checkpoint; without a manifest there is no checkpoint (ONCE-04).
 """
 
 import json
@@ -140,7 +140,7 @@ class LatestCompleted:
     refused: tuple[Refused, ...]
 
 
-def overtaken(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
+def why_dead(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
     """The reason why a checkpoint is dead: the start of a newer attempt. None if it is not dead."""
     attempt = overtaken_by(starts, completed.checkpoint, completed.attempt)
     if attempt is None:

@@ -1,4 +1,4 @@
-"""The start, the progress and the result of a run of a job."""
+"""The settings of one run of a job: its start, its files, and the progress that it reports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,11 +11,15 @@ from impl.faults import FaultPlan
 from impl.metrics import FILE, TaskMeasures
 from impl.monitoring.job_monitor import JobMonitor
 from impl.monitoring.rest_server import LOCALHOST
-from impl.savepoints import Savepoint, SavepointRequests
-from impl.spark.coordination.attempt import AttemptReport
-from impl.spark.coordination.history import CheckpointReport
-from impl.state import Refused
-from impl.state.locations import CHECKPOINTS, Where, is_in_memory, new_memory, noted_place, savepoints_beside
+from impl.savepoints import SavepointRequests
+from impl.state.locations import (
+    CHECKPOINTS,
+    Where,
+    is_in_memory,
+    new_memory,
+    recorded_checkpoint_folder,
+    savepoints_beside,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -126,13 +130,13 @@ def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig
         return new_memory()
     if settings.checkpoints is not None:
         return settings.checkpoints
-    noted = noted_place(output) if settings.start is Start.RESUMED else None
-    if noted is not None and is_in_memory(noted):
+    recorded = recorded_checkpoint_folder(output) if settings.start is Start.RESUMED else None
+    if recorded is not None and is_in_memory(recorded):
         raise ConfigError(
             f"resume: expected the checkpoints of the run in {output}, but they were in the memory of its "
             "driver and have ended with it; begin from a savepoint (from_savepoint), or anew in other folders"
         )
-    return noted or output / CHECKPOINTS
+    return recorded or output / CHECKPOINTS
 
 
 def _require_memory_suffices(settings: RunSettings) -> None:
@@ -143,52 +147,10 @@ def _require_memory_suffices(settings: RunSettings) -> None:
         "claim_mode CLAIM deletes the savepoint, and the driver may die after that": (
             settings.claim_mode == CLAIM
         ),
-        "the option checkpoints names a place for files": settings.checkpoints is not None,
+        "the option checkpoints names a folder for files": settings.checkpoints is not None,
     }
     for need in (one for one, given in needs.items() if given):
         raise ConfigError(
             f"{need}, but with checkpoint_storage jobmanager all checkpoints end with the driver; take "
             "checkpoint_storage filesystem, or leave this out"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class JobResult:
-    """The result of a finished job. `records`: rows that its sources have read, each counted once.
-
-    `aborted`: ids, savepoints included, and reasons. `refused`: checkpoints that could not be restored, and
-    why; an older one was used (ONCE-04). `seconds`: the time from the start of the first attempt to the end
-    of the cleanup, without the start of Spark. `faults`: planned faults that happened, also under earlier
-    drivers. `deaths`: in a supervised run, the signals that ended earlier drivers; attempts and checkpoints
-    are those of the last driver.
-    """
-
-    name: str
-    attempts: tuple[AttemptReport, ...]
-    checkpoints: tuple[CheckpointReport, ...]
-    aborted: tuple[tuple[int, str], ...]
-    refused: tuple[Refused, ...]
-    records: int
-    seconds: float
-    paths: JobPaths
-    faults: tuple[FaultPlan, ...] = ()
-    deaths: tuple[str, ...] = ()
-    savepoints: tuple[Savepoint, ...] = ()
-    """The savepoints that were taken, with the one that has stopped the job."""
-    not_cleaned: str | None = None
-    """Why unneeded files are left in the checkpoint folder, a full disk for example; None if none are."""
-
-    @property
-    def stopped_with(self) -> Savepoint | None:
-        """The savepoint that has ended the job; None if its input has ended."""
-        return next((one for one in self.savepoints if one.stopped), None)
-
-    @property
-    def recoveries(self) -> tuple[float, ...]:
-        """The seconds from each attempt's failure until all tasks of the next attempt ran, if they did."""
-        pairs = zip(self.attempts, self.attempts[1:], strict=False)
-        return tuple(
-            round(after.running - before.failed, 3)
-            for before, after in pairs
-            if before.failed is not None and after.running is not None
         )

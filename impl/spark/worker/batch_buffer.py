@@ -23,7 +23,7 @@ _BITS: Final = 32
 """The bits of the indices of a dictionary that cannot overflow when dictionaries are united."""
 
 
-class GatheredBatches:
+class BatchBuffer:
     """The batches of one input, before its function `process`, which emits nothing before a barrier."""
 
     def __init__(self, process: Callable[[Rows], Rows]) -> None:
@@ -81,5 +81,5 @@ def _can_unite(first: pa.Schema, schema: pa.Schema) -> bool:
 
 def _has_dictionary_within(kind: pa.DataType) -> bool:
     """Whether values of this type contain dictionaries, which Arrow may not unite exactly."""
-    within = [kind.field(place).type for place in range(kind.num_fields)]
+    within = [kind.field(index).type for index in range(kind.num_fields)]
     return any(pa.types.is_dictionary(one) or _has_dictionary_within(one) for one in within)
