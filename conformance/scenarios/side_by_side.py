@@ -32,9 +32,9 @@ Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scen
 what the model answers in the generations above it. *Seen on* lists the releases whose own classes were \
 driven through the sequence and gave exactly these answers; of each minor release the last patch of each \
 of its generations was driven. Of coordinators, a release covers those up to the next one, too: 1.9 covers \
-1.10, 1.14.0 covers up to 1.14.2, 1.15.0 up to 1.15.1, 1.16.0 up to 1.16.1. The coordinator of 1.16.2 and \
-1.16.3 is that of 1.17. No package of PyPI has a jar of 1.7 or 1.8: their column rests on the rule index \
-and the model alone.
+1.10, 1.14.0 covers up to 1.14.2, 1.14.3 up to 1.14.4, 1.15.0 up to 1.15.1, 1.16.0 up to 1.16.1. `1.14` is \
+the coordinator of 1.14.5 and 1.14.6, and `1.17` also that of 1.16.2 and 1.16.3. No package of PyPI has a \
+jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
 """
 
 
@@ -219,9 +219,8 @@ def _coordinator_switches() -> str:
         "## The switches of a coordinator",
         "",
         "A release covers those up to the next one, too: `1.9` covers 1.10. All of them are driven "
-        f"(`barrierspec flink conform --component coordinator`). {_BOTH_SIDES} `limits_deletions` and "
-        "`counts_empty_deletions` show only with slow deletions: the harness has none at 1.11.4, and 1.19.0 "
-        "was not driven with them.",
+        f"(`barrierspec flink conform --component coordinator`). {_BOTH_SIDES} `limits_deletions` "
+        "shows only with slow deletions, and the harness has none at 1.11.4.",
         "",
         *_table(labels, NEWEST_COORDINATOR, driven),
     ]

@@ -1,8 +1,8 @@
 """The steps of older generations of the coordinator, Flink 1.9 to 1.20.
 
-A class derives from the class of the next newer generation. It holds the steps in which its generation and
-the older ones differ from that class. `coordinator_steps` selects the steps of a coordinator. The switches of
-`model.coordinator.profiles` state the same differences as facts. The properties check the steps against them.
+A class derives from that of the next newer generation, and holds the steps in which its generation and the
+older ones differ from it. `coordinator_steps` selects the steps of a coordinator. The switches of
+`model.coordinator.profiles` state the same differences. The properties check the steps against them.
 """
 
 from collections.abc import Mapping
@@ -62,7 +62,15 @@ class FollowsTheJob(CoordinatorSteps):
         return plan.initial_delay
 
 
-class DeletesInTurn(FollowsTheJob):
+class SuspendsAtStart(FollowsTheJob):
+    """1.19: every start of the scheduler suspends first."""
+
+    def start_suspends(self, coordinator: Coordinator) -> bool:
+        """Every start of the scheduler first suspends all requests and pending checkpoints."""
+        return True
+
+
+class DeletesInTurn(SuspendsAtStart):
     """1.18: an aborted checkpoint begins a deletion, even if it has collected no state."""
 
     def has_deletion(self, pending: Pending) -> bool:
@@ -84,10 +92,6 @@ class CountsSuccessFirst(DeletesInTurn):
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
         """A failed addition to the store does not count."""
         return Step(coordinator, (), ())
-
-    def start_suspends(self, coordinator: Coordinator) -> bool:
-        """Every start of the scheduler first suspends all requests and pending checkpoints."""
-        return True
 
 
 class CompletesFirst(CountsSuccessFirst):
@@ -141,13 +145,9 @@ class OutlivesAborts(CompletesFirst):
 
 
 class StoresSavepoints(OutlivesAborts):
-    """1.14.3 to 1.14.6: savepoints are stored and replace older checkpoints. The registry counts uses."""
+    """1.14.5 and 1.14.6: savepoints are stored and replace older checkpoints. The registry counts uses."""
 
     shared_state = CountsUses()
-
-    def needs_location_first(self, coordinator: Coordinator) -> bool:
-        """The storage location is initialised before the checkpoint is pending."""
-        return True
 
     def is_stored(self, done: Pending) -> bool:
         """The store adds savepoints too."""
@@ -159,6 +159,14 @@ class StoresSavepoints(OutlivesAborts):
         """A savepoint replaces older checkpoints like a checkpoint (SUB-11)."""
         step = self.replace_older(coordinator, done, subsumed)
         return step._replace(rules=("SUB-11", *step.rules)) if done.type == SAVEPOINT else step
+
+
+class LocatesFirst(StoresSavepoints):
+    """1.14.3 and 1.14.4: the storage location is initialised before the checkpoint is pending."""
+
+    def needs_location_first(self, coordinator: Coordinator) -> bool:
+        """Without a storage location, the request is rejected."""
+        return True
 
 
 class FailuresOfAnyType(FailureSteps):
@@ -177,7 +185,7 @@ class FailuresOfAnyType(FailureSteps):
         return is_counted_or_older(failures, checkpoint)
 
 
-class CountsEveryType(StoresSavepoints):
+class CountsEveryType(LocatesFirst):
     """1.14.0 to 1.14.2: failures count as in 1.13."""
 
     failures: FailureSteps = FailuresOfAnyType()
@@ -353,10 +361,7 @@ def failed_stop(type: int, reason: str) -> Effects:  # noqa: A002 - the protocol
 
 
 def begin_anew(coordinator: Coordinator) -> Coordinator:
-    """The coordinator after an abort. If no checkpoint is pending, a postponed request is dropped.
-
-    The initial delay of the scheduler then begins again.
-    """
+    """After an abort that leaves none pending: drops a postponed request, and begins the delay anew."""
     scheduler = coordinator.scheduler
     if coordinator.pending or not scheduler.runs or not scheduler.postponed:
         return coordinator
@@ -370,12 +375,14 @@ _STEPS: Mapping[CoordinatorProfile, CoordinatorSteps] = {
     COORDINATOR_PROFILES["1.12"]: IgnoresFinishedTasks(),
     COORDINATOR_PROFILES["1.13"]: AwaitsEveryTask(),
     COORDINATOR_PROFILES["1.14.0"]: CountsEveryType(),
+    COORDINATOR_PROFILES["1.14.3"]: LocatesFirst(),
     COORDINATOR_PROFILES["1.14"]: StoresSavepoints(),
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.15.0", "1.15")), OutlivesAborts()),
     COORDINATOR_PROFILES["1.16.0"]: CompletesFirst(),
     COORDINATOR_PROFILES["1.17"]: CountsSuccessFirst(),
     COORDINATOR_PROFILES["1.18"]: DeletesInTurn(),
-    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.19", "1.20")), FollowsTheJob()),
+    COORDINATOR_PROFILES["1.19"]: SuspendsAtStart(),
+    COORDINATOR_PROFILES["1.20"]: FollowsTheJob(),
     COORDINATOR_PROFILES["2.3"]: CoordinatorSteps(),
     PROPOSED_COORDINATORS["proposed-FLIP-600"]: FallsBack(),
 }

@@ -4,8 +4,8 @@ A profile is a set of switches and values. The properties check the steps agains
 the values. The modules `model.coordinator.generations` and `model.store.generations` hold the steps of older
 generations. The adapter protocol uses the same names. Each profile holds for its release and all later ones
 up to the next profile. A name with a third number names a patch release. `1.14.0` holds for 1.14.0 to 1.14.2,
-and `1.14` holds from 1.14.3 on. `1.15.0` holds for 1.15.0 and 1.15.1. `1.16.0` holds for 1.16.0 and 1.16.1,
-and `1.17` holds from 1.16.2 on.
+`1.14.3` for 1.14.3 and 1.14.4, and `1.14` from 1.14.5 on. `1.15.0` holds for 1.15.0 and 1.15.1. `1.16.0`
+holds for 1.16.0 and 1.16.1, and `1.17` holds from 1.16.2 on.
 """
 
 from collections.abc import Mapping
@@ -160,16 +160,22 @@ class CoordinatorProfile:
 _NO_FINALIZATION = (CHECKPOINT_DECLINED, ASYNC_EXCEPTION, CHECKPOINT_EXPIRED, IO_EXCEPTION)
 
 
-def _up_to_1_17(name: str, **older: object) -> CoordinatorProfile:
+def _up_to_1_19(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
-        "counts_success_before_storing": True,
         "follows_tasks": False,
         "start_suspends": True,
         "restarts_after_pause": False,
+    }
+    return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
+
+
+def _up_to_1_17(name: str, **older: object) -> CoordinatorProfile:
+    switches: dict[str, object] = {
+        "counts_success_before_storing": True,
         "counts_failed_store": False,
         "counts_empty_deletions": True,
     }
-    return CoordinatorProfile(name, **{**switches, **older})  # type: ignore[arg-type]
+    return _up_to_1_19(name, **{**switches, **older})
 
 
 def _up_to_1_15(name: str, **older: object) -> CoordinatorProfile:
@@ -186,7 +192,6 @@ def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     switches: dict[str, object] = {
         "after_finish_by_default": False,
         "has_claim_modes": False,
-        "location_first": True,
         "registers_at_acknowledgement": False,
         "restore_registers_anew": True,
         "stores_savepoints": True,
@@ -196,8 +201,12 @@ def _up_to_1_14(name: str, **older: object) -> CoordinatorProfile:
     return _up_to_1_15(name, **{**switches, **older})
 
 
+def _up_to_1_14_4(name: str, **older: object) -> CoordinatorProfile:
+    return _up_to_1_14(name, **{"location_first": True, **older})
+
+
 def _up_to_1_13(name: str, **older: object) -> CoordinatorProfile:
-    return _up_to_1_14(
+    return _up_to_1_14_4(
         name,
         after_finish_configurable=False,
         declines_count_for_all_types=False,
@@ -251,19 +260,16 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             finished_tasks_prevent_start=False,
         ),
         _up_to_1_13("1.13", every_task_must_run=False),
-        _up_to_1_14("1.14.0", declines_count_for_all_types=False, counts_failed_io=False),
+        _up_to_1_14_4("1.14.0", declines_count_for_all_types=False, counts_failed_io=False),
+        _up_to_1_14_4("1.14.3"),
         _up_to_1_14("1.14"),
         _up_to_1_15("1.15.0", counted=_NO_FINALIZATION),
         _up_to_1_15("1.15"),
         _up_to_1_17("1.16.0", completes_before_storing=True),
         _up_to_1_17("1.17"),
-        CoordinatorProfile(
-            "1.18", follows_tasks=False, restarts_after_pause=False, counts_empty_deletions=True
-        ),
-        *(
-            CoordinatorProfile(name, follows_tasks=False, restarts_after_pause=False)
-            for name in ("1.19", "1.20")
-        ),
+        _up_to_1_19("1.18", counts_empty_deletions=True),
+        _up_to_1_19("1.19"),
+        CoordinatorProfile("1.20", follows_tasks=False, restarts_after_pause=False),
         CoordinatorProfile("2.3"),
     )
 }

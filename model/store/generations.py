@@ -36,7 +36,9 @@ _SILENT = SubsumesSilently()
 _OLDEST = DropsTheOldest()
 _STEPS: Mapping[CoordinatorProfile, StoreSteps] = {
     **dict.fromkeys((*COORDINATOR_PROFILES.values(), *PROPOSED_COORDINATORS.values()), _NEWEST),
-    **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.12", "1.13", "1.14.0", "1.14")), _SILENT),
+    **dict.fromkeys(
+        (COORDINATOR_PROFILES[name] for name in ("1.12", "1.13", "1.14.0", "1.14.3", "1.14")), _SILENT
+    ),
     **dict.fromkeys((COORDINATOR_PROFILES[name] for name in ("1.9", "1.11")), _OLDEST),
 }
 

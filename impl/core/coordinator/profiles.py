@@ -149,13 +149,13 @@ _1_14_0: Final = replace(
     names_io_failures=True,
 )
 _1_14_3: Final = replace(_1_14_0, declines_count_for_all_types=True, counts_failed_io=True)
+_1_14_5: Final = replace(_1_14_3, location_first=False)
 _1_15_0: Final = replace(
-    _1_14_3,
+    _1_14_5,
     after_finish_by_default=True,
     stores_savepoints=False,
     subsumed_notifications=True,
     registers_at_acknowledgement=True,
-    location_first=False,
     has_claim_modes=True,
     restore_registers_anew=False,
 )
@@ -164,11 +164,10 @@ _1_16_0: Final = replace(
     _1_15_2, abort_ends_master_phase=True, counts_failed_start=True, turn_after_deletion=True
 )
 _1_16_2: Final = replace(_1_16_0, completes_before_storing=False)
-_1_18: Final = replace(
-    _1_16_2, counts_failed_store=True, counts_success_before_storing=False, start_suspends=False
-)
+_1_18: Final = replace(_1_16_2, counts_failed_store=True, counts_success_before_storing=False)
 _1_19: Final = replace(_1_18, counts_empty_deletions=False)
-_2_3: Final = replace(_1_19, follows_tasks=True, restarts_after_pause=True)
+_1_20: Final = replace(_1_19, start_suspends=False)
+_2_3: Final = replace(_1_20, follows_tasks=True, restarts_after_pause=True)
 
 NEWEST_NAME: Final = "2.3"
 COORDINATOR_PROFILES: Final[Mapping[str, CoordinatorProfile]] = {
@@ -177,14 +176,15 @@ COORDINATOR_PROFILES: Final[Mapping[str, CoordinatorProfile]] = {
     "1.12": _1_12,
     "1.13": _1_13,
     "1.14.0": _1_14_0,
-    "1.14": _1_14_3,
+    "1.14.3": _1_14_3,
+    "1.14": _1_14_5,
     "1.15.0": _1_15_0,
     "1.15": _1_15_2,
     "1.16.0": _1_16_0,
     "1.17": _1_16_2,
     "1.18": _1_18,
     "1.19": _1_19,
-    "1.20": _1_19,
+    "1.20": _1_20,
     NEWEST_NAME: _2_3,
 }
 NEWEST_COORDINATOR: Final = _2_3

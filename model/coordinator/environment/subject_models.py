@@ -218,7 +218,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         *(closed_masters(name) for name in ("2.3", "1.15")),
         closed_hooks("1.15"),
         *(closed_cleaning(name) for name in ("2.3", "1.15")),
-        *(closed_io(name) for name in ("2.3", "1.14", "1.13", "1.9")),
+        *(closed_io(name) for name in ("2.3", "1.14.3", "1.13", "1.9")),
         *(closed_claim("2.3", word, mode) for word, mode in (("CLAIM", CLAIM), ("NO_CLAIM", NO_CLAIM))),
         closed_claim("1.14", "no claim mode", LEGACY),
     )
@@ -340,9 +340,9 @@ def closed_cleaning(name: str) -> ClosedModel:
 
 
 def closed_io(name: str) -> ClosedModel:
-    """A hook before the source, and inputs and outputs that fail. In 1.14 one failure is tolerated."""
+    """A hook before the source, and inputs and outputs that fail. In 1.14.3 one failure is tolerated."""
     hooks = int(profile_of(name).queues_requests)
-    tolerable = int(name == "1.14")
+    tolerable = int(name == "1.14.3")
     plan = _plan(name)._replace(max_concurrent=2, hooks=hooks, tolerable_failures=tolerable, io_failures=True)
     scope = Scope(ids=2, types=(CHECKPOINT, SAVEPOINT), files=((), (1, 1)), more=io_failures)
     return closed_subject("inputs and outputs that fail", plan, scope)

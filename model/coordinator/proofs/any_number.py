@@ -88,7 +88,7 @@ class Above(SymbolicInt):
         return True
 
 
-OLDER = ("1.9", "1.11", "1.12", "1.13", "1.14.0", "1.14", "1.15.0", "1.15", "1.16.0", "1.17", "1.20")
+OLDER = tuple(name for name in COORDINATOR_PROFILES if name not in ("1.18", "1.19", "2.3"))
 """Every generation before 2.3. Without slow deletions 1.18 and 1.19 behave as 1.20."""
 WITH_SCHEDULER = ("2.3", "1.11", "1.17", "1.20")
 """The generations whose cases include a scheduler together with a pause."""

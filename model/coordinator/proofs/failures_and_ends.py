@@ -35,9 +35,9 @@ from model.events import AFTER, BEFORE, ID, MAYBE, METADATA, NONE, Advance, Even
 from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
-DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.13", "1.12", "1.11", "1.9")
+DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.14.3", "1.13", "1.12", "1.11", "1.9")
 """The generations whose coordinators have different steps."""
-PATCHED = ("1.20", "1.17", "1.16.0", "1.15", "1.15.0", "1.14.0", "1.13", "1.12")
+PATCHED = ("1.20", "1.17", "1.16.0", "1.15", "1.15.0", "1.14.3", "1.14.0", "1.13", "1.12")
 """Further generations of the failure cases, among them those of patch releases."""
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")

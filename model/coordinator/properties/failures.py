@@ -2,27 +2,11 @@
 
 from itertools import combinations
 
-from model.coordinator.events import (
-    AcknowledgeMessage,
-    CoordinatorRestart,
-    DeclineMessage,
-    FailJob,
-)
+from model.coordinator.events import AcknowledgeMessage, CoordinatorRestart, DeclineMessage, FailJob
 from model.coordinator.pending import Pending
-from model.coordinator.properties.terms import (
-    emits,
-    find_pending,
-    reported_complete,
-    start_fails,
-)
+from model.coordinator.properties.terms import emits, find_pending, reported_complete, start_fails
 from model.coordinator.state import Coordinator
-from model.events import (
-    NONE,
-    PRE_FLIGHT,
-    Effects,
-    Event,
-    NotifyAbort,
-)
+from model.events import NONE, PRE_FLIGHT, Effects, Event, NotifyAbort
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import STOP

@@ -16,21 +16,11 @@ from model.coordinator.events import (
 from model.coordinator.generations import coordinator_steps
 from model.coordinator.pending import Pending
 from model.coordinator.properties.checkpoint_end import is_added
-from model.coordinator.properties.terms import (
-    is_cleaning,
-    last_missing,
-    start_fails,
-)
+from model.coordinator.properties.terms import is_cleaning, last_missing, start_fails
 from model.coordinator.requests import Request
 from model.coordinator.state import Coordinator
 from model.coordinator.trigger import MasterAnswer
-from model.events import (
-    MINIMUM_TIME_BETWEEN_CHECKPOINTS,
-    NONE,
-    Advance,
-    Effects,
-    Event,
-)
+from model.events import MINIMUM_TIME_BETWEEN_CHECKPOINTS, NONE, Advance, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import CHECKPOINT

@@ -208,7 +208,7 @@ def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, afte
 
 @COORDINATOR_SCHEDULER.step("COORD-26", JobStatus, TaskStatus)
 def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A stop of the scheduler ends all requests and pending checkpoints. Up to 1.17 a start ends them too."""
+    """A stop of the scheduler ends all requests and pending checkpoints. Up to 1.19 a start ends them too."""
     known, now, profile = before.scheduler, after.scheduler, before.plan.profile
     ends = known.follows and not now.follows
     if type(event) is JobStatus and not before.plan.interval:
