@@ -1,4 +1,4 @@
-"""Whether a change of behaviour is declared: in the version of the rule index, the changelog, the rules."""
+"""Whether a change of behaviour is declared: by a new version of the rule index and in the changelog."""
 
 import tomllib
 from pathlib import Path
@@ -15,7 +15,7 @@ class Declared(NamedTuple):
     added: tuple[str, ...]
     removed: tuple[str, ...]
     reworded: tuple[str, ...]
-    """Rules whose statement, source or generations differ."""
+    """Rules whose title, statement, source or generations differ."""
     in_changelog: bool
     """Whether the changelogs differ."""
 

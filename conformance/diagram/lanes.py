@@ -1,4 +1,4 @@
-"""The lane and the look of each event and effect of a component in a diagram, as the vocabulary states."""
+"""The lane and the look of each event and effect of a component in a diagram, read from the vocabulary."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def intervals(component: str) -> Sequence[tuple[str, Interval]]:
 
 @cache
 def _marks(component: str) -> Mapping[str, Mark]:
-    """By kind, how events and effects are drawn; a kind of both is drawn as the effect."""
+    """By kind, how events and effects are drawn; a kind that both have is drawn as the effect."""
     known = vocabulary().get(component)
     kinds = () if known is None else (*known.events, *known.effects)
     return {one.kind: one.drawn for one in kinds if one.drawn is not None}
@@ -61,13 +61,13 @@ def is_quiet(component: str, word: Wire) -> bool:
 
 
 def place_of(component: str, word: Wire) -> Place:
-    """The place of an event or effect; on the component's own lane if a field of the place is missing."""
+    """The place of an event or effect; on the component's own lane if `word` lacks a field of the place."""
     mark = _marks(component).get(str(word.get("kind")))
     if mark is None:
         return Place(_own(component), OTHER)
     try:
         return Place(mark.lane.format_map(word), mark.look, mark.source.format_map(word))
-    except KeyError:  # an event of the effect's kind, or one outside the protocol, may lack anything
+    except KeyError:  # an event with an effect's kind, or one outside the protocol, may lack a field
         return Place(_own(component), mark.look)
 
 

@@ -2,7 +2,7 @@
 
 The model is pure, so its answer to an event in a state never changes. The oracle keeps the part of its
 state graph that was walked already and runs the model only for new edges; random walks return to the same
-situations so often that this is several times faster.
+states so often that this is several times faster.
 """
 
 from collections.abc import Hashable, Sequence

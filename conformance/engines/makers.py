@@ -1,4 +1,4 @@
-"""Prepares the engine of each row before the first round: fetches, compiles or installs it."""
+"""Prepares the engine of a row of `table.toml` before the first round: fetches, compiles or installs it."""
 
 import sys
 from collections.abc import Callable

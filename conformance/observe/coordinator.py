@@ -1,7 +1,7 @@
 """Replays the coordinator's file over all attempts.
 
 The model checks the coordinator by itself. This module checks what holds between files: the named task has
-sent each acknowledgement and decline in the same attempt, and no more often came than were sent (TASK-07). An
+sent each acknowledgement and decline in the same attempt, and none came more often than sent (TASK-07). An
 attempt starts from the checkpoint that the coordinator has returned for the restore (ONCE-04).
 """
 
@@ -29,13 +29,13 @@ Upstream = dict[str, frozenset[str]]
 
 
 class _Plan(NamedTuple):
-    """What a line does besides a step of the coordinator: independent of the coordinator's state."""
+    """What a line does besides a step of the coordinator. It does not depend on the coordinator's state."""
 
     situations: tuple[str, ...]
     acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]
-    """(function, id relative to the line's base or None, value): without an id, `value` is the argument."""
+    """(function, id or None, value): the function's argument is `Line.base` + id; without an id, `value`."""
     received: Messages | None
-    """The line receives one of these messages, about its base; None: `_cause_of` has to find the message."""
+    """The line receives one of these messages, for checkpoint `Line.base`; None: `_cause_of` finds it."""
 
 
 class CoordinatorReader(FileReader):
@@ -52,7 +52,7 @@ class CoordinatorReader(FileReader):
         self._messages: dict[str, dict[str, Messages]] = {}
         """By kind and task: the messages of the current attempt."""
         self._plans: dict[int, _Plan] = {}
-        """By number of a shape: what its lines do in the current attempt."""
+        """By number of a line's shape (`lines.shape`): what such lines do in the current attempt."""
         self._unpublished: set[int] = set()
         self._published: set[int] = set()
         self._finished = False

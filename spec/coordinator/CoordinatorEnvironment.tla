@@ -126,8 +126,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 EveryTimeIsTheFirst(p, t) == TRUE                           \* IsFirstAcknowledgement
 OneMayBeMissing(p) == Cardinality(p.missing) <= 1           \* IsFullyAcknowledged

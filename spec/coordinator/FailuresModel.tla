@@ -109,8 +109,7 @@ COORD_18 == [][~InOrderOnly =>
     /\ (Fails /\ CountsHere /\ ConcernsTheJob) => Effects # <<>> \/ Which \in failures'.counted]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 OnlyDeclines(reason) == reason = "CHECKPOINT_DECLINED"      \* IsCounted
 CountsAgain(f, n) == FALSE                                  \* HasCounted

@@ -122,8 +122,7 @@ Frame == [][
                     !.store = IF IsLast /\ Of(AnsweredId).type = "checkpoint" THEN <<AnsweredId>> ELSE @]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 EveryTaskTakesPart(j) == Tasks                                      \* TakingPart
 TriggersTheLast(tasks) == {Greatest(tasks)}                         \* Beginning

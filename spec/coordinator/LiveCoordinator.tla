@@ -40,8 +40,7 @@ LIVE_05 ==
     /\ \A n \in Ids : IsPendingSavepoint(n) ~> IsReported(n)
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 TimeMayStop == TRUE                                                 \* TimePasses
 NeverTicks == FALSE                                                 \* CanTick

@@ -109,8 +109,7 @@ COORD_26 == [][
     /\ scheduler'.again = (scheduler.again \/ scheduler'.runs)]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 StandsDue(s) == [s EXCEPT !.runs = FALSE]                           \* Standing
 NeverDue(s) == FALSE                                                \* IsDue

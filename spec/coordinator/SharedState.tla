@@ -134,8 +134,7 @@ Frame == [][
             /\ files'.last = [f \in Files |-> IF f \in Idle THEN 0 ELSE files.last[f]]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 FirstUserOnly(n, last) == last = 0                                  \* IsNewer
 NothingIsIdle(last, retained) == TRUE                               \* IsNeeded

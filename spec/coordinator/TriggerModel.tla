@@ -180,8 +180,7 @@ GivenUpLate(m, n) ==                                                \* OnGivingU
     IF IsOutlived(m, n) THEN Turn([m EXCEPT !.outlived = <<>>], <<>>) ELSE GivenUp(m, n)
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 HooksDoNotMatter(p) == p.coordinators = Coordinators                \* IsReady
 AllAtOnce(m) == TRUE                                          \* IsFree

@@ -3,10 +3,10 @@
 (* What must hold of barrier snapshots on any dataflow. Channels, records, *)
 (* checkpoints, failures and aborts come from the configuration.           *)
 (*                                                                         *)
-(* A failure-free run is a history for each task in which every record     *)
-(* read is the next one that its sender sends. The dataflow has no cycle,  *)
-(* so the tasks can take these steps one after the other. The rules need   *)
-(* only the histories, so TLC explores no second run beside the job.       *)
+(* A failure-free run is one history for each task: every record in it is  *)
+(* the next one that its sender sends. The dataflow has no cycle, so the   *)
+(* tasks can take these steps one after the other. The rules need only the *)
+(* histories, so TLC explores no second run beside the job.                *)
 (***************************************************************************)
 EXTENDS AnyDataflow
 
@@ -35,7 +35,7 @@ TypeOK ==
         acknowledged[n] \subseteq stored[n] /\ stored[n] \subseteq DOMAIN captured[n]
 
 (* A completed checkpoint holds the state of a failure-free run, with the    *)
-(* records that it keeps in flight; if it is aligned, these are none.        *)
+(* records that it keeps in flight. If it is aligned, there are none.        *)
 ConsistentCut ==
     /\ stored[latest] = Tasks
     /\ LET history == [t \in Tasks |-> captured[latest][t].history]
@@ -48,8 +48,8 @@ EachRecordOnce ==
     up => LET history == [t \in Tasks |-> task[t].history]
           IN  \A c \in Channels : Follows(c, history, Records(channel[c]))
 
-(* The output is a prefix of that of the run that the latest completed       *)
-(* checkpoint is a cut of.                                                   *)
+(* The latest completed checkpoint is a cut of a failure-free run. The       *)
+(* output is a prefix of the output of that run.                             *)
 OutputOfTheRun == \A t \in Sinks : IsPrefixOf(output[t], captured[latest][t].history)
 
 (* What a sink has read is committed, pre-committed or in its open           *)
@@ -82,8 +82,7 @@ StopsAtTheSavepoint ==
     /\ HasStopped => \A t \in Sinks : output[t] = task[t].history
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 Both == Ids                                                         \* Unaligned
 OnlyFirst == {1}                                                    \* Unaligned

@@ -240,8 +240,7 @@ Frame == [][
             ELSE OfNothing]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 NeverWaits(g, c) == TRUE                                        \* Readable
 AnyAttempt(sent) == TRUE                                        \* IsCurrent

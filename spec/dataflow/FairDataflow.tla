@@ -71,8 +71,7 @@ EveryRecordIsCommitted == LIVE_03
 LIVE_04 == \A c \in Sources : c \in gate.blocked ~> c \notin gate.blocked
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 NoTime == {a \in Actions : a[1] # "TimeOut"}                        \* FairActions
 NoRequests == {a \in Actions : a[1] # "Request"}                    \* FairActions

@@ -85,8 +85,7 @@ LIVE_03 == <>AllIsCommitted
 StopsOnlyAtTheEnd == HasToDo \/ AllIsCommitted
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 ForEver == declined < MaxDeclines                                   \* MayGoWrong
 NothingExpires(k) == CoordinatorStep(k, <<>>)                       \* OnTick

@@ -173,8 +173,7 @@ FENCE_05 == [][EventIs({"find"}) =>
         fencing.published[newer] = 0 \/ LeftBehind(newer, Last)]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 DrawsTheNewest(f) == IF Newest(f) = 0 THEN 1 ELSE Newest(f)             \* NextAttempt
 DrawsAlways(f, d) == TRUE                                               \* MayDraw

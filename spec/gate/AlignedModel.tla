@@ -323,8 +323,7 @@ Frame == [][
           [] OTHER -> gate]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 NotOlder(n, current) == n >= current                            \* IsNewer
 OnlyTheNext(n, current) == n > current /\ (current = -1 \/ n = current + 1)  \* IsNewer

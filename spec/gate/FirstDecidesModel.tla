@@ -159,8 +159,7 @@ Frame == [][
           [] OTHER -> gate)]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 AgreesAlways(g, c, o) == FALSE                                                   \* Disagrees
 EverythingOvertakes(o) == TRUE                                                   \* OfItself

@@ -268,8 +268,7 @@ CountsTwice(entry, c) == [entry EXCEPT !.counted[c] = @ + 1]    \* Counting
 IgnoresEnds(t, c) == TrackerStep([t EXCEPT !.closed = @ \cup {c}], <<>>)     \* TrackEndOfPartition
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 NeverBounded(entries) == entries                                \* Bounded
 NeverAlone(t) == FALSE                                          \* IsAlone

@@ -144,8 +144,7 @@ UNAL_31 == [][
 NothingAhead == threads.read <= threads.gate.current
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 NothingIsOutdated(t, left) == FALSE                                              \* IsOutdated
 CancelsWhatItReadsOnly(g, n) ==                                                  \* OnCancel

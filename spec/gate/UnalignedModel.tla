@@ -339,8 +339,7 @@ Frame == [][
 SavepointsMayToo(o) == o.alignment # "forced-aligned"                            \* MayOvertake
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 TriggersFirst(n) == <<<<"trigger", n, TRUE>>, <<"start_persisting", n>>>>        \* Started
 NeverStops(o) == FALSE                                                           \* Stops

@@ -107,8 +107,7 @@ OFFSET_07 == [][
     /\ reader'.committed[1] <= reader'.newest]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 ForgetsTheNewest(entries) == SubSeq(entries, 1, IF Len(entries) > Bound THEN Bound ELSE Len(entries))  \* Trimmed
 ForgetsNothing(entries) == entries                                      \* Trimmed

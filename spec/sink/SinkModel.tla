@@ -219,8 +219,7 @@ SINK_10 == [][
             /\ sink' = [sink EXCEPT !.committed = @ \cup {entries[i][2] : i \in 1 .. first - 1}]]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 CoversAll(entry, n) == TRUE                                             \* IsCovered
 CoversOnlyItsOwn(entry, n) == entry[1] = n                              \* IsCovered

@@ -26,8 +26,7 @@ SUB_13 == [][
         /\ (\E e \in Range(EffectsOf("notify_subsumed")) : e[3] = RestoredSavepoint) => isOwn]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 DrawsTheSavepointsId == RestoredSavepoint                      \* FirstId
 NoneIsFull(c) == FALSE                                         \* TriggersFull

@@ -104,8 +104,7 @@ SUB_10 == [][~CoordinatorHas("protects_newest_checkpoint") =>
     store' = SubSeq(Grown, IF Len(Grown) > Retain THEN Len(Grown) - Retain + 1 ELSE 1, Len(Grown))]_vars
 
 ------------------------------------------------------------------------------
-(* Replacements: each replaces the operator in its comment in a model that   *)
-(* must fail.                                                                *)
+(* Replacements: each takes the place of the operator in its comment.        *)
 
 HighestIsLast(s, i) == s[i].id = Greatest({s[j].id : j \in DOMAIN s})     \* IsLast
 NothingIsNewest(s, i) == FALSE                                          \* IsNewestCheckpoint

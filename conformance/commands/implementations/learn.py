@@ -46,7 +46,7 @@ def command(  # noqa: PLR0913 - a click command
 
     Writes the machine as a picture and as JSON. For a gate of mode exactly-once at the level `handler`, also
     writes the machine as a TLA+ module, on which TLC checks the rules. Exits with 1 if the machine differs
-    from the model's, and with 2 if the answers are not those of a finite machine.
+    from the model's, and with 2 if no machine could be learned.
     """
     from conformance.adapters.choose import open_adapter
     from conformance.adapters.hello_names import require_known_names

@@ -1,4 +1,4 @@
-"""A failed check that no single case shows, as values to save it, to list it as known, and to repeat it.
+"""The record of a failed check that no single case shows: to save it, list it as known, and repeat it.
 
 Four checks are of this kind: a long life that differs or hangs late, a batch with a refused event, a new
 instance after a failed one, and an instance that is not made. A FailedCheck has the values to play the check
@@ -41,14 +41,14 @@ class FailedCheck(NamedTuple):
 
 
 def failed_check_of(read: Mapping[str, Any]) -> FailedCheck:
-    """The failed check of values that `FailedCheck.values` returned, and its verdict if they have one.
+    """Read a failed check from the values of `FailedCheck.values`, to which a verdict may be added.
 
     Raises KeyError, TypeError or ValueError for any other value.
     """
     events, before = tuple(read["events"]), tuple(read.get("before", ()))
     checkpoints = read.get("checkpoints", 0)
     if read["check"] not in CHECKS:
-        raise ValueError(f"expected a check of {', '.join(CHECKS)}, got {read['check']!r}")
+        raise ValueError(f"expected one of {', '.join(CHECKS)}, got {read['check']!r}")
     if type(checkpoints) is not int or not all(isinstance(event, dict) for event in (*events, *before)):
         raise TypeError("expected events that are objects, and a number of checkpoints")
     verdict = Verdict(read.get("verdict", Verdict.DIVERGES))

@@ -1,6 +1,6 @@
 """Proves with z3 that a mutant of the model has the same transition relation as the unchanged model.
 
-Mutant and original run on the same symbols, in every case of the published proofs of the component. They are
+Mutant and original run on the same symbols, in every symbolic case of the component's proofs. They are
 equivalent there if each event has the same effects and leads to the same state, for every id. The rules that
 a step reports are not part of the relation. A mutant is proved equivalent only if a step has run the edited
 line; an edit outside of functions is not judged.
@@ -27,8 +27,8 @@ Pairs = Sequence[tuple[FunctionType, FunctionType]]
 def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "Assumed") -> int:
     """Number of paths of some cases on which the mutant with this text agrees with the original.
 
-    It is 0 if they differ, or if no path runs the edit. `cases`: None stands for all of the folder.
-    `assumed`: the known invariants of shapes, to which new ones are added. Raises UndecidedError, and
+    It is 0 if they differ, or if no path runs the edit. `cases`: None means all cases of the folder.
+    `assumed`: the known invariants by shape; missing ones are added. Raises UndecidedError, and
     whatever the mutant raises.
     """
     from model.checker.equivalence import Pair, alike
@@ -96,7 +96,7 @@ class Mutant:
 
 
 def changed(module: ModuleType, text: str) -> Pairs:
-    """The functions of a module whose code differs in the text, each with its counterpart.
+    """The functions of a module that differ in `text`, the mutated module, each with its counterpart.
 
     Empty if no function differs, or if one cannot take the other's code: `super()` needs a free variable.
     """

@@ -16,9 +16,9 @@ LAYERS = {"spec": "spec", "model": "model", "impl": "impl/core"}
 """The layers with the folder of their components."""
 _SUFFIX = {"spec": ".tla"}
 _COMPANIONS = {"__init__", "environment", "events", "from_config", "proofs", "properties", "wire"}
-"""Modules that declare records, parse, or judge. The fields of an event change no rule."""
+"""Modules without a step of the protocol: they declare records, parse, or judge."""
 _RULES = re.compile(r"Model$|^Live")
-"""Modules of the specification with rules; what extends or instantiates one of them states more of them."""
+"""Names of the TLA+ modules that state rules. A module that extends or instantiates one counts as one."""
 _ABSTRACT = "ConsistentCut"
 """The module that the dataflow refines. It counts as a rule, so it is not mutated."""
 
@@ -31,7 +31,7 @@ def edits(layer: str) -> tuple[Edit, ...]:
 
 
 def left_out(layers: Iterable[str]) -> Counter[str]:
-    """The number of edits of these layers that are no edits of the protocol, by class."""
+    """The number of edits of these layers that do not change the protocol, by reason (`NO_PROTOCOL`)."""
     found: Counter[str] = Counter()
     for layer in layers:
         for module, source in modules(layer) if layer != "spec" else ():

@@ -31,7 +31,7 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
             checked.add(key)
             validator.validate(wire)
 
-    for number, (given, rng) in enumerate(islice(generate.cases(component, seed=7), 150)):
+    for number, (given, rng) in enumerate(islice(generate.cases(component, seed=7), 300)):
         if number >= 60 and kinds == known:
             break
         config.validate(given)
