@@ -11,9 +11,9 @@ from model.store.environment import closed_store
 
 def closed_models() -> tuple[ClosedModel, ...]:
     """The closed models that the suite explores, tours and mutates. Every rule fires in one of them."""
-    from model.coordinator.environment.subject_models import (
-        closed_coordinator_models,  # the modules below import ClosedModel
-    )
+    # these modules import ClosedModel
+    from model.coordinator.environment.cleaning import closed_cleaning_models
+    from model.coordinator.environment.subject_models import closed_coordinator_models
     from model.gate.environment.modes import closed_mode_models
     from model.sink.environment import closed_sink_models
     from model.source.environment import closed_source_models
@@ -43,6 +43,7 @@ def closed_models() -> tuple[ClosedModel, ...]:
         closed_coordinator(2, 3, max_concurrent=2, retain=1),
         closed_coordinator(2, 2, max_concurrent=1, retain=2),
         *closed_coordinator_models(),
+        *closed_cleaning_models(),
         closed_coordinator_history(2, 2),
         closed_store(1, 4),
         closed_store(2, 4),

@@ -254,10 +254,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
             counts_in_order=False,
         ),
         _up_to_1_13(
-            "1.12",
-            restores_savepoints=False,
-            every_task_must_run=False,
-            finished_tasks_prevent_start=False,
+            "1.12", restores_savepoints=False, every_task_must_run=False, finished_tasks_prevent_start=False
         ),
         _up_to_1_13("1.13", every_task_must_run=False),
         _up_to_1_14_4("1.14.0", declines_count_for_all_types=False, counts_failed_io=False),

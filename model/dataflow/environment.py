@@ -231,12 +231,7 @@ OVERTAKING = Scope(records=1, checkpoints=2, max_concurrent=2, failures=0, time_
 EXPIRY = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=1)
 """A checkpoint expires while its barriers are in flight."""
 BESIDE = Scope(
-    records=1,
-    checkpoints=2,
-    max_concurrent=1,
-    failures=0,
-    time_outs=0,
-    types=(CHECKPOINT, SAVEPOINT),
+    records=1, checkpoints=2, max_concurrent=1, failures=0, time_outs=0, types=(CHECKPOINT, SAVEPOINT)
 )
 """Savepoints and checkpoints are pending at the same time, and complete in any order."""
 REPLACED = Scope(

@@ -112,12 +112,7 @@ def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchan
     unread = was.input[1:] if type(event) is Take else was.input
     stays = type(event) is not Take or any(type(item) is Mark and not is_urgent(item) for item in unread)
     return effects == emitted and after.channel == was._replace(
-        input=unread,
-        blocked=was.blocked and stays,
-        phase=phase,
-        seen=seen,
-        last=place[0],
-        before=place[1],
+        input=unread, blocked=was.blocked and stays, phase=phase, seen=seen, last=place[0], before=place[1]
     )
 
 

@@ -14,7 +14,6 @@ from model.coordinator.events import (
     AcknowledgeMessage,
     CoordinatorRestart,
     DeclineMessage,
-    Deleted,
     FailTasks,
     IoFails,
     JobEnd,
@@ -160,16 +159,6 @@ def io_failures(state: Coordinator) -> Iterator[Offer]:
     yield from answers(state)
 
 
-def ends_of_deletions(state: Coordinator) -> Iterator[Offer]:
-    """The oldest deletion ends. The store may fail at first, and the job stop and start after one request."""
-    if state.deletions:
-        yield "Deleted", Deleted()
-    if not state.fault and state.next_id == 1:
-        yield "StoreFails", StoreFails(BEFORE)
-    if state.next_id == 2:
-        yield "JobStatus", JobStatus(RUNNING if state.status != RUNNING else "RESTARTING")
-
-
 def ends_of_job(state: Coordinator) -> Iterator[Offer]:
     """The job ends, in each way. Hooks answer before and after the end."""
     if state.plan.hooks:
@@ -217,14 +206,14 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         *(closed_job_end(name) for name in ("2.3", "1.14")),
         *(closed_masters(name) for name in ("2.3", "1.15")),
         closed_hooks("1.15"),
-        *(closed_cleaning(name) for name in ("2.3", "1.15")),
         *(closed_io(name) for name in ("2.3", "1.14.3", "1.13", "1.9")),
         *(closed_claim("2.3", word, mode) for word, mode in (("CLAIM", CLAIM), ("NO_CLAIM", NO_CLAIM))),
         closed_claim("1.14", "no claim mode", LEGACY),
     )
 
 
-def _plan(name: str, tasks: int = 1) -> Plan:
+def plan_of(name: str, tasks: int = 1) -> Plan:
+    """One source and further tasks; no checkpoint expires."""
     profile = profile_of(name)
     return Plan(
         (True, *(False,) * (tasks - 1)),
@@ -239,50 +228,50 @@ def closed_queue(name: str) -> ClosedModel:
     """Requests of every priority while one checkpoint is pending."""
     flags = ((False, False), (True, False), (False, True))
     scope = Scope(ids=4, types=(CHECKPOINT, SAVEPOINT), flags=flags)
-    return closed_subject("waiting requests", _plan(name)._replace(unaligned=True), scope)
+    return closed_subject("waiting requests", plan_of(name)._replace(unaligned=True), scope)
 
 
 def closed_scheduler(name: str) -> ClosedModel:
     """A request every 2 ms, a pause of 2 ms after completions, and a time-out of 3 ms."""
-    plan = _plan(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
+    plan = plan_of(name)._replace(interval=2, initial_delay=1, min_pause=2, timeout=3)
     scope = Scope(ids=2, until=4, flags=((False, False), (False, True)), more=statuses)
     return closed_subject("a scheduler", plan, scope)
 
 
 def closed_late_scheduler(name: str) -> ClosedModel:
     """A request every 2 ms. Time passes by 4 ms at once, so two requests are due together."""
-    plan = _plan(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
+    plan = plan_of(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
     return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
 
 
 def closed_scheduler_without_pause(name: str) -> ClosedModel:
     """No pause: a second start of the scheduler requests a checkpoint at once."""
-    plan = _plan(name)._replace(interval=2, initial_delay=1, timeout=3)
+    plan = plan_of(name)._replace(interval=2, initial_delay=1, timeout=3)
     return closed_subject("a scheduler without a pause", plan, Scope(ids=2, until=4, more=early_statuses))
 
 
 def closed_failures(name: str) -> ClosedModel:
     """One failure is tolerated."""
-    plan = _plan(name)._replace(tolerable_failures=1, max_concurrent=3)
+    plan = plan_of(name)._replace(tolerable_failures=1, max_concurrent=3)
     reasons = ("ASYNC_EXCEPTION", "TASK_NOT_READY")
     return closed_subject("failures", plan, Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), reasons=reasons))
 
 
 def closed_store_failure(name: str) -> ClosedModel:
     """The store fails in every way, and a new coordinator reads the store."""
-    plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
+    plan = plan_of(name)._replace(max_concurrent=2, tolerable_failures=0)
     return closed_subject("a store that fails", plan, Scope(ids=3, more=store_faults))
 
 
 def closed_shared(name: str) -> ClosedModel:
     """Checkpoints and savepoints share a file."""
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), files=((), (1,)))
-    return closed_subject("shared files", _plan(name)._replace(max_concurrent=2), scope)
+    return closed_subject("shared files", plan_of(name)._replace(max_concurrent=2), scope)
 
 
 def closed_shared_states(name: str) -> ClosedModel:
     """Two tasks, each with its own state and perhaps a shared file."""
-    plan = _plan(name, tasks=2)._replace(max_concurrent=2)
+    plan = plan_of(name, tasks=2)._replace(max_concurrent=2)
     return closed_subject("shared files beside states", plan, Scope(ids=2, handles=(2,), files=((), (1,))))
 
 
@@ -290,60 +279,55 @@ def closed_subsumption(name: str) -> ClosedModel:
     """The store keeps savepoints, checkpoints may be forced, and the job has one task."""
     flags = ((False, False), (True, False))
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), flags=flags, handles=(1,))
-    return closed_subject("savepoints that replace", _plan(name)._replace(max_concurrent=2), scope)
+    return closed_subject("savepoints that replace", plan_of(name)._replace(max_concurrent=2), scope)
 
 
 def closed_stop(name: str) -> ClosedModel:
     """Stops with a savepoint among other requests."""
-    plan = _plan(name)._replace(max_concurrent=2, tolerable_failures=0)
+    plan = plan_of(name)._replace(max_concurrent=2, tolerable_failures=0)
     scope = Scope(ids=3, types=(CHECKPOINT, STOP), until=1, more=lost_triggers)
     return closed_subject("stops", plan._replace(timeout=1), scope)
 
 
 def closed_tasks(name: str) -> ClosedModel:
     """Two tasks that finish."""
-    plan = _plan(name, tasks=2)
+    plan = plan_of(name, tasks=2)
     return closed_subject("tasks that finish", plan, Scope(ids=3, more=ends_of_tasks))
 
 
 def closed_sources(name: str) -> ClosedModel:
     """A source and two tasks after it. These tasks begin checkpoints after the source has finished."""
-    plan = _plan(name, tasks=3)
+    plan = plan_of(name, tasks=3)
     return closed_subject("a source that finishes", plan, Scope(ids=1, more=ends_of_tasks))
 
 
 def closed_job_end(name: str) -> ClosedModel:
     """A job that ends while checkpoints are pending. Up to 1.15 a hook may answer after the end."""
     hooks = int(not profile_of(name).abort_ends_master_phase)
-    plan = _plan(name)._replace(max_concurrent=2, hooks=hooks)
+    plan = plan_of(name)._replace(max_concurrent=2, hooks=hooks)
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=ends_of_job)
     return closed_subject("the end of the job", plan, scope)
 
 
 def closed_masters(name: str) -> ClosedModel:
     """Two operator coordinators and a hook before the source."""
-    plan = _plan(name)._replace(max_concurrent=2, coordinators=2, hooks=1, tolerable_failures=0)
+    plan = plan_of(name)._replace(max_concurrent=2, coordinators=2, hooks=1, tolerable_failures=0)
     return closed_subject("operator coordinators and hooks", plan, Scope(ids=2, more=answers))
 
 
 def closed_hooks(name: str) -> ClosedModel:
     """An operator coordinator and two hooks before the source."""
-    plan = _plan(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
+    plan = plan_of(name)._replace(coordinators=1, hooks=2, tolerable_failures=0)
     return closed_subject("an operator coordinator and two hooks", plan, Scope(ids=2, more=answers))
-
-
-def closed_cleaning(name: str) -> ClosedModel:
-    """Slow deletions of checkpoints that were aborted, dropped, or not stored."""
-    plan = _plan(name, tasks=2)._replace(slow_cleaning=True)
-    scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), handles=(0, 1), more=ends_of_deletions)
-    return closed_subject("slow deletions", plan, scope)
 
 
 def closed_io(name: str) -> ClosedModel:
     """A hook before the source, and inputs and outputs that fail. In 1.14.3 one failure is tolerated."""
     hooks = int(profile_of(name).queues_requests)
     tolerable = int(name == "1.14.3")
-    plan = _plan(name)._replace(max_concurrent=2, hooks=hooks, tolerable_failures=tolerable, io_failures=True)
+    plan = plan_of(name)._replace(
+        max_concurrent=2, hooks=hooks, tolerable_failures=tolerable, io_failures=True
+    )
     scope = Scope(ids=2, types=(CHECKPOINT, SAVEPOINT), files=((), (1, 1)), more=io_failures)
     return closed_subject("inputs and outputs that fail", plan, scope)
 
@@ -358,7 +342,7 @@ def restores(state: Coordinator) -> Iterator[Offer]:
 
 def closed_claim(name: str, word: str, mode: int) -> ClosedModel:
     """A job that starts from savepoint 1 in this claim mode; from 1.16 on with a hook before the source."""
-    plan = _plan(name)._replace(max_concurrent=2, savepoint=(1,), claim_mode=mode)
+    plan = plan_of(name)._replace(max_concurrent=2, savepoint=(1,), claim_mode=mode)
     plan = plan._replace(hooks=int(plan.profile.abort_ends_master_phase))
     scope = Scope(ids=3, types=(CHECKPOINT, SAVEPOINT), more=restores)
     return closed_subject(f"a restored savepoint, {word}", plan, scope, retain=2)
@@ -373,7 +357,7 @@ def second_declines(state: Coordinator) -> Iterator[Offer]:
 def closed_drift(name: str) -> ClosedModel:
     """After checkpoint 1 the second of two tasks declines every checkpoint. One failure is tolerated."""
     closed = closed_regions(name)
-    plan = _plan(name, tasks=2)._replace(tolerable_failures=1)
+    plan = plan_of(name, tasks=2)._replace(tolerable_failures=1)
 
     def offers(state: Coordinator) -> Iterator[Offer]:
         yield from requests(state, Scope(ids=5))
@@ -388,7 +372,7 @@ def closed_drift(name: str) -> ClosedModel:
 
 def closed_regions(name: str) -> ClosedModel:
     """Two tasks with states and shared files, and a time-out. Each task may decline."""
-    plan = _plan(name, tasks=2)._replace(timeout=1, tolerable_failures=1)
+    plan = plan_of(name, tasks=2)._replace(timeout=1, tolerable_failures=1)
     scope = Scope(ids=4, until=1, files=((), (1,)), more=second_declines)
     return closed_subject("regions", plan, scope)
 

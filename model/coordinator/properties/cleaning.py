@@ -14,14 +14,7 @@ from model.coordinator.pending import NO_STATE, Pending
 from model.coordinator.properties.checkpoint_end import is_added
 from model.coordinator.properties.terms import find_pending, is_cleaning, is_full, last_missing
 from model.coordinator.state import Coordinator
-from model.events import (
-    COORDINATOR_SUSPEND,
-    NONE,
-    TOO_MANY_CHECKPOINT_REQUESTS,
-    Advance,
-    Effects,
-    Event,
-)
+from model.events import COORDINATOR_SUSPEND, NONE, TOO_MANY_CHECKPOINT_REQUESTS, Advance, Effects, Event
 from model.gate.events import Abort
 from model.registry import Registry
 from model.store.store import STOP

@@ -9,6 +9,7 @@ from model.coordinator.events import (
     FailTasks,
     JobEnd,
     JobStatus,
+    Rejected,
     RestoreRequest,
     StoreFails,
     TaskStatus,
@@ -222,6 +223,8 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
     left = effects[len(expected) :] if is_suspension else effects
     if any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left):
         return False  # a checkpoint that begins in this event may fail at once: COORD-36
+    if any(type(effect) is Rejected and effect.reason == COORDINATOR_SUSPEND for effect in left):
+        return False
     if ends and not profile.queues_requests and now.postponed:
         return False  # the suspension drops a postponed request too
     return is_suspension or not ends

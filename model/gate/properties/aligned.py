@@ -8,16 +8,7 @@ never end again (ALIGN-18).
 from model.event_frames import Frame
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, SUBSUMED, Effects, Fail
 from model.gate.aligned import Gate
-from model.gate.events import (
-    Abort,
-    Barrier,
-    Block,
-    Cancel,
-    EndOfPartition,
-    Injection,
-    Resume,
-    Trigger,
-)
+from model.gate.events import Abort, Barrier, Block, Cancel, EndOfPartition, Injection, Resume, Trigger
 from model.gate.generations import REPEATED_BARRIER
 from model.gate.polled_gate import Item
 from model.gate.properties.terms import awaits

@@ -238,10 +238,7 @@ def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     view = _of_barrier(before, event, effects)
     if view is None or view.overtaking or view.alignment != UNALIGNED or before.profile.first_decides:
         return True
-    expected: Effects = (
-        *prioritises(view.announced),
-        *started(before, view.checkpoint, view.alignment),
-    )
+    expected: Effects = (*prioritises(view.announced), *started(before, view.checkpoint, view.alignment))
     if view.last:
         return view.tail == (*expected, StopPersisting(view.checkpoint), *resumes(view.blocked))
     return view.tail == expected and after.begun and after.overtaking and not any(after.announced)

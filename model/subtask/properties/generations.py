@@ -1,15 +1,6 @@
 """TASK-11 to TASK-20: the differences between the generations of subtasks, and the end of a subtask."""
 
-from model.events import (
-    JOB_FAILURE,
-    NONE,
-    Close,
-    Effects,
-    Event,
-    Fail,
-    NotifyComplete,
-    NotifySubsumed,
-)
+from model.events import JOB_FAILURE, NONE, Close, Effects, Event, Fail, NotifyComplete, NotifySubsumed
 from model.registry import Registry
 from model.subtask.events import (
     AbortNotification,

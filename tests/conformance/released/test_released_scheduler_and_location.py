@@ -1,7 +1,6 @@
 """A start of the scheduler with a waiting request (COORD-26), and a storage location that fails (COORD-35).
 
-The matrix of releases found both: no shorter run showed that 1.18, 1.19 and 1.14.5 differ from the profiles
-that they had.
+The matrix of releases found both: 1.18, 1.19 and 1.14.5 differed from the profiles that they had.
 """
 
 import shutil
