@@ -7,7 +7,7 @@ READY := .venv/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture torture-campaign mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs engines generations pictures doctor clean
+.PHONY: help setup lint format check test clusters wheel docs-run site verify thorough dataflows dataflows-thorough any-number bench bench-flink torture torture-campaign mutants automatic-mutants mutants-sample planted hidden-states million fuzz flink flink-matrix flink-logs engines switches generations pictures doctor clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
@@ -110,6 +110,9 @@ flink: $(READY)  ## Fetch three released Flinks and drive their real classes bes
 
 flink-matrix: $(READY)  ## Every released Flink, one after the other: all modes, levels and components; hours; PART=2/7; RESUME=1 goes on
 	$(BIN)/barrierspec flink matrix --part $(or $(PART),1/1) $(if $(RESUME),--resume)
+
+switches: $(READY)  ## Drive every released Flink through one run for each switch; minutes; RESUME=1 keeps what was driven
+	$(BIN)/barrierspec flink switches $(if $(RESUME),--resume)
 
 generations: $(READY)  ## Make docs/reference/generations.md: one sequence in every generation
 	$(BIN)/barrierspec flink side-by-side

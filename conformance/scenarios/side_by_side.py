@@ -4,15 +4,11 @@ Generations with equal answers share a column. The page lists a release under a 
 itself was run and gave exactly these answers; if an answer differed, the page states it.
 """
 
-import ast
-import inspect
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
-from itertools import pairwise
 from typing import Any, NamedTuple
 
-from conformance.adapters.flink.releases import releases
 from conformance.adapters.protocol import Adapter, Wire
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
@@ -21,9 +17,8 @@ from conformance.vectors import transcripts
 from model.components import WireError
 from model.coordinator.profiles import COORDINATOR_PROFILES, NEWEST_COORDINATOR, PROPOSED_COORDINATORS
 from model.fields import to_wire
-from model.gate.profiles import NEWEST, PROFILES
+from model.gate.profiles import PROFILES
 from model.generations import CLAIMS, contrasts
-from model.subtask.profiles import NEWEST_TASK, TASK_PROFILES
 
 INTRODUCTION = """\
 # Generations side by side
@@ -94,9 +89,14 @@ def _scenario(row: dict[str, Any]) -> Scenario:
     events = tuple(event_of(text) for text in row["events"])
     opening: tuple[Wire, ...] = ()
     if component == "coordinator":  # the job and all of its tasks begin to run
-        tasks = [{"kind": "task_status", "task": task["id"], "status": "RUNNING"} for task in config["tasks"]]
-        opening = ({"kind": "job_status", "status": "RUNNING"}, *tasks)
+        opening = running(config["tasks"])
     return Scenario(name, row["why"], config, events, component, opening)
+
+
+def running(tasks: Iterable[Wire]) -> tuple[Wire, ...]:
+    """The events by which a job and all of its tasks begin to run."""
+    statuses = ({"kind": "task_status", "task": task["id"], "status": "RUNNING"} for task in tasks)
+    return ({"kind": "job_status", "status": "RUNNING"}, *statuses)
 
 
 def event_of(text: str) -> Wire:
@@ -121,9 +121,6 @@ def page(driven: Iterable[Driven], progress: Callable[[str], None]) -> str:
     return "\n".join(
         [
             *parts,
-            _switches(),
-            _task_switches(),
-            _coordinator_switches(),
             _proposed(),
             _alike(),
             _distinguishing_runs(),
@@ -188,45 +185,6 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _switches() -> str:
-    """The section with every switch of a gate, its sentence, and the generations in which it is on."""
-    labels = {one: one.releases for one in PROFILES.values()}
-    driven = {version: PROFILES[one.profile] for version, one in releases().items()}
-    lines = ["## The switches of a gate", "", _BOTH_SIDES, "", *_table(labels, NEWEST, driven)]
-    return "\n".join(lines) + "\n"
-
-
-def _task_switches() -> str:
-    """Every switch of a subtask's snapshot steps."""
-    labels = {one: one.name for one in TASK_PROFILES.values()}
-    driven = {version: TASK_PROFILES[one.subtask] for version, one in releases().items() if one.subtask}
-    lines = [
-        "## The switches of a subtask",
-        "",
-        "A release covers those up to the next one, too. Each listed release is driven "
-        f"(`barrierspec flink conform --component subtask`). {_BOTH_SIDES}",
-        "",
-        *_table(labels, NEWEST_TASK, driven),
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _coordinator_switches() -> str:
-    """Every switch of a coordinator."""
-    labels = {one: one.name for one in COORDINATOR_PROFILES.values()}
-    driven = {version: COORDINATOR_PROFILES[one.coordinator] for version, one in releases().items()}
-    lines = [
-        "## The switches of a coordinator",
-        "",
-        "A release covers those up to the next one, too: `1.9` covers 1.10. All of them are driven "
-        f"(`barrierspec flink conform --component coordinator`). {_BOTH_SIDES} `limits_deletions` "
-        "shows only with slow deletions, and the harness has none at 1.11.4.",
-        "",
-        *_table(labels, NEWEST_COORDINATOR, driven),
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _proposed() -> str:
     """The proposed generations, and one sequence in the newest released one and in each of them."""
     made = _scenario(
@@ -268,50 +226,6 @@ def _proposed() -> str:
         ),
     ]
     return "\n".join(lines) + "\n"
-
-
-_BOTH_SIDES = (
-    "The third column names the neighbouring releases between which a switch changes; both were driven "
-    "with their profile. -: no driven release differs."
-)
-
-
-def _table(labels: Mapping[Any, str], newest: object, driven: Mapping[str, object]) -> list[str]:
-    """The table of switches. `labels`: the name of each profile; `driven`: the profile of each release."""
-    lines = [_row(["switch", "on", "seen", "what it means"]), _row(["---"] * 4)]
-    for name, meaning in _sentences(newest).items():
-        on = [label for one, label in labels.items() if getattr(one, name)]
-        lines.append(_row([f"`{name}`", ", ".join(on) or "-", _changes(name, driven), meaning]))
-    return lines
-
-
-def _changes(switch: str, driven: Mapping[str, object]) -> str:
-    """Each pair of neighbouring releases between which the switch changes."""
-    found = []
-    for (older, before), (newer, after) in pairwise(driven.items()):
-        was, is_on = getattr(before, switch), getattr(after, switch)
-        if was != is_on:
-            found.append(f"{older} {_HAVE[was]}, {newer} {_HAVE[is_on]}")
-    return "; ".join(found) or "-"
-
-
-_HAVE = {True: "with", False: "without"}
-
-
-def _sentences(newest: object) -> dict[str, str]:
-    """The sentence under each switch of the profiles of `newest`."""
-    module = inspect.getmodule(type(newest))
-    assert module is not None
-    tree = ast.parse(inspect.getsource(module))
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef) and node.name == type(newest).__name__:
-            for field, text in pairwise(node.body):
-                if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
-                    switch, sentence = ast.unparse(field.target), ast.literal_eval(text.value)
-                    if isinstance(getattr(newest, switch), bool) and switch != "proposed":
-                        found[switch] = " ".join(str(sentence).split())
-    return found
 
 
 def _alike() -> str:

@@ -260,6 +260,45 @@ def matrix(  # noqa: PLR0913 - a click command
     return verdict.exit_code
 
 
+@command.command(name="switches")
+@click.argument("versions", nargs=-1, metavar="VERSION...", callback=_listed)
+@click.option("--resume", is_flag=True, help="Keep the results of earlier runs of unchanged sequences.")
+def switches(versions: tuple[str, ...], resume: bool) -> int:
+    """Drive releases through one run for each switch of the generations, and write the page of switches.
+
+    Without VERSION, the command drives all releases. It fetches and deletes one jar after the other, and
+    stores the results of each release at once. Exits with 1 if a release differs from its generation.
+    """
+    from conformance.adapters.flink.adapter import flink_adapter
+    from conformance.adapters.flink.releases import FlinkError, release, releases
+    from conformance.machine import source
+    from conformance.parts.released import removed_again
+    from conformance.scenarios.deciding_runs import Decided, deciding_runs, drive, read, write
+    from conformance.scenarios.switch_page import PAGE, page
+    from conformance.verdict import Exit
+
+    results = read()
+    for version in versions or tuple(releases()):
+        one = release(version)
+        known = results[version].outcomes if resume and version in results else {}
+        if all(known.get(run.place, ("", ""))[1] == run.digest for run in deciding_runs().values()):
+            continue
+        try:
+            with removed_again(one), flink_adapter(one) as adapter:
+                outcomes = drive(one, adapter, known)
+        except FlinkError as cannot:
+            click.echo(f"UNDETERMINED  {cannot}")
+            return Exit.UNDETERMINED
+        results[version] = Decided(version, source(), outcomes)
+        write(results.values())
+        odd = [f"{'.'.join(place)}: {one.result}" for place, one in outcomes.items() if one.is_odd]
+        click.echo("\n    ".join([f"  {version}  {len(outcomes)} runs", *odd]))
+    PAGE.write_text(page(results), encoding="utf-8")
+    click.echo(f"  page  {PAGE}")
+    differs = any(one.differs for decided in results.values() for one in decided.outcomes.values())
+    return Exit.DIVERGES if differs else Exit.CONFORMS
+
+
 @command.command(name="side-by-side")
 @click.option("--out", default=Path("docs/reference/generations.md"), show_default=True,
               type=FILE, help="The page that the command writes.")  # fmt: skip
