@@ -66,6 +66,8 @@ class Order(NamedTuple):
     """The number of states for models with virtual time, which have infinitely many states."""
     histories: int = 1_000
     """Random histories of a coordinator or store."""
+    gates: int = 1
+    """The number of input gates among which a task divides its channels; more than one from 1.12 on."""
 
 
 def conform_releases(
@@ -177,7 +179,7 @@ def conform_one(one: Target, order: Order) -> Conformed:
         return Conformed(one, stopped=Unsupported("no profile describes this release here yet"))
     sent = [cases for mode, profile, cases in order.directed if (mode, profile) == (one.mode, one.profile)]
     timed = one.component in IN_TIME or one.mode == "alternating"
-    with flink_adapter(known) as adapter:
+    with flink_adapter(known, gates=order.gates) as adapter:
         return conform(
             adapter,
             one,

@@ -29,28 +29,29 @@ class NoJavaError(FlinkError):
     """No Java is installed that could run the release."""
 
 
-def command(release: Release, options: Sequence[str] = ()) -> list[str]:
+def command(release: Release, options: Sequence[str] = (), gates: int = 1) -> list[str]:
     """The command that serves the release's components on stdin and stdout.
 
-    Fetches the jar and compiles our classes if that was not done before; raises FlinkError.
+    `gates`: the number of input gates among which a task divides its channels. Fetches the jar and compiles
+    our classes if that was not done before; raises FlinkError.
     """
     jar = fetch(release, options)
-    return command_for(release, jar, compiled(release, jar))
+    return command_for(release, jar, compiled(release, jar), gates)
 
 
-def command_for(release: Release, jar: Path, classes: Path) -> list[str]:
+def command_for(release: Release, jar: Path, classes: Path, gates: int = 1) -> list[str]:
     """The command for a fetched jar and compiled classes. Raises NoJavaError."""
     java = shutil.which("java")
     if java is None:
         raise NoJavaError("expected `java` on the PATH and found none; install a JDK of 11 or later")
     path = f"{classes}:{jar}"
     names = (release.version, release.profile, release.coordinator, release.channel, release.subtask)
-    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", *names]
+    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", *names, str(gates)]
 
 
-def flink_adapter(release: Release, options: Sequence[str] = ()) -> ProcessAdapter:
-    """The release as an implementation under test."""
-    return ProcessAdapter(command(release, options), SECONDS)
+def flink_adapter(release: Release, options: Sequence[str] = (), gates: int = 1) -> ProcessAdapter:
+    """The release as an implementation under test. `gates`: as in `command`."""
+    return ProcessAdapter(command(release, options, gates), SECONDS)
 
 
 def is_release(hello: Hello) -> bool:

@@ -151,6 +151,8 @@ def run(  # noqa: PLR0913 - a click command
               show_default=True, help="Only this component. May be repeated.")  # fmt: skip
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
+@click.option("--gates", default=1, show_default=True, type=click.IntRange(1),
+              help="Input gates that divide the channels of a task. More than one from 1.12 on.")  # fmt: skip
 @seed("every sequence")
 @click.option("--quick", is_flag=True, help="Run fewer sequences, smaller tours and no directed cases.")
 @click.option(
@@ -164,6 +166,7 @@ def conform(  # noqa: PLR0913 - a click command
     levels: tuple[str, ...],
     components: tuple[str, ...],
     sequences: int,
+    gates: int,
     seed: int,
     quick: bool,
     remove: bool,
@@ -176,9 +179,9 @@ def conform(  # noqa: PLR0913 - a click command
     from conformance.parts.released import Order, removed_again
     from conformance.verdict import together
 
-    order = Order(sequences, seed, histories=sequences)
+    order = Order(sequences, seed, histories=sequences, gates=gates)
     if quick:
-        order = Order(QUICK, seed, aims=False, tour_nodes=60, timed_nodes=30, histories=QUICK)
+        order = Order(QUICK, seed, aims=False, tour_nodes=60, timed_nodes=30, histories=QUICK, gates=gates)
     modes = (modes or MODES) if "gate" in components else ()
     others = [component for component in components if component != "gate"]
     if not remove:

@@ -148,6 +148,24 @@ def test_it_conforms_to_its_profile(flink, level):
     assert done.fields == ("blocked", "closed", "current", "pending")
 
 
+@pytest.mark.parametrize("mode", ["exactly-once", "alternating"])
+@pytest.mark.parametrize("gates", [2, 3])
+def test_a_task_with_several_gates_conforms_as_if_it_had_one(flink, mode, gates):
+    with ProcessAdapter(command(newest(), gates=gates), SECONDS) as several:
+        done = conform(several, target(newest(), mode, "polled"), 40, tour_nodes=15, kind=GateSearch)
+
+    assert done.verdict is Verdict.CONFORMS, done
+    assert done.sequences > 40
+    assert {"ALIGN-03", "UNAL-10"} & done.rules
+
+
+def test_before_1_12_a_task_with_several_gates_is_not_driven(flink):
+    """The harness refuses it. Here it is told that the newest release is an older one."""
+    older = [one if one != newest().version else "1.11.4" for one in command(newest(), gates=2)]
+    with ProcessAdapter(older, SECONDS) as several:
+        assert "from 1.12 on" in several.new("gate", {**EXACT, "channels": 2}).describe()
+
+
 def test_a_sink_commits_what_its_snapshot_holds(flink):
     assert flink.new("sink", {}) == Made()
     came = flink.apply(

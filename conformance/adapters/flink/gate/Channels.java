@@ -2,24 +2,13 @@ package barrierspec.flink;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
-import org.apache.flink.runtime.event.TaskEvent;
 import org.apache.flink.runtime.io.network.partition.consumer.BufferOrEvent;
-//# before 1.11
-import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
-//# end
 //# from 1.11
-import java.util.concurrent.CompletableFuture;
 import org.apache.flink.runtime.checkpoint.channel.InputChannelInfo;
-import org.apache.flink.runtime.io.network.partition.consumer.IndexedInputGate;
-import org.apache.flink.runtime.io.network.partition.consumer.InputChannel;
-//# end
-//# from 1.11 before 1.12
-import java.util.concurrent.ExecutorService;
-import org.apache.flink.runtime.checkpoint.channel.ChannelStateReader;
-import org.apache.flink.runtime.io.network.buffer.BufferReceivedListener;
 //# end
 //# from 1.11 before 1.12
 import org.apache.flink.runtime.io.network.buffer.Buffer;
@@ -30,22 +19,14 @@ import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
 import org.apache.flink.runtime.io.network.api.serialization.EventSerializer;
 import org.apache.flink.runtime.io.network.partition.consumer.WatchedPersister;
 //# end
-//# from 1.19
-import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
-//# end
 
 /**
- * The input gate: channels whose network is played here.
+ * The channels of a task, whose network is played here, and the input gates that read them.
  *
- * <p>What arrives waits in the order of arrival. From 1.11 on the network holds back what stands on a
- * blocked channel; before, the gate takes everything and Flink stores it.
+ * <p>Channels are numbered across all gates. What arrives waits in the order of arrival. From 1.11 on the
+ * network holds back what stands on a blocked channel; before, the gate takes everything and Flink stores it.
  */
-//# before 1.11
-final class Channels extends InputGate {
-//# end
-//# from 1.11
-final class Channels extends IndexedInputGate {
-//# end
+final class Channels {
     /** An item in the network. */
     private static final class Waiting {
         final int channel;
@@ -64,16 +45,23 @@ final class Channels extends IndexedInputGate {
         boolean isHeld(int channel);
     }
 
+    /** The task's input gates. Each but the first reads one channel. */
+    final PlayedGate[] gates;
+//# from 1.11
+
+    /**
+     * The channels by their number across all gates. Flink resumes channels in the order of a hash set. Within one
+     * gate this is the order of the channels; channels of several gates are numbered in this order.
+     */
+    private List<InputChannelInfo> infos = new ArrayList<>();
+//# end
+
     private final Effects effects;
-    private final int channels;
     private final List<Waiting> waiting = new ArrayList<>();
     private final boolean[] blocked;
     private final boolean[] taken;
     private Held held;
     private boolean persisted;
-//# from 1.11
-    private final List<InputChannelInfo> infos = new ArrayList<>();
-//# end
 //# from 1.11 before 1.12
     private Persists persists = (buffer, channel) -> false;
 //# end
@@ -84,20 +72,26 @@ final class Channels extends IndexedInputGate {
     private final List<WatchedPersister> persisters = new ArrayList<>();
 //# end
 
-    Channels(Effects effects, int channels) {
+    Channels(Effects effects, Config config) {
         this.effects = effects;
-        this.channels = channels;
-        this.blocked = new boolean[channels];
-        this.taken = new boolean[channels];
+        this.gates = new PlayedGate[config.gates];
+        this.blocked = new boolean[config.channels];
+        this.taken = new boolean[config.channels];
         this.held = channel -> blocked[channel];
+        for (int gate = 0; gate < config.gates; gate++) {
+            gates[gate] = new PlayedGate(this, gate, gate == 0 ? config.channels - config.gates + 1 : 1);
+        }
 //# from 1.11
-        for (int channel = 0; channel < channels; channel++) {
-            infos.add(new InputChannelInfo(0, channel));
+        for (PlayedGate gate : gates) {
+            infos.addAll(gate.getChannelInfos());
+        }
+        if (config.gates > 1) {
+            infos = new ArrayList<>(new HashSet<>(infos));
         }
 //# end
 //# from 1.12
-        for (InputChannelInfo info : infos) {
-            persisters.add(new WatchedPersister(info));
+        for (int channel = 0; channel < config.channels; channel++) {
+            persisters.add(new WatchedPersister(info(channel)));
         }
 //# end
     }
@@ -107,26 +101,15 @@ final class Channels extends IndexedInputGate {
         held = instead;
     }
 
-    /** Blocked by a call, and not resumed. */
-    boolean isBlocked(int channel) {
-        return blocked[channel];
-    }
-
     /** An item arrives in the network. */
     void arrive(int channel, BufferOrEvent item, boolean ends) {
         waiting.add(new Waiting(channel, item, ends));
     }
 
-    @Override
-    public int getNumberOfInputChannels() {
-        return channels;
-    }
-
-    /** Every channel's end was handed out. */
-    @Override
-    public boolean isFinished() {
-        for (boolean ended : taken) {
-            if (!ended) {
+    /** Every end of the gate's channels was handed out. */
+    boolean isFinished(PlayedGate gate) {
+        for (int channel = 0; channel < taken.length; channel++) {
+            if (gate.reads(channel) && !taken[channel]) {
                 return false;
             }
         }
@@ -138,74 +121,55 @@ final class Channels extends IndexedInputGate {
         return persisted;
     }
 
-    /** The oldest item that the network may deliver. */
-    @Override
-    public Optional<BufferOrEvent> pollNext() throws IOException {
+    /** The oldest item that the network may deliver, if the gate reads its channel. */
+    Optional<BufferOrEvent> next(PlayedGate gate) throws IOException {
         for (Iterator<Waiting> items = waiting.iterator(); items.hasNext(); ) {
             Waiting next = items.next();
-            if (!held.isHeld(next.channel)) {
-                items.remove();
-                taken[next.channel] |= next.ends;
-                read(next);
-                return Optional.of(next.item);
+            if (held.isHeld(next.channel)) {
+                continue;
             }
+            if (!gate.reads(next.channel)) {
+                return Optional.empty();
+            }
+            items.remove();
+            taken[next.channel] |= next.ends;
+            read(next);
+            return Optional.of(next.item);
         }
         return Optional.empty();
     }
+//# before 1.12
 
-    @Override
-    public Optional<BufferOrEvent> getNext() {
-        throw new AssertionError("a gate polls");
+    void resume(int channel) {
+        effects.resume(channel);
+    }
+//# end
+//# from 1.12
+
+    void block(int channel) {
+        blocked[channel] = true;
+        effects.block(channel);
     }
 
-    @Override
-    public void sendTaskEvent(TaskEvent event) {
-        throw new AssertionError("a gate sends nothing upstream");
+    void resume(int channel) {
+        blocked[channel] = false;
+        effects.resume(channel);
     }
 
-    @Override
-    public void setup() {}
-
-    @Override
-    public void close() {}
+    void prioritise(int channel) {
+        effects.prioritise(channel);
+    }
+//# end
 //# from 1.11
 
     InputChannelInfo info(int channel) {
         return infos.get(channel);
     }
 
-    @Override
-    public List<InputChannelInfo> getChannelInfos() {
-        return infos;
+    /** The number of a channel across all gates. */
+    int number(InputChannelInfo channel) {
+        return infos.indexOf(channel);
     }
-
-    @Override
-    public InputChannel getChannel(int channel) {
-        throw new AssertionError("channels are played, there is no object of channel " + channel);
-    }
-
-    @Override
-    public int getGateIndex() {
-        return 0;
-    }
-
-    @Override
-    public void requestPartitions() {}
-//# end
-//# from 1.11 before 1.12
-
-    @Override
-    public void resumeConsumption(int channel) {
-        effects.resume(channel);
-    }
-
-    @Override
-    public CompletableFuture<?> readRecoveredState(ExecutorService executor, ChannelStateReader reader) {
-        return CompletableFuture.completedFuture(null);
-    }
-
-    @Override
-    public void registerBufferReceivedListener(BufferReceivedListener listener) {}
 //# end
 //# before 1.11
 
@@ -257,118 +221,28 @@ final class Channels extends IndexedInputGate {
             persister.read(EventSerializer.toBuffer(barrier, hasPriority(barrier)));
         }
     }
-//# end
-//# from 1.12
 
-    @Override
-    public void blockConsumption(InputChannelInfo channel) {
-        blocked[channel.getInputChannelIdx()] = true;
-        effects.block(channel.getInputChannelIdx());
-    }
-
-    @Override
-    public void resumeConsumption(InputChannelInfo channel) {
-        blocked[channel.getInputChannelIdx()] = false;
-        effects.resume(channel.getInputChannelIdx());
-    }
-//# end
-//# from 1.12
-
-    @Override
-    public void checkpointStarted(CheckpointBarrier barrier) throws CheckpointException {
-        effects.startPersisting(barrier.getId());
-        for (WatchedPersister persister : persisters) {
-            persister.start(barrier.getId());
+    /** A snapshot of the gate's channels begins. The handler calls each gate in turn, which is one effect. */
+    void start(long checkpoint, PlayedGate gate) throws CheckpointException {
+        if (gate == gates[0]) {
+            effects.startPersisting(checkpoint);
+        }
+        for (int channel = 0; channel < persisters.size(); channel++) {
+            if (gate.reads(channel)) {
+                persisters.get(channel).start(checkpoint);
+            }
         }
     }
 
-    @Override
-    public void checkpointStopped(long checkpoint) {
-        effects.stopPersisting(checkpoint);
-        for (WatchedPersister persister : persisters) {
-            persister.stop(checkpoint);
+    void stop(long checkpoint, PlayedGate gate) {
+        if (gate == gates[0]) {
+            effects.stopPersisting(checkpoint);
         }
-    }
-//# end
-//# from 1.12
-
-    @Override
-    public CompletableFuture<Void> getStateConsumedFuture() {
-        return CompletableFuture.completedFuture(null);
-    }
-
-    @Override
-    public void finishReadRecoveredState() {}
-//# end
-//# from 1.13
-
-    @Override
-    public void convertToPriorityEvent(int channel, int sequence) {
-        effects.prioritise(channel);
-    }
-//# end
-//# from 1.14
-
-    @Override
-    public List<InputChannelInfo> getUnfinishedChannels() {
-        return infos;
-    }
-
-    @Override
-    public void acknowledgeAllRecordsProcessed(InputChannelInfo channel) {}
-//# end
-//# from 1.14 before 1.15
-
-    @Override
-    public boolean hasReceivedEndOfData() {
-        return false;
-    }
-
-    @Override
-    public int getBuffersInUseCount() {
-        return 0;
-    }
-
-    @Override
-    public void announceBufferSize(int bytes) {}
-//# end
-//# from 1.15
-
-    @Override
-    public void triggerDebloating() {}
-//# end
-//# from 1.15
-
-    @Override
-    public EndOfDataStatus hasReceivedEndOfData() {
-        return EndOfDataStatus.NOT_END_OF_DATA;
-    }
-//# end
-//# from 1.19
-
-    /** Part of a gate in 1.19 and from 2.0 on, and of nothing in 1.20. */
-    public ResultPartitionType getConsumedPartitionType() {
-        return ResultPartitionType.PIPELINED_BOUNDED;
-    }
-//# end
-//# from 2.0
-
-    @Override
-    public void resumeGateConsumption() {}
-//# end
-//# from 2.3
-
-    @Override
-    public CompletableFuture<Void> getBufferFilteringCompleteFuture() {
-        return CompletableFuture.completedFuture(null);
-    }
-
-    @Override
-    public void setCheckpointingDuringRecoveryEnabled(boolean enabled) {}
-
-    @Override
-    public boolean isCheckpointingDuringRecoveryEnabled() {
-        return false;
+        for (int channel = 0; channel < persisters.size(); channel++) {
+            if (gate.reads(channel)) {
+                persisters.get(channel).stop(checkpoint);
+            }
+        }
     }
 //# end
 }

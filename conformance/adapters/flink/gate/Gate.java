@@ -24,7 +24,7 @@ class Gate implements Component {
         this.time = new Time();
         this.barriers = new Barriers(config, time);
         this.ended = new boolean[config.channels];
-        this.channels = new Channels(effects, config.channels);
+        this.channels = new Channels(effects, config);
         this.handler = new Handler(config, effects, channels, time);
     }
 

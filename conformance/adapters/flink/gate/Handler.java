@@ -38,7 +38,7 @@ final class Handler {
     /** Flink's own. */
     final CheckpointBarrierHandler flink;
 
-    private final Channels channels;
+    final Channels channels;
 //# from 1.11 before 1.12
 
     private final Task task;
@@ -61,14 +61,14 @@ final class Handler {
         channels.hold(channel -> false); // Flink stores what stands on a blocked channel
 //# end
 //# from 1.11 before 1.12
-        WatchedAligner aligner = new WatchedAligner(task, effects::block, channels);
+        WatchedAligner aligner = new WatchedAligner(task, effects::block, channels.gates[0]);
         if (config.mode.equals(Config.EXACTLY_ONCE)) {
             flink = aligner;
         } else {
             boolean[] written = new boolean[1];
             SubtaskCheckpointCoordinator writes = coordinator(effects, written);
             CheckpointBarrierUnaligner unaligner =
-                    make(CheckpointBarrierUnaligner.class, writes, NAME, task, new InputGate[] {channels});
+                    make(CheckpointBarrierUnaligner.class, writes, NAME, task, channels.gates);
             channels.persist((buffer, channel) -> {
                 written[0] = false;
                 unaligner.getBufferReceivedListener().get().notifyBufferReceived(buffer, channels.info(channel));
@@ -82,8 +82,8 @@ final class Handler {
         channels.hold(channel -> flink.isBlocked(channels.info(channel)));
 //# end
 //# from 1.12 before 1.13
-        AlignedController aligned = new AlignedController(channels);
-        UnalignedController unaligned = new UnalignedController(coordinator(effects, new boolean[1]), channels);
+        AlignedController aligned = new AlignedController(channels.gates);
+        UnalignedController unaligned = new UnalignedController(coordinator(effects, new boolean[1]), channels.gates);
         channels.overtake(config.mode.equals(Config.UNALIGNED));
         CheckpointBarrierBehaviourController controller =
                 config.mode.equals(Config.EXACTLY_ONCE)
@@ -100,15 +100,15 @@ final class Handler {
                 break;
             case Config.UNALIGNED:
                 flink = SingleCheckpointBarrierHandler.unaligned(
-                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), channels.gates);
                 break;
             case Config.ALTERNATING:
                 flink = SingleCheckpointBarrierHandler.alternating(
-                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), channels.gates);
                 break;
             default:
                 flink = SingleCheckpointBarrierHandler.aligned(
-                        NAME, task, time.clock(), config.channels, time.timers(), channels);
+                        NAME, task, time.clock(), config.channels, time.timers(), channels.gates);
         }
 //# end
 //# from 1.14
@@ -119,15 +119,15 @@ final class Handler {
                 break;
             case Config.UNALIGNED:
                 flink = SingleCheckpointBarrierHandler.unaligned(
-                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), afterFinish, channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), afterFinish, channels.gates);
                 break;
             case Config.ALTERNATING:
                 flink = SingleCheckpointBarrierHandler.alternating(
-                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), afterFinish, channels);
+                        NAME, task, coordinator(effects, new boolean[1]), time.clock(), config.channels, time.timers(), afterFinish, channels.gates);
                 break;
             default:
                 flink = SingleCheckpointBarrierHandler.aligned(
-                        NAME, task, time.clock(), config.channels, time.timers(), afterFinish, channels);
+                        NAME, task, time.clock(), config.channels, time.timers(), afterFinish, channels.gates);
         }
 //# end
     }

@@ -29,7 +29,7 @@ final class PolledGate extends Gate {
     /** Bytes that Flink's buffer storage counts for each item: the default segment size. */
     static final int PAGE = 32 * 1024;
 
-    private final CheckpointedInputGate flink;
+    private final CheckpointedInputGate[] flink;
     private final boolean[] taken;
 
     /** A fake network buffer that carries a record of the adapter protocol. */
@@ -44,23 +44,26 @@ final class PolledGate extends Gate {
         boolean stores = config.mode.equals(Config.EXACTLY_ONCE);
         BufferStorage storage =
                 stores ? new CachedBufferStorage(PAGE, config.limit, "task") : new EmptyBufferStorage();
-        flink = new CheckpointedInputGate(channels, storage, handler.flink);
+        flink = new CheckpointedInputGate[] {new CheckpointedInputGate(channels.gates[0], storage, handler.flink)};
 //# end
 //# from 1.11 before 1.12
-        flink = new CheckpointedInputGate(channels, handler.flink);
+        flink = new CheckpointedInputGate[] {new CheckpointedInputGate(channels.gates[0], handler.flink)};
 //# end
 //# from 1.12
-        flink = gate();
+        flink = new CheckpointedInputGate[config.gates];
+        for (int gate = 0; gate < config.gates; gate++) {
+            flink[gate] = gate(channels.gates[gate]);
+        }
 //# end
     }
 //# from 1.12
 
     /** Passes a fake executor of the mailbox, whose type moved between releases; it never executes anything. */
-    private CheckpointedInputGate gate() throws Exception {
+    private CheckpointedInputGate gate(PlayedGate played) throws Exception {
         for (Constructor<?> constructor : CheckpointedInputGate.class.getConstructors()) {
             if (constructor.getParameterCount() == 3) {
                 Object executor = Fakes.silent(constructor.getParameterTypes()[2]);
-                return (CheckpointedInputGate) constructor.newInstance(channels, handler.flink, executor);
+                return (CheckpointedInputGate) constructor.newInstance(played, handler.flink, executor);
             }
         }
         throw new IllegalStateException("CheckpointedInputGate has no constructor of 3 arguments");
@@ -112,15 +115,25 @@ final class PolledGate extends Gate {
         poll();
     }
 
+    /** Polls all gates until none returns an item. The next item of the network decides which gate returns it. */
     private void poll() throws Exception {
-        for (Optional<BufferOrEvent> next = flink.pollNext(); next.isPresent(); next = flink.pollNext()) {
-            BufferOrEvent item = next.get();
-            if (item.isBuffer()) {
-                Object value = ((Carrying) item.getBuffer()).carried();
-                processed(channel(item), value, channels.isPersisted());
-            } else if (item.getEvent() == EndOfPartitionEvent.INSTANCE) {
-                taken[channel(item)] = true;
+        int empty = 0;
+        for (int gate = 0; empty < flink.length; gate = (gate + 1) % flink.length) {
+            Optional<BufferOrEvent> next = flink[gate].pollNext();
+            empty = next.isPresent() ? 0 : empty + 1;
+            while (next.isPresent()) {
+                take(next.get());
+                next = flink[gate].pollNext();
             }
+        }
+    }
+
+    private void take(BufferOrEvent item) throws Exception {
+        if (item.isBuffer()) {
+            Object value = ((Carrying) item.getBuffer()).carried();
+            processed(channel(item), value, channels.isPersisted());
+        } else if (item.getEvent() == EndOfPartitionEvent.INSTANCE) {
+            taken[channel(item)] = true;
         }
     }
 
@@ -165,8 +178,8 @@ final class PolledGate extends Gate {
         return new BufferOrEvent(event, channels.info(channel));
     }
 
-    private static int channel(BufferOrEvent item) {
-        return item.getChannelInfo().getInputChannelIdx();
+    private int channel(BufferOrEvent item) {
+        return channels.number(item.getChannelInfo());
     }
 //# end
 }

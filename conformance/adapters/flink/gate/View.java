@@ -41,7 +41,7 @@ final class View {
         if (Fields.has(flink, "alignedChannels") && !config.mode.equals(Config.EXACTLY_ONCE)) {
             Collection<?> aligned = (Collection<?>) Fields.get(flink, "alignedChannels");
             boolean pending = isPending(flink, tracks); // else what is left there means nothing any more
-            state.put("arrived", list(config.channels, channel -> pending && contains(aligned, channel)));
+            state.put("arrived", list(config.channels, channel -> pending && contains(aligned, handler, channel)));
         }
         if (Fields.has(flink, "numClosedChannels") || Fields.has(flink, "numOpenChannels")) {
             state.put("closed", closed(config, flink, ended));
@@ -51,7 +51,7 @@ final class View {
         state.put("current", current(flink));
         state.put("pending", isPending(flink, tracks));
         if (tracks) {
-            state.put("tracked", tracked(config, (Collection<?>) Fields.get(flink, "pendingCheckpoints")));
+            state.put("tracked", tracked(config, handler, (Collection<?>) Fields.get(flink, "pendingCheckpoints")));
         } else {
             state.put("blocked", list(config.channels, handler::isBlocked));
         }
@@ -95,7 +95,7 @@ final class View {
         return count == known.size() ? known : (Object) count;
     }
 
-    private static List<Object> tracked(Config config, Collection<?> pending) {
+    private static List<Object> tracked(Config config, Handler handler, Collection<?> pending) {
         List<Object> tracked = new ArrayList<>();
         for (Object entry : pending) {
             Object counted;
@@ -103,7 +103,7 @@ final class View {
                 counted = Fields.get(entry, "barrierCount");
             } else {
                 Collection<?> aligned = (Collection<?>) Fields.get(entry, "alignedChannels");
-                counted = list(config.channels, channel -> contains(aligned, channel));
+                counted = list(config.channels, channel -> contains(aligned, handler, channel));
             }
             tracked.add(Arrays.asList(Fields.get(entry, "checkpointId"), counted, Fields.get(entry, "aborted")));
         }
@@ -146,14 +146,14 @@ final class View {
 //# end
 //# before 1.12
 
-    private static boolean contains(Collection<?> channels, int channel) {
+    private static boolean contains(Collection<?> channels, Handler handler, int channel) {
         return channels.contains(channel);
     }
 //# end
 //# from 1.12
 
-    private static boolean contains(Collection<?> channels, int channel) {
-        return channels.contains(new InputChannelInfo(0, channel));
+    private static boolean contains(Collection<?> channels, Handler handler, int channel) {
+        return channels.contains(handler.channels.info(channel));
     }
 
     /** Whether the handler holds the channel as blocked. */

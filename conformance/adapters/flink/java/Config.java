@@ -12,14 +12,17 @@ final class Config {
     static final String ALTERNATING = "alternating";
 
     final int channels;
+    /** The task's input gates, which share the channels. */
+    final int gates;
     final String mode;
     final boolean polled;
     final boolean afterFinish;
     final long timeout;
     final long limit;
 
-    private Config(int channels, String mode, boolean polled, boolean afterFinish, long timeout, long limit) {
+    private Config(int channels, int gates, String mode, boolean polled, boolean afterFinish, long timeout, long limit) {
         this.channels = channels;
+        this.gates = gates;
         this.mode = mode;
         this.polled = polled;
         this.afterFinish = afterFinish;
@@ -50,12 +53,16 @@ final class Config {
         if ((Boolean) afterFinish && !mayFinish) {
             throw new Unsupported("checkpoints_after_tasks_finish; it came with 1.14");
         }
+        if (release.gates > 1 && !release.isAtLeast(1, 12)) {
+            throw new Unsupported("more than one gate; they are driven from 1.12 on");
+        }
         long limit = number(wire, "alignment_limit_bytes", -1);
         if (limit >= 0 && release.isAtLeast(1, 11)) {
             throw new Unsupported("alignment_limit_bytes; it went with 1.11");
         }
         return new Config(
                 (int) channels,
+                Math.min((int) channels, release.gates),
                 mode,
                 level.equals("polled"),
                 (Boolean) afterFinish,

@@ -26,9 +26,12 @@ public final class Main {
         this.release = release;
     }
 
-    /** Arguments: the release, and the profiles of its gate, its coordinator, its channels, its subtasks. */
+    /**
+     * Arguments: the release; the profiles of its gate, its coordinator, its channels, its subtasks; and the number
+     * of input gates among which a task divides its channels.
+     */
     public static void main(String[] args) throws IOException {
-        new Main(new Release(args[0], args[1], args[2], args[3], args[4])).serve(System.in, System.out);
+        new Main(new Release(args[0], args[1], args[2], args[3], args[4], Integer.parseInt(args[5]))).serve(System.in, System.out);
     }
 
     private void serve(InputStream in, OutputStream stdout) throws IOException {

@@ -18,16 +18,19 @@ final class Release {
     final String coordinator;
     final String channel;
     final String subtask;
+    /** The input gates of a task with enough channels. Before 1.12 only one is driven. */
+    final int gates;
     private final int major;
     private final int minor;
 
-    Release(String version, String profile, String coordinator, String channel, String subtask) {
+    Release(String version, String profile, String coordinator, String channel, String subtask, int gates) {
         String[] parts = version.split("\\.");
         this.version = version;
         this.profile = profile;
         this.coordinator = coordinator;
         this.channel = channel;
         this.subtask = subtask;
+        this.gates = gates;
         this.major = Integer.parseInt(parts[0]);
         this.minor = Integer.parseInt(parts[1]);
     }
