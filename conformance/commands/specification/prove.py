@@ -142,15 +142,17 @@ def variant_result(place: int) -> tuple[bool, str]:
 
 
 def any_number(components: Sequence[str], *, variants: bool) -> int:
-    """Prove the rules of components; returns the exit code.
+    """Prove the rules of components; returns the exit code, UNDETERMINED if z3 gives no answer.
 
     `components`: their names; empty for all. `variants`: whether to refute mutants, too. Raises InputError
     for an unknown name.
     """
     from conformance.mutants.catalogue import load_catalogue
     from conformance.report.any_number import line_of, refutation_lines, variant_line
+    from conformance.verdict import Exit
     from model.checker.any_number.cases import prove
     from model.checker.any_number.claims import UNBOUNDED, reread
+    from model.checker.paths import UndecidedError
 
     unknown = set(components) - set(UNBOUNDED)
     if unknown:
@@ -160,7 +162,11 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
     modules = reread()
     for one in chosen:
         began = time.process_time()
-        result = prove(one.cases(modules))
+        try:
+            result = prove(one.cases(modules))
+        except UndecidedError as undecided:
+            click.echo(f"UNDETERMINED  {one.component}: {undecided}")
+            return Exit.UNDETERMINED
         click.echo(line_of(one, result, time.process_time() - began))
         click.echo("".join(f"  {line}\n" for line in refutation_lines(result.refutations)), nl=False)
         is_whole &= not result.refutations

@@ -239,15 +239,32 @@ def _refutation(
         return bool(found.holds(step.state))
 
     for answer in paths(holds, here):
-        if not answer.result:
-            here.solver.set("rlimit", EFFORT)
-            try:
-                is_refuted = satisfiable(here.solver, *answer.decided)
-            except UndecidedError:
-                if not is_search:
-                    raise
-                is_refuted = False
-            here.solver.set("rlimit", PATIENCE)
-            if is_refuted:
-                return RopeRefutation(found.rule, found.name, case.label, here.solver.model(), path)
+        if answer.result:
+            continue
+        try:
+            solution = _solution(here.solver, answer.decided)
+        except UndecidedError as undecided:
+            if is_search:
+                continue
+            raise UndecidedError(f"{found.rule}, {found.name} in {case.label}: {undecided}") from undecided
+        if solution is not None:
+            return RopeRefutation(found.rule, found.name, case.label, solution, path)
     return None
+
+
+def _solution(solver: z3.Solver, decided: Collection[z3.BoolRef]) -> z3.ModelRef | None:
+    """A model of the assertions and of these conditions; None if there is none.
+
+    A solver that has answered many questions leaves some undecided that a new one decides at once. So a new
+    one is asked then. Raises UndecidedError if it cannot decide either.
+    """
+    solver.set("rlimit", EFFORT)
+    try:
+        return solver.model() if satisfiable(solver, *decided) else None
+    except UndecidedError:
+        fresh = z3.Solver()
+        fresh.set("rlimit", EFFORT)
+        fresh.add(*solver.assertions(), *decided)
+        return fresh.model() if satisfiable(fresh) else None
+    finally:
+        solver.set("rlimit", PATIENCE)

@@ -252,10 +252,30 @@ def test_what_is_undecided_ends_a_proof_and_is_left_out_of_a_search(monkeypatch)
         raise UndecidedError("z3 could not decide")
 
     monkeypatch.setattr(cases, "satisfiable", undecided)
-    with pytest.raises(UndecidedError):
+    with pytest.raises(UndecidedError, match=r"ALIGN-\d+, \w+ in "):
         prove(aligned_cases(edited))
     result = prove(islice(aligned_cases(edited), 3), stop_at={found.rule})
     assert (result.refutations, result.proved) == ((), frozenset())
+
+
+def test_a_new_solver_is_asked_what_the_solver_of_the_path_cannot_decide(monkeypatch):
+    x = z3.Int("x")
+    asked = []
+
+    def satisfiable(solver, *conditions):
+        asked.append(solver)
+        if len(asked) == 1:
+            raise UndecidedError("z3 could not decide")
+        return solver.check(*conditions) == z3.sat
+
+    monkeypatch.setattr(cases, "satisfiable", satisfiable)
+    known = z3.Solver()
+    known.add(x > 1)
+    assert cases._solution(known, (x < 3,))[x] == 2
+    assert asked[1] is not known
+
+    asked.clear()
+    assert cases._solution(known, (x < 1,)) is None
 
 
 def test_every_claim_names_its_method():
