@@ -82,7 +82,7 @@ def for_offer(plan: Plan, component: str, offer: Offer) -> Plan:
     offered = generate.offered(component, offer)
     channels = plan.pinned.get("channels")
     many = channels // FEWER_FROM if type(channels) is int else 0
-    is_huge = many > HUGE // FEWER_FROM
+    is_huge = type(channels) is int and channels > HUGE
     injects = generate.injects(component, offer) and not is_huge
     newest = {"profile": generate.newest_profile(offer)} if is_huge else {}
     return plan._replace(

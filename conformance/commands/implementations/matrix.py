@@ -59,6 +59,8 @@ def command(file: Path, examples: int, seed: int, limit: float, out: Path) -> in
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(report.page(all_done, jobs_done, seed=seed, examples=examples), encoding="utf-8")
     verdict = together([*(done.verdict for done in all_done), *(one.verdict for one in jobs_done)])
-    counted = f"{len(all_done)} implementations" + (f", {len(jobs_done)} whole jobs" if jobs_done else "")
+    counted = f"{len(all_done)} implementation{'s' * (len(all_done) != 1)}"
+    if jobs_done:
+        counted += f", {len(jobs_done)} whole job{'s' * (len(jobs_done) != 1)}"
     click.echo(f"\n{verdict.value}   {counted}\n  page    {out}")
     return verdict.exit_code

@@ -143,7 +143,7 @@ def _list_savepoints(console: Console, folder: Path | str, tasks: bool, *, only:
             str(len(completed.handles)),
             f"{sum(handle.whole_size for handle in handles):,}",
             f"{sum(handle.offset or 0 for handle in handles):,}",
-            stopped if request.get("kind") == "stop" else "went on",
+            stopped if request.get("kind") == "stop" else "continued",
             "whole",
             name,
         )

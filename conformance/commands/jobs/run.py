@@ -50,7 +50,11 @@ MARK = ".barrierspec-run"
 )
 @click.option("--rows", type=click.IntRange(1), help="Count only this number of flights, the first ones.")
 @click.option("--master", default="local[8]", show_default=True, help="The Spark master.")
-@click.option("--supervise", is_flag=True, help="Replace the driver's process if it is killed.")
+@click.option(
+    "--supervise",
+    is_flag=True,
+    help="Replace the driver's process if it is killed. The scenario killed-driver always does so.",
+)
 @click.option(
     "--from-savepoint",
     type=Place(exists=True),
@@ -155,7 +159,8 @@ def command(  # noqa: PLR0913 - a click command
     report = check_flights(out / "committed", csv)
     click.echo(report.describe())
     click.echo(
-        f"{len(result.attempts)} attempts, {len(result.checkpoints)} checkpoints completed, "
+        f"{len(result.attempts)} attempt{'s' * (len(result.attempts) != 1)}, "
+        f"{len(result.checkpoints)} checkpoint{'s' * (len(result.checkpoints) != 1)} completed, "
         f"{len(result.faults)} of {len(planned.faults)} faults occurred, {result.seconds:.1f} s"
     )
     click.echo(summary(read_metrics(result.paths.metrics) if result.checkpoints else []))

@@ -120,7 +120,7 @@ def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an
     assert committed(tmp_path) == sorted(EXACT + LAST)
     assert third.attempts[0].first_offset < len(first)
     assert seen(tmp_path / "third")["restored from a checkpoint"] == 1
-    assert "went on" in listed
+    assert "continued" in listed
     assert "count-1.1.state" in listed
     assert f"{len(first):,}" in output
     assert "stopped" in output
