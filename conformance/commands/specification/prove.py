@@ -142,35 +142,30 @@ def variant_result(place: int) -> tuple[bool, str]:
 
 
 def any_number(components: Sequence[str], *, variants: bool) -> int:
-    """Prove the rules of components; returns the exit code, UNDETERMINED if z3 gives no answer.
+    """Prove the rules of components; returns the exit code, UNDETERMINED if z3 gives no answer or crashes.
 
     `components`: their names; empty for all. `variants`: whether to refute mutants, too. Raises InputError
     for an unknown name.
     """
     from conformance.mutants.catalogue import load_catalogue
-    from conformance.report.any_number import line_of, refutation_lines, variant_line
+    from conformance.report.any_number import variant_line
     from conformance.verdict import Exit
-    from model.checker.any_number.cases import prove
-    from model.checker.any_number.claims import UNBOUNDED, reread
-    from model.checker.paths import UndecidedError
+    from model.checker.any_number.claims import UNBOUNDED
 
     unknown = set(components) - set(UNBOUNDED)
     if unknown:
         raise InputError(f"{', '.join(sorted(unknown))}: expected one of {', '.join(UNBOUNDED)}")
-    chosen = [UNBOUNDED[name] for name in components or UNBOUNDED]
-    is_whole = True
-    modules = reread()
-    for one in chosen:
-        began = time.process_time()
-        try:
-            result = prove(one.cases(modules))
-        except UndecidedError as undecided:
-            click.echo(f"UNDETERMINED  {one.component}: {undecided}")
-            return Exit.UNDETERMINED
-        click.echo(line_of(one, result, time.process_time() - began))
-        click.echo("".join(f"  {line}\n" for line in refutation_lines(result.refutations)), nl=False)
-        is_whole &= not result.refutations
-    names = {one.component for one in chosen}
+    chosen = tuple(components or UNBOUNDED)
+    is_whole = is_decided = True
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, proof in zip(chosen, pool.map(partial(alone, proof_of), chosen), strict=True):
+            lines, is_proved = proof or (f"UNDETERMINED  {name}: z3 crashed", None)
+            click.echo(lines)
+            is_whole &= bool(is_proved)
+            is_decided &= is_proved is not None
+    if not is_decided:
+        return Exit.UNDETERMINED
+    names = {UNBOUNDED[name].component for name in chosen}
     mutants = [
         mutant
         for mutant in (load_catalogue() if variants else ())
@@ -189,13 +184,30 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
 def alone(function: Callable[[Argument], Outcome], argument: Argument) -> Outcome | None:
     """The result of the function in a process of its own. None: the process crashed.
 
-    z3 5.4.0 crashed after it had tried eleven mutants of the subtask in one process, always at the same one.
+    z3 5.4.0 crashes after many questions of different components or mutants in one process.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         try:
             return pool.submit(function, argument).result()
         except BrokenProcessPool:
             return None
+
+
+def proof_of(name: str) -> tuple[str, bool | None]:
+    """The lines about the proof of a component, and whether it is proved; None if z3 gives no answer."""
+    from conformance.report.any_number import line_of, refutation_lines
+    from model.checker.any_number.cases import prove
+    from model.checker.any_number.claims import UNBOUNDED, reread
+    from model.checker.paths import UndecidedError
+
+    began = time.process_time()
+    try:
+        result = prove(UNBOUNDED[name].cases(reread()))
+    except UndecidedError as undecided:
+        return f"UNDETERMINED  {name}: {undecided}", None
+    refuted = (f"  {line}" for line in refutation_lines(result.refutations))
+    line = line_of(UNBOUNDED[name], result, time.process_time() - began)
+    return "\n".join((line, *refuted)), not result.refutations
 
 
 def search_of(mutant: "Mutant") -> "Search":
