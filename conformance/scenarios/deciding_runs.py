@@ -41,6 +41,7 @@ GENERATIONS: Mapping[str, Mapping[str, Any]] = {
 }
 """By component with switches: its profiles, oldest first, by their names in the adapter protocol."""
 RECORD = HOME / "conformance" / "released" / "decided.jsonl"
+"""The results that the page of the documentation shows."""
 AGREES = "agrees"
 """An outcome: the release gave the answers of its generation."""
 NO_OPTION = "no such option"
@@ -152,6 +153,13 @@ def deciding_runs() -> Mapping[Place, DecidingRun]:
     return {run.place: run for run in runs}
 
 
+@cache
+def told_apart(place: Place) -> frozenset[str]:
+    """The generations whose answers in a run differ from those of every generation with the other value."""
+    run = deciding_runs()[place]
+    return frozenset(name for name in GENERATIONS[run.component] if run.decided_by(name))
+
+
 def _run(component: str, switch: str, row: dict[str, Any]) -> DecidingRun:
     config = row.get("config", {})
     opening: tuple[Wire, ...] = ()
@@ -196,7 +204,7 @@ def _driven(run: DecidingRun, release: Release, adapter: Adapter) -> str:
     return AGREES if played.stopped is None else played.stopped.describe()
 
 
-def read(file: Path = RECORD) -> dict[str, Decided]:
+def read(file: Path) -> dict[str, Decided]:
     """The results by version. Raises RecordError if the file is not one that `write` has written."""
     if not file.exists():
         return {}
@@ -218,7 +226,7 @@ def _decided(line: bytes) -> Decided:
     return Decided(row["version"], row["commit"], outcomes)
 
 
-def write(results: Iterable[Decided], file: Path = RECORD) -> None:
+def write(results: Iterable[Decided], file: Path) -> None:
     """Write the results, one release a line, oldest first."""
     lines = []
     for one in sorted(results, key=lambda one: tuple(map(int, one.version.split(".")))):

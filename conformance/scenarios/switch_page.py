@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from conformance.adapters.flink.releases import releases
-from conformance.machine import HOME
 from conformance.report.divergence import phrases
 from conformance.scenarios.deciding_runs import (
     AGREES,
@@ -16,9 +15,9 @@ from conformance.scenarios.deciding_runs import (
     deciding_runs,
     generation,
     switches,
+    told_apart,
 )
 
-PAGE = HOME / "docs" / "reference" / "switches.md"
 INTRODUCTION = """\
 # The switches of the generations
 
@@ -101,7 +100,9 @@ def _deciding(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> 
         profile = generation(releases()[version], run.component)
         if outcome is None or outcome != (AGREES, run.digest) or not profile:
             continue
-        if getattr(GENERATIONS[run.component][profile], run.switch) == value and run.decided_by(profile):
+        if getattr(GENERATIONS[run.component][profile], run.switch) == value and profile in told_apart(
+            run.place
+        ):
             found.append(version)
     return found
 

@@ -266,7 +266,11 @@ def matrix(  # noqa: PLR0913 - a click command
 @command.command(name="switches")
 @click.argument("versions", nargs=-1, metavar="VERSION...", callback=_listed)
 @click.option("--resume", is_flag=True, help="Keep the results of earlier runs of unchanged sequences.")
-def switches(versions: tuple[str, ...], resume: bool) -> int:
+@click.option("--record", default=Path("conformance/released/decided.jsonl"), show_default=True,
+              type=FILE, help="The file of the results.")  # fmt: skip
+@click.option("--out", default=Path("docs/reference/switches.md"), show_default=True,
+              type=FILE, help="The page that the command writes.")  # fmt: skip
+def switches(versions: tuple[str, ...], resume: bool, record: Path, out: Path) -> int:
     """Drive releases through one run for each switch of the generations, and write the page of switches.
 
     Without VERSION, the command drives all releases. It fetches and deletes one jar after the other, and
@@ -277,10 +281,10 @@ def switches(versions: tuple[str, ...], resume: bool) -> int:
     from conformance.machine import source
     from conformance.parts.released import removed_again
     from conformance.scenarios.deciding_runs import Decided, deciding_runs, drive, read, write
-    from conformance.scenarios.switch_page import PAGE, page
+    from conformance.scenarios.switch_page import page
     from conformance.verdict import Exit
 
-    results = read()
+    results = read(record)
     for version in versions or tuple(releases()):
         one = release(version)
         known = results[version].outcomes if resume and version in results else {}
@@ -293,11 +297,11 @@ def switches(versions: tuple[str, ...], resume: bool) -> int:
             click.echo(f"UNDETERMINED  {cannot}")
             return Exit.UNDETERMINED
         results[version] = Decided(version, source(), outcomes)
-        write(results.values())
+        write(results.values(), record)
         odd = [f"{'.'.join(place)}: {one.result}" for place, one in outcomes.items() if one.is_odd]
         click.echo("\n    ".join([f"  {version}  {len(outcomes)} runs", *odd]))
-    PAGE.write_text(page(results), encoding="utf-8")
-    click.echo(f"  page  {PAGE}")
+    out.write_text(page(results), encoding="utf-8")
+    click.echo(f"  page  {out}")
     differs = any(one.differs for decided in results.values() for one in decided.outcomes.values())
     return Exit.DIVERGES if differs else Exit.CONFORMS
 

@@ -1,16 +1,21 @@
 """Each switch has a run that decides it, and the releases that the page names have decided it."""
 
+from contextlib import nullcontext
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import model.gate.wire
 import model.subtask.wire
 from conformance.adapters.flink.releases import release, releases
 from conformance.adapters.in_process import ModelAdapter
+from conformance.commands.implementations.flink import command
 from conformance.scenarios.deciding_runs import (
     AGREES,
     GENERATIONS,
+    RECORD,
     Decided,
     Outcome,
     RecordError,
@@ -20,7 +25,8 @@ from conformance.scenarios.deciding_runs import (
     switches,
     write,
 )
-from conformance.scenarios.switch_page import PAGE, page, ranges, undecided
+from conformance.scenarios.switch_page import page, ranges, undecided
+from conformance.verdict import Exit
 from model.components import COMPONENTS
 from model.coordinator import generations as coordinator_generations
 from model.coordinator.events import RestoreRequest
@@ -36,6 +42,7 @@ from model.properties import of_component
 from model.store import generations as store_generations
 from model.subtask import generations as subtask_generations
 
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "switches.md"
 RUNS = list(deciding_runs().values())
 ONE_SIDED = {
     ("gate", "stores_blocked", False),
@@ -110,11 +117,11 @@ def test_a_property_forbids_the_run_of_a_generation_whose_switch_is_the_other_wa
 
 
 def test_the_page_is_what_the_record_says():
-    assert PAGE.read_text(encoding="utf-8") == page(read())
+    assert PAGE.read_text(encoding="utf-8") == page(read(RECORD))
 
 
 def test_every_listed_release_was_driven_through_the_runs_as_they_are_today():
-    results = read()
+    results = read(RECORD)
 
     assert list(results) == list(releases())
     for decided in results.values():
@@ -125,7 +132,7 @@ def test_every_listed_release_was_driven_through_the_runs_as_they_are_today():
 
 
 def test_every_switch_is_decided_on_both_sides_but_for_those_that_no_jar_can_decide():
-    assert set(undecided(read())) == NOT_DRIVEN
+    assert set(undecided(read(RECORD))) == NOT_DRIVEN
 
 
 def test_a_release_of_another_generation_is_found_out():
@@ -168,6 +175,27 @@ def test_a_record_is_read_as_it_was_written(tmp_path):
     assert list(read(tmp_path / "decided.jsonl").values()) == some[::-1]
 
 
+@pytest.mark.parametrize(("gate", "expected"), [("flink-1.13", Exit.CONFORMS), ("flink-1.12", Exit.DIVERGES)])
+def test_the_command_stores_each_release_and_writes_the_page(monkeypatch, tmp_path, gate, expected):
+    record, out = tmp_path / "decided.jsonl", tmp_path / "switches.md"
+    arguments = ["switches", "1.13.6", "--record", str(record), "--out", str(out)]
+    started = []
+
+    def adapter(one):
+        started.append(one.version)
+        return nullcontext(_Model(gate, "1.13"))
+
+    monkeypatch.setattr("conformance.adapters.flink.adapter.flink_adapter", adapter)
+    monkeypatch.setattr("conformance.parts.released.removed_again", nullcontext)
+
+    done = CliRunner().invoke(command, arguments, standalone_mode=False)
+    assert done.return_value == expected
+    assert out.read_text(encoding="utf-8") == page(read(record))
+    assert ("gate.repeats_count: differs" in done.output) == (expected == Exit.DIVERGES)
+    CliRunner().invoke(command, [*arguments, "--resume"], standalone_mode=False)
+    assert started == ["1.13.6"]
+
+
 def test_a_file_that_is_no_record_is_refused(tmp_path):
     (tmp_path / "decided.jsonl").write_text("[]\n", encoding="utf-8")
 
@@ -176,7 +204,7 @@ def test_a_file_that_is_no_record_is_refused(tmp_path):
 
 
 def test_a_release_that_has_not_decided_stands_nowhere():
-    results = read()
+    results = read(RECORD)
     place = ("gate", "repeats_count")
     outcomes = {
         **results["1.13.6"].outcomes,
