@@ -1,9 +1,10 @@
 """Compares released Flinks: gates in every mode at every level, other components; each in its own process."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import repeat
 from multiprocessing import get_context
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from conformance.released.failure_counts import target as failures_target
 from conformance.released.gate import GateSearch, GateTarget
 from conformance.released.matrix import Cell, Record
 from conformance.released.results import OVERTAKEN, Conformed, Target
-from conformance.released.sequences import Search, conform
+from conformance.released.sequences import Search, Shared, conform
 from conformance.released.sink import SinkSearch
 from conformance.released.sink import target as sink_target
 from conformance.released.subtask import SubtaskSearch
@@ -47,6 +48,8 @@ SEARCHES: Mapping[str, type[Search]] = {
     "subtask": SubtaskSearch,
 }
 """The kind of search for each component."""
+AT_ONCE = 4
+"""The maximum number of releases that the matrix compares together. It fetches the jars of all of them."""
 IN_TIME = ("coordinator", "store")
 """Components that run with a clock and a storage. That is slower, so they get fewer sequences."""
 
@@ -116,22 +119,44 @@ def conform_matrix(
 ) -> Iterator[Cell | Conformed]:
     """Compare every component of each release, and record each cell. Yields cells of earlier runs unchanged.
 
-    A jar that this call fetches is deleted when its release is done. Raises FlinkError and MatrixError.
+    AT_ONCE releases of the same generations are compared together. A jar that this call fetches is deleted
+    when its release is done. Raises FlinkError and MatrixError.
     """
     cells, commit = record.resume(), source()
-    for known in map(release, versions):
-        targets = list(targets_of(known, MODES, LEVELS, [name for name in SEARCHES if name != "gate"]))
-        kept = {one.place for one in targets if one.place in cells and cells[one.place].holds_for(one)}
-        yield from (cells[one.place] for one in targets if one.place in kept)
-        left = [one for one in targets if one.place not in kept]
-        if not left:
-            continue
-        with removed_again(known):
-            command(known)
-            order = with_directed(left, order, processes)
-            for done in conform_targets(left, order, processes):
-                record.add(Cell.of(done, commit))
-                yield done
+    for together in _alike(map(release, versions)):
+        left: dict[tuple[str, str], list[Target]] = {}
+        for one in (target for known in together for target in _all_targets(known)):
+            cell = cells.get(one.place)
+            if cell is not None and cell.holds_for(one):
+                yield cell
+            else:
+                left.setdefault((one.mode, one.level), []).append(one)
+        with ExitStack() as removed:
+            for known in together if left else ():
+                removed.enter_context(removed_again(known))
+                command(known)
+            order = with_directed([one for some in left.values() for one in some], order, processes)
+            with _fresh_processes(processes) as pool:
+                for results in pool.map(conform_alike, left.values(), repeat(order)):
+                    for done in results:
+                        record.add(Cell.of(done, commit))
+                        yield done
+
+
+def _alike(chosen: Iterable[Release]) -> Iterator[list[Release]]:
+    """The releases in groups of at most AT_ONCE with the same generations of all components."""
+    groups: dict[tuple[str, ...], list[Release]] = {}
+    for one in chosen:
+        group = groups.setdefault((one.profile, one.coordinator, one.channel, one.subtask, one.sink), [])
+        group.append(one)
+        if len(group) == AT_ONCE:
+            yield group[:]
+            group.clear()
+    yield from filter(None, groups.values())
+
+
+def _all_targets(known: Release) -> Iterator[Target]:
+    return targets_of(known, MODES, LEVELS, [name for name in SEARCHES if name != "gate"])
 
 
 @contextmanager
@@ -168,8 +193,14 @@ def target(known: Release, mode: str, level: str) -> Target:
     return GateTarget(known.version, known.profile, mode, level, known.minor >= AFTER_FINISH)
 
 
-def conform_one(one: Target, order: Order) -> Conformed:
-    """Compare one target, in its own JVM."""
+def conform_alike(alike: Sequence[Target], order: Order) -> list[Conformed]:
+    """Compare the same part of several releases one after the other, with the same sequences."""
+    shared = Shared()
+    return [conform_one(one, order, shared) for one in alike]
+
+
+def conform_one(one: Target, order: Order, shared: Shared | None = None) -> Conformed:
+    """Compare one target, in its own JVM. `shared`: as in `Search`."""
     known = release(one.version)
     if one.component == "subtask" and not known.subtask:
         return Conformed(one, stopped=Unsupported("the subtasks of this release are not driven"))
@@ -187,7 +218,7 @@ def conform_one(one: Target, order: Order) -> Conformed:
             seed=order.seed,
             directed=sent[0] if sent else None,
             tour_nodes=order.timed_nodes if timed else order.tour_nodes,
-            kind=SEARCHES[one.component],
+            kind=partial(SEARCHES[one.component], shared=shared),
         )
 
 

@@ -3,7 +3,7 @@
 Random histories leave out events that no release can receive. `is_left_out` and `is_stored` state which.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from random import Random
@@ -41,6 +41,11 @@ CONFIGS = 24
 @dataclass(frozen=True)
 class CoordinatorTarget(Target):
     """The coordinator or the store of one release."""
+
+    @property
+    def draws(self) -> Hashable:
+        """As in `Target`: a history has only reasons that the release has."""
+        return super().draws, reasons(self.minor)
 
     def configs(self) -> list[Wire]:
         """The configurations that random histories have in turn."""

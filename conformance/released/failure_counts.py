@@ -3,7 +3,7 @@
 In a coordinator only some of these failures can occur, because an event has to cause each reason.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from random import Random
@@ -64,6 +64,11 @@ def reasons(minor: tuple[int, int]) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class FailuresTarget(Target):
     """The count of one release."""
+
+    @property
+    def draws(self) -> Hashable:
+        """As in `Target`: a history has only reasons that the release has."""
+        return super().draws, reasons(self.minor)
 
     def configs(self) -> list[Wire]:
         """The configurations: they tolerate no, one, two, and all failures."""

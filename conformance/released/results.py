@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from conformance.adapters.protocol import Failure, Unsupported, Wire
@@ -35,6 +36,11 @@ class Target(ABC):
         Exceptions: known divergences affect the choice, and a release gets no event that it cannot receive.
         """
         return f"{self.profile}/{self.mode}/{self.level}"
+
+    @property
+    def draws(self) -> Hashable:
+        """What the sequences depend on, if the release meets no divergence."""
+        return self.seed, self.after_finish
 
     @property
     def place(self) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from random import Random
+from typing import NamedTuple
 
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import FAILURES, Applied, Errored, Unsupported, Wire, canonical
@@ -53,6 +54,28 @@ OPENINGS: Mapping[str, Wire] = {
 """By component: a first event. The answer to it shows the fields of the release's state."""
 
 
+class Drawn(NamedTuple):
+    """The sequences of a release that has met no divergence, and what they reach."""
+
+    basis: Hashable
+    """What the sequences depend on."""
+    cases: Sequence[Case]
+    transitions: int
+    paths: tuple[int, int, int] | None
+    reached: Reached
+    rules: Counter[str]
+
+
+class Shared:
+    """Passes the sequences of one release on to the next ones, so that they are drawn only once.
+
+    The releases are compared one after the other, with the same numbers of sequences and the same seed.
+    """
+
+    def __init__(self) -> None:
+        self.drawn: Drawn | None = None
+
+
 def conform(
     adapter: ProcessAdapter,
     target: Target,
@@ -61,12 +84,12 @@ def conform(
     seed: int = 0,
     directed: Directed | None = None,
     tour_nodes: int = 400,
-    kind: "type[Search]",
+    kind: "Callable[[ProcessAdapter, Target, Conformed], Search]",
 ) -> Conformed:
     """Play tours, directed cases and random sequences. Returns the result.
 
     `sequences`: the number of random sequences. `tour_nodes`: the maximum number of states of a toured graph.
-    `kind`: the search class of the target's component.
+    `kind`: makes the search of the target's component.
     """
     begun = time.perf_counter()
     done = Conformed(target)
@@ -78,7 +101,7 @@ def conform(
     if directed is not None and target.level == "handler":
         done.paths = (directed.paths, directed.hit, directed.excluded)
     search = kind(adapter, target, done)
-    if search.begin():
+    if search.begin() and not search.play_again():
         rounds: tuple[Callable[[], Iterator[Case]], ...] = (
             lambda: search.tours(tour_nodes),
             lambda: search.directed(scripts),
@@ -100,7 +123,10 @@ class Search(ABC):
     """Maximum number of events that are drawn for a random sequence, also of those that are left out."""
     batches = BATCHES
 
-    def __init__(self, adapter: ProcessAdapter, target: Target, done: Conformed) -> None:
+    def __init__(
+        self, adapter: ProcessAdapter, target: Target, done: Conformed, shared: Shared | None = None
+    ) -> None:
+        """`shared`: passes on the sequences; None: they are drawn for this release alone."""
         self._adapter = adapter
         self._target = target
         self._done = done
@@ -112,6 +138,9 @@ class Search(ABC):
         """By rule: the number of steps in which it fired, up to a divergence."""
         self._compared = 0
         """In the sequence that is now played step by step: the number of events before its divergence."""
+        self._shared = shared
+        self._cases: list[Case] = []
+        """All sequences of this release, if they are shared."""
 
     def begin(self) -> bool:
         """Find the fields of the state, and replay the known divergences.
@@ -173,7 +202,34 @@ class Search(ABC):
         for case in cases:
             self._done.sequences += 1
             self._done.events += len(case.events)
+            if self._shared is not None:
+                self._cases.append(case)
             yield case
+
+    def play_again(self) -> bool:
+        """Play the sequences of an earlier release. Returns False if there are none that fit this release."""
+        drawn = None if self._shared is None else self._shared.drawn
+        if drawn is None or drawn.basis != self._basis():
+            return False
+        self._done.transitions, self._done.paths = drawn.transitions, drawn.paths
+        self._reached, self._rules = drawn.reached, Counter(drawn.rules)
+        self.play(iter(drawn.cases))
+        return True
+
+    def _basis(self) -> Hashable:
+        """What the sequences depend on, if the release meets no divergence."""
+        return self._target.draws, self._done.fields, tuple(sorted(self._signatures.names.values()))
+
+    def _share(self) -> None:
+        """Pass on the sequences, unless a divergence or a failure may have changed them."""
+        done, shared = self._done, self._shared
+        if shared is None:
+            return
+        shared.drawn = None
+        if done.stopped is None and not (done.known or done.new or done.gone):
+            shared.drawn = Drawn(
+                self._basis(), self._cases, done.transitions, done.paths, self._reached, Counter(self._rules)
+            )
 
     def _passes_over(self, divergence: Divergence) -> bool:
         """Count a known divergence, or record a new one. Returns whether the search continues."""
@@ -297,6 +353,7 @@ class Search(ABC):
 
     def finish(self) -> None:
         """Collect the rules of the compared steps, and the states and paths that were reached."""
+        self._share()
         self._done.reached = self._reached.values()
         self._done.rules |= {rule for rule, steps in self._rules.items() if steps > 0}
 

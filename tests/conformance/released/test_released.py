@@ -6,13 +6,14 @@ from functools import partial
 
 import pytest
 
-from conformance.adapters.flink.releases import releases
+from conformance.adapters.flink.releases import release, releases
 from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Crashed, Unsupported
 from conformance.cases.directed import Directed
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.drive.signatures import signature
+from conformance.parts import released as parts
 from conformance.parts.released import LEVELS, MODES
 from conformance.released import gate, sequences
 from conformance.released.gate import GateSearch, GateTarget, alphabet
@@ -115,6 +116,57 @@ def test_the_search_goes_on_behind_what_is_known(start, entries, no_injections):
     assert "ended at known divergences" in told.line(done)
     assert "x forgets" in told.details(done)
     assert "known)" in shown(done)
+
+
+def shared_conform(adapter, target, shared):
+    kind = partial(GateSearch, shared=shared)
+    return sequences.conform(adapter, target, 40, tour_nodes=20, directed=DIRECTED, kind=kind)
+
+
+def without_release(done):
+    return replace(done, target=TARGET, seconds=0.0)
+
+
+def test_the_next_release_of_a_generation_gets_the_same_sequences_and_results(impl, entries, monkeypatch):
+    alone, shared = conform(impl, TARGET, 40, tour_nodes=20, directed=DIRECTED), sequences.Shared()
+    first = shared_conform(impl, TARGET, shared)
+    played = list(shared.drawn.cases)
+    monkeypatch.setattr(GateSearch, "chooser", None)  # no event is drawn again
+    second = shared_conform(impl, replace(TARGET, version="9.9.10"), shared)
+
+    assert first.sequences > 40
+    assert without_release(first) == without_release(second) == without_release(alone)
+    assert list(shared.drawn.cases) == played
+
+
+def test_a_release_with_other_draws_gets_its_own_sequences(impl, entries):
+    shared = sequences.Shared()
+    shared_conform(impl, TARGET, shared)
+    basis = shared.drawn.basis
+    other = replace(TARGET, after_finish=False)
+
+    assert without_release(shared_conform(impl, other, shared)) == without_release(
+        conform(impl, other, 40, tour_nodes=20, directed=DIRECTED)
+    )
+    assert shared.drawn.basis != basis
+
+
+@pytest.mark.rule("ALIGN-03")
+def test_sequences_that_met_a_divergence_are_not_passed_on(impl, start, entries, no_injections):
+    shared = sequences.Shared()
+    shared_conform(impl, TARGET, shared)
+    broken = shared_conform(start("gate_forgets_subsumption"), TARGET, shared)
+
+    assert broken.verdict is Verdict.DIVERGES
+    assert {found.rule for found in broken.new} == {"ALIGN-03"}
+    assert shared.drawn is None
+
+
+def test_releases_of_the_same_generations_are_compared_together():
+    versions = ["1.19.0", "1.20.0", "1.20.1", "1.20.2", "1.20.3", "1.20.4", "1.19.1", "2.0.0"]
+    groups = [[one.version for one in some] for some in parts._alike(map(release, versions))]
+
+    assert groups == [["1.20.0", "1.20.1", "1.20.2", "1.20.3"], ["1.19.0", "1.19.1"], ["1.20.4", "2.0.0"]]
 
 
 @pytest.mark.rule("ALIGN-03")
