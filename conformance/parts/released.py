@@ -48,7 +48,7 @@ SEARCHES: Mapping[str, type[Search]] = {
     "subtask": SubtaskSearch,
 }
 """The kind of search for each component."""
-AT_ONCE = 4
+AT_ONCE = 8
 """The maximum number of releases that the matrix compares together. It fetches the jars of all of them."""
 IN_TIME = ("coordinator", "store")
 """Components that run with a clock and a storage. That is slower, so they get fewer sequences."""

@@ -162,7 +162,8 @@ def test_sequences_that_met_a_divergence_are_not_passed_on(impl, start, entries,
     assert shared.drawn is None
 
 
-def test_releases_of_the_same_generations_are_compared_together():
+def test_releases_of_the_same_generations_are_compared_together(monkeypatch):
+    monkeypatch.setattr(parts, "AT_ONCE", 4)
     versions = ["1.19.0", "1.20.0", "1.20.1", "1.20.2", "1.20.3", "1.20.4", "1.19.1", "2.0.0"]
     groups = [[one.version for one in some] for some in parts._alike(map(release, versions))]
 
