@@ -218,9 +218,10 @@ def matrix(  # noqa: PLR0913 - a click command
 ) -> int:
     """Compare releases with the model: the gate in each mode at each level, and each other component.
 
-    Without VERSION, the command compares all releases. It fetches, checks and deletes one jar after the
-    other. It stores each result at once, and --resume continues an interrupted run. At the end it prints a
-    table with the number of sequences and of new divergences in each cell.
+    Without VERSION, the command compares all releases, up to eight of the same generations at a time. It
+    deletes the jars that it has fetched. It stores each result at once, and --resume continues an
+    interrupted run. At the end it prints a table with the number of sequences and of new divergences in each
+    cell.
     """
     from conformance.adapters.flink.releases import FlinkError, releases
     from conformance.parts.released import PAGE, Order, conform_matrix
