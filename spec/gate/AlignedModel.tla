@@ -68,8 +68,8 @@ EndOfPartition(c) ==
     /\ last' = last
     /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
 
-(* The task itself may be triggered, at any time and with any id, in models  *)
-(* with  Injects <- Yes.                                                     *)
+(* In models with Injects <- Yes, the task itself can be triggered at any    *)
+(* time, with any id.                                                        *)
 Injects == FALSE
 Yes == TRUE
 

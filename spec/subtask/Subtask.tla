@@ -19,7 +19,7 @@
 EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANT
-    MaxRemembered   \* number of aborts that are remembered
+    MaxRemembered   \* maximum number of remembered aborts
 
 ASSUME MaxRemembered \in Nat \ {0}
 
@@ -49,7 +49,7 @@ IsOutOfOrder(t, n) == n <= t.last               \* TASK-02
 
 WasAborted(t, n) == n \in Range(t.aborted)      \* TASK-03
 
-(* TASK-19: its abort may have been remembered and dropped. *)
+(* TASK-19: the subtask may have remembered the abort of n and dropped it. *)
 IsFarBelow(t, n) == n + MaxRemembered < t.highest
 
 Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
@@ -61,11 +61,11 @@ IsNewCompletion(t, n) == n > t.completed        \* TASK-06
 
 Forget(ids, n) == SelectSeq(ids, LAMBDA x : x # n)
 
-(* Drops ids from the oldest on, until one is not below n.                *)
+(* Drops the oldest ids, up to the first id that is not below n.             *)
 RECURSIVE Prune(_, _)
 Prune(ids, n) == IF ids = <<>> \/ Head(ids) >= n THEN ids ELSE Prune(Tail(ids), n)
 
-(* TASK-09: one more drops the one remembered first. *)
+(* TASK-09: a further abort drops the abort that was remembered first. *)
 Bounded(ids) == IF Len(ids) > MaxRemembered THEN Tail(ids) ELSE ids
 
 Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
