@@ -4,7 +4,7 @@ Rule COORD-26. The listener receives the status of every execution. The listener
 last reported status is neither running nor finished. In addition, the execution graph starts a stopped
 scheduler when a task begins to run.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.scheduler import SchedulerSteps

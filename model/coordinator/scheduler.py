@@ -3,7 +3,7 @@
 The scheduler runs while the job runs and makes a request in each interval. Only `on_advance` advances time.
 Every due timer fires at its own point in time, time-outs before requests.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.pending import Pending

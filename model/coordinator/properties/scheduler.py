@@ -88,7 +88,7 @@ def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: C
 
 @COORDINATOR_SCHEDULER.state("COORD-26")
 def coord_26_follows(coordinator: Coordinator) -> bool:
-    """The listener follows the job, and from 2.3 on every execution of a task that has not reported."""
+    """The listener has started the scheduler if the job runs and, from 2.3 on, it awaits no execution."""
     scheduler, plan = coordinator.scheduler, coordinator.plan
     follows = plan.interval > 0 and coordinator.status == RUNNING
     if plan.profile.follows_tasks:
@@ -118,9 +118,9 @@ def coord_26_awaits(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_SCHEDULER.state("COORD-12")
 def coord_12_followed(coordinator: Coordinator) -> bool:
-    """The listener of 2.3 follows a running job with a pending checkpoint or a waiting request.
+    """In 2.3 the listener has started the scheduler while a checkpoint is pending or a request waits.
 
-    If it does not, it awaits a former execution.
+    The exception is a listener that awaits a former execution.
     """
     scheduler, plan = coordinator.scheduler, coordinator.plan
     if not plan.interval or not plan.profile.follows_tasks or coordinator.status != RUNNING:
