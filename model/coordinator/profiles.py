@@ -71,10 +71,10 @@ class CoordinatorProfile:
     start_suspends: bool = False
     """Each start of the scheduler first suspends all requests and pending checkpoints.
 
-    Else only the start of a scheduler that runs does so.
+    Else a start does so only if the scheduler runs already.
     """
     restarts_after_pause: bool = True
-    """From its second start on, the scheduler waits for the minimum pause. Else it has its initial delay."""
+    """From its second start on, the scheduler waits for the minimum pause, else for its initial delay."""
 
     abort_begins_anew: bool = False
     """An abort that leaves no checkpoint pending drops a postponed request.
@@ -132,7 +132,7 @@ class CoordinatorProfile:
     protects_newest_checkpoint: bool = True
     """The store never drops its newest checkpoint because a savepoint is added.
 
-    Only a stop-with-savepoint replaces it. Else the store drops the oldest entry of any type.
+    The exception is a stop-with-savepoint. Without the switch, the store drops the oldest entry of any type.
     """
     subsumed_notifications: bool = True
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
@@ -157,8 +157,8 @@ class CoordinatorProfile:
     declines_count_for_all_types: bool = True
     """Failures that tasks report count for checkpoints and savepoints, all others only for checkpoints.
 
-    A stop-with-savepoint fails the job only if a task fails the stop. Else every failure counts for both types,
-    and every failure of a stop that has started fails the job.
+    A stop-with-savepoint fails the job only if a task fails the stop. Else every failure counts for both
+    types, and every failure of a stop that has started fails the job.
     """
     failed_stops_count_too: bool = False
     """A failing stop fails the job when it is aborted, and then counts like any other checkpoint."""
