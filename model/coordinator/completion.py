@@ -123,7 +123,7 @@ class CompletionSteps:
         return Step(after, effects, rules)
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
-        """The checkpoints that a restore may need: those that the store retains."""
+        """The checkpoints that a restore can need: those that the store retains."""
         return retained
 
     def subsume_older(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:

@@ -1,6 +1,6 @@
 """The checkpoint coordinator: its step for each event.
 
-Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it may start
+Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it can start
 (`model.coordinator.trigger`). A started checkpoint is pending until the last task has acknowledged it, or
 until a decline, the time-out or a newer completed checkpoint ends it (`model.coordinator.completion`,
 `model.coordinator.scheduler`). The store keeps a completed checkpoint (`model.store.store`).

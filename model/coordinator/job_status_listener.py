@@ -29,7 +29,7 @@ class ListenerSteps(SchedulerSteps):
         return self.settle(coordinator, effects, rules)
 
     def report(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """The listener receives the statuses of these tasks. The graph may start a stopped scheduler."""
+        """The listener receives the statuses of these tasks. The graph can start a stopped scheduler."""
         effects: Effects = ()
         rules: Rules = ()
         if not self.listens_to_tasks(coordinator):

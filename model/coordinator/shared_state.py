@@ -137,7 +137,7 @@ class SharedStateSteps:
     ) -> tuple[SharedState, Effects]:
         """The registry after the store's effects, and these effects with the deletions of unused files.
 
-        `retained`: the checkpoints that may use a file. `durable`: those that a new coordinator would find.
+        `retained`: the checkpoints that can use a file. `durable`: those that a new coordinator would find.
         """
         shared, released = forget_older(shared, retained, durable)
         return shared, (*effects, *released)

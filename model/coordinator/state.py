@@ -97,7 +97,7 @@ class Io(NamedTuple):
 
 
 class Regional(NamedTuple):
-    """The additional state of a coordinator whose checkpoints may fall back: proposed, in no released jar."""
+    """The additional state of a coordinator whose checkpoints can fall back: proposed, in no released jar."""
 
     consecutive: int = 0
     """Number of checkpoints that have fallen back since the last global one."""

@@ -4,7 +4,7 @@
 (* checkpoint is complete when every task has acknowledged it. A decline,  *)
 (* its time-out, a newer completed checkpoint or a job that leaves RUNNING *)
 (* aborts it. Too many failures fail the job (Failures.tla). A completed   *)
-(* checkpoint is added to the store (Store.tla), which is durable and may  *)
+(* checkpoint is added to the store (Store.tla), which is durable and can  *)
 (* fail.                                                                   *)
 (*                                                                         *)
 (* The module has functions only. Coordinator.tla starts checkpoints and   *)

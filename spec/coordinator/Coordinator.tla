@@ -3,7 +3,7 @@
 (* The checkpoint coordinator of one job: the start of checkpoints, and    *)
 (* the step of each event.                                                 *)
 (*                                                                         *)
-(* A request waits until it may start (Requests.tla). A started            *)
+(* A request waits until it can start (Requests.tla). A started            *)
 (* checkpoint is pending until it is complete or aborted (Completion.tla). *)
 (* A new coordinator reads the durable state.                              *)
 (*                                                                         *)

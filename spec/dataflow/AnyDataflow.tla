@@ -8,10 +8,10 @@
 (* What it sends for a record is its history, so that a record shows all   *)
 (* that it depends on, also the order in which channels were read. The     *)
 (* histories of all tasks are a failure-free run if each task has read     *)
-(* only what the others send (see AnyDataflowModel). A subtask may hold    *)
+(* only what the others send (see AnyDataflowModel). A subtask can hold    *)
 (* several tasks, then called key groups (see KeyGroups).                  *)
 (*                                                                         *)
-(* Each thing that may be late is a step of its own: a snapshot is taken,  *)
+(* Each thing that can be late is a step of its own: a snapshot is taken,  *)
 (* stored, acknowledged; a checkpoint begins, completes, is aborted; a     *)
 (* task is notified, commits; the job crashes, and is restored.            *)
 (*                                                                         *)
@@ -229,7 +229,7 @@ Overtake(c) ==
                  [] OTHER -> channel' = rest /\ UNCHANGED <<task, snapshots>>
     /\ UNCHANGED <<up, failures, coordinator, outside>>
 
-(* Nothing follows on the channel: an alignment may be complete with that,   *)
+(* Nothing follows on the channel: an alignment can be complete with that,   *)
 (* or the state of all channels of an unaligned checkpoint.                  *)
 ReadEnd(c) ==
     /\ up /\ channel[c] # <<>> /\ Head(channel[c])[1] = "end" /\ Readable(c)

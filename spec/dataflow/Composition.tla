@@ -20,8 +20,8 @@ CONSTANTS
     MaxFailures,    \* number of failures of the job
     MaxDeclines,    \* number of snapshots that cannot be written
     Slow,           \* tasks whose answers are messages; the answers of other tasks arrive at once
-    Listening,      \* tasks that notifications may reach
-    Zombies         \* in-flight messages and records may still arrive after a failure
+    Listening,      \* tasks that notifications can reach
+    Zombies         \* in-flight messages and records can still arrive after a failure
 
 Operator == 2
 SinkTask == 3

@@ -1,6 +1,6 @@
 ----------------------------- MODULE FencingModel -----------------------------
 (***************************************************************************)
-(* Drivers that share a storage, in their environment: each may take its   *)
+(* Drivers that share a storage, in their environment: each can take its   *)
 (* next step at any time, fail, or crash. The Python reference model       *)
 (* describes the same closed model. The triangle compares both graphs      *)
 (* state for state and edge for edge.                                      *)

@@ -35,7 +35,7 @@ Init ==
 
 Take(event, step) == tracker' = step.tracker /\ out' = <<event>> \o step.out
 
-(* Environment: what a channel may deliver. *)
+(* Environment: what a channel can deliver. *)
 
 Barrier(c, n) ==
     /\ c \notin tracker.closed /\ n >= last[c]

@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* The two threads at the unaligned gate of Flink 1.11. The network thread *)
 (* reports a barrier to the gate when a channel has received it. The task  *)
-(* thread reads the barrier later. Either thread may start the checkpoint. *)
+(* thread reads the barrier later. Either thread can start the checkpoint. *)
 (* The network thread leaves its effects for the task thread in a mailbox. *)
 (*                                                                         *)
 (* Both threads share the gate of FirstDecides, whose current id is the    *)

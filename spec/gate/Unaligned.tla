@@ -7,7 +7,7 @@
 (* other channels deliver before their barriers as in-flight data of the   *)
 (* snapshot. A gate in mode alternating aligns first, until a time-out or  *)
 (* an unaligned barrier. The channel announces a timed barrier that is     *)
-(* still behind records, and the gate may prioritise this barrier.         *)
+(* still behind records, and the gate can prioritise this barrier.         *)
 (*                                                                         *)
 (* The module has functions only. UnalignedModel.tla puts one gate into an *)
 (* environment and states rules UNAL-01 to UNAL-26.                        *)
@@ -41,7 +41,7 @@ GateType ==
      overtaking : BOOLEAN,          \* barriers overtake; if idle: whether they always do
      arrived    : SUBSET Channels,  \* have delivered its barrier, or have ended since it began
      blocked    : SUBSET Channels,  \* have delivered an aligned barrier and wait for the end of the alignment
-     announced  : SUBSET Channels,  \* hold its barrier, which may be prioritised
+     announced  : SUBSET Channels,  \* hold its barrier, which can be prioritised
      closed     : SUBSET Channels,  \* have delivered their end of partition
      first      : OptionsType,      \* of the barrier or announcement that began the pending one
      now        : Nat,              \* virtual time
@@ -175,7 +175,7 @@ Begin(g, n, o) ==
 BeginIfNewer(g, n, o) ==
     IF IsNewer(n, g.current) THEN Step(Begin(g, n, o), Subsumption(g)) ELSE Step(g, <<>>)
 
-(* UNAL-05: a sender that stopped may continue. *)
+(* UNAL-05: a sender that stopped can continue. *)
 Late(g, c, o) == Step(g, IF Stops(o) THEN <<<<"resume", c>>>> ELSE <<>>)
 
 Read(g, c, n, o, stops) ==

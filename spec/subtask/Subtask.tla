@@ -5,7 +5,7 @@
 (* A triggered checkpoint has two parts. The synchronous part sends the    *)
 (* barrier and takes the snapshot, in one step. The asynchronous part      *)
 (* writes the snapshot, and ends with an acknowledgement or a decline. The *)
-(* abort of a checkpoint may arrive before its trigger. Then the subtask   *)
+(* abort of a checkpoint can arrive before its trigger. Then the subtask   *)
 (* remembers the abort, and at the trigger it sends a cancellation         *)
 (* downstream in place of a barrier, so that no task there waits for ever. *)
 (*                                                                         *)
@@ -80,7 +80,7 @@ Highest(t, n) == IF n > t.highest THEN n ELSE t.highest
 (* TASK-01: the barrier leaves first.                                       *)
 SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
 
-(* TASK-03: a task downstream may be blocked and wait for this id. *)
+(* TASK-03: a task downstream can be blocked and wait for this id. *)
 InPlaceOfBarrier(n) == <<<<"broadcast_cancel", n>>>>
 
 (* TASK-13: the barrier has left when the snapshot throws. *)

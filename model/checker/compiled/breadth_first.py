@@ -135,7 +135,7 @@ def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled:
 
 
 def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
-    """Like `insert_some`, for labelled states: counts the new ones, and adds none to the order."""
+    """Like `insert_some` for labelled states: it counts the new ones and expands none."""
     partitions = len(counts)
     words = tables.shape[2]
     mask = tables.shape[1] - 1

@@ -3,7 +3,7 @@
     kernel = columns_of(program)          # `model.checker.compiled.moves.program_of`
     frontier = kernel.start               # a tuple of arrays of uint64, one for each word
     found = kernel.successors(frontier)   # one row for each transition
-    found.columns                         # the successor states in the same words; a state may repeat
+    found.columns                         # the successor states in the same words; a state can repeat
     found.sources                         # int64: for each transition, the row of the frontier
     found.broken                          # bool: the transition breaks a property
 

@@ -177,7 +177,7 @@ class LevelSearch(ABC):
             self.module.count_some(self.label_tables, self.label_counts, self.boxes, self.filled, self.looked)
 
     def grow(self) -> None:
-        """Grows the arrays so that they hold all states that one round may find."""
+        """Grows the arrays so that they hold all states that one round can find."""
         more = self.measures.cores * self.box
         if int(self.tails.max()) + more > FULL * self.tables.shape[1]:
             self.tables = self.larger(self.tables)

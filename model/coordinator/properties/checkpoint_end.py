@@ -137,7 +137,7 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_ENDS.step("COORD-09", DeclineMessage)
 def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """A decline aborts its pending checkpoint with the reason of the decline, and no other checkpoint."""
+    """A decline aborts its checkpoint with the reason of the decline. If none is pending, nothing changes."""
     ended = find_pending(before, event.checkpoint)
     if ended is None:
         return not effects and after == before
@@ -151,7 +151,7 @@ _OF_ABORTS = (Abort, FailJob, NotifyAbort, NotifyMaster)
 
 @COORDINATOR_ENDS.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion registers its files, and keeps every file that a retained or newer checkpoint may use."""
+    """A completion registers its files, and keeps every file that a retained or newer checkpoint can use."""
     done = last_missing(before, event)
     if done is None:
         return True

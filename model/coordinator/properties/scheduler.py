@@ -200,7 +200,7 @@ def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, afte
     if before.open or not before.plan.interval:
         return True
     fails = (Fail("IllegalArgumentException"),)
-    if any(before.scheduler.unreported):  # the scheduler may start before and after the reports
+    if any(before.scheduler.unreported):  # the scheduler can start before and after the reports
         return effects in ((), fails, fails * 2)
     again = type(event) is JobStatus and not before.plan.profile.follows_tasks
     starts = after.scheduler.follows and (again or not before.scheduler.follows)
@@ -218,11 +218,11 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
         ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     listens = before.plan.interval > 0 and profile.follows_tasks
-    # the listener may stop and start the scheduler in one event
+    # the listener can stop and start the scheduler in one event
     is_suspension = (ends or listens) and effects[: len(expected)] == expected
     left = effects[len(expected) :] if is_suspension else effects
     if any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left):
-        return False  # a checkpoint that begins in this event may fail at once: COORD-36
+        return False  # a checkpoint that begins in this event can fail at once: COORD-36
     if any(type(effect) is Rejected and effect.reason == COORDINATOR_SUSPEND for effect in left):
         return False
     if ends and not profile.queues_requests and now.postponed:
