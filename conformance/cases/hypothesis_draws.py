@@ -1,7 +1,8 @@
 """Draws with Hypothesis: the random numbers of a component's walk, and single events of the vocabulary.
 
-A walk aims at what can happen in a state, so most events come from a walk whose random numbers Hypothesis
-draws. The others are any event of the vocabulary, with any values of the types of its fields.
+A walk prefers events that can happen in the current state. So most events of a Hypothesis run come from a
+walk that takes its random numbers from Hypothesis. Each further event is any event of the vocabulary, with
+any values of the types of its fields.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +20,10 @@ from conformance.adapters.protocol import Wire
 from spec.vocabulary import Field, exists, types, vocabulary
 
 _STEPS = 1024
-"""The number of values that a random number may have: 0/1024 to 1023/1024. Hypothesis shrinks to 0.5."""
+"""The number of values that a random number may have: 0/1024 to 1023/1024.
+
+Hypothesis shrinks the drawn integer to 0, which `random` maps to 0.5.
+"""
 _TEXTS: Mapping[str, tuple[str, ...]] = {
     "status": ("RUNNING", "FAILED"),
     "reason": ("ASYNC_EXCEPTION",),
@@ -45,9 +49,10 @@ def without_local_constants() -> Iterator[None]:
 
 
 class DrawnRandom(Random):
-    """Random numbers that Hypothesis draws; `data` is that of the running method of the state machine."""
+    """Random numbers that Hypothesis draws."""
 
     data: st.DataObject
+    """The data object of the rule that Hypothesis's state machine is now running."""
 
     def random(self) -> float:
         """A number from 0 to below 1."""

@@ -23,7 +23,9 @@ CHARGED: Mapping[str, Any] = tomllib.loads(
 )
 """The rules that a rejection charges.
 
-`effects`: by component and kind. `refusals`: by component. `due`: by kind of a line of a Flink log.
+`effects`: by component and kind of effect, the rule of a missing or unexpected effect. `refusals`: by
+component, the rule of an event that the model refuses. `due`: by kind of a line of a Flink log, the rule of
+an expected line that does not come, or of a line that no earlier line explains.
 """
 
 
@@ -118,7 +120,7 @@ class Replayed(Instance):
         """A value for the current state, which `state_at` turns into this state at any later time."""
         return self.state
 
-    def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
+    def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - the type of the component's state
         """The state at that bookmark."""
         return bookmark
 

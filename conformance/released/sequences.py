@@ -120,7 +120,7 @@ class Search(ABC):
 
     length = LENGTH
     tries = LENGTH
-    """Maximum number of events that are drawn for a random sequence, also of those that are left out."""
+    """Maximum number of events drawn for a random sequence, including events that are then left out."""
     batches = BATCHES
 
     def __init__(
@@ -176,7 +176,7 @@ class Search(ABC):
         """Play cases until none is left or the search is over. Returns False if the search is over.
 
         NEW_SHOWN new divergences end the search. So does an event that the release does not offer, because
-        its sequences cannot be compared.
+        no sequence with this event can be compared.
         """
         played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
         missing = Errored(f"it does not offer {played.skipped[0]}") if played.skipped else None
@@ -366,9 +366,9 @@ def edges_of(
 ) -> Iterator[tuple[int, Wire, int, Edge]]:
     """Yield the transitions of a state graph, breadth first: source, event, target and answer.
 
-    `nodes`: the maximum number of states. `remember`: from an event and the memory before it, the memory
-    after it: a number for facts that the model's state lacks. The memory is a part of a node, and `alphabet`
-    receives it in the observable state, as `memory`.
+    `nodes`: the maximum number of states. `remember` takes an event and the memory before it, and returns the
+    memory after it. The memory is a number that encodes facts that the model's state lacks. It is a part of a
+    node, and `alphabet` receives it in the observable state, as `memory`.
     """
     numbers: dict[Hashable, int] = {(oracle.key(oracle.start), 0): 0}
     queue: deque[tuple[Node, int]] = deque([(oracle.start, 0)])

@@ -1,9 +1,9 @@
 """The steps that complete or abort a pending checkpoint. Rules COORD-07 to COORD-09, SUB-02 to SUB-05.
 
-The coordinator stores a complete checkpoint, ends older ones, and then notifies the tasks. No step of this
-module starts a checkpoint: after every end, a step of `model.coordinator.trigger` starts waiting requests.
+The coordinator stores a complete checkpoint, aborts older pending ones, and then notifies the tasks. No step
+of this module starts a checkpoint: after every end, `model.coordinator.trigger` starts waiting requests.
 
-The module describes Flink 1.19 and later; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 1.19 and later; `model.coordinator.generations` holds the steps of older releases.
 """
 
 from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, NotifyMaster
@@ -32,7 +32,7 @@ from model.store.generations import store_steps
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 STORE_EXCEPTION = "CheckpointException"
-"""The exception that the sender of the last acknowledgement gets when metadata or store fail."""
+"""The exception for the sender of the last acknowledgement if metadata are not written or the store fails."""
 
 
 class CompletionSteps:
@@ -44,7 +44,7 @@ class CompletionSteps:
     # ------------------------------------------------------------ completion
 
     def complete(self, coordinator: Coordinator, done: Pending, effects: Effects) -> Step[Coordinator]:
-        """Completes the checkpoint: stores it, ends the older ones, then notifies the tasks (COORD-08)."""
+        """Completes the checkpoint: stores it, aborts older ones, then notifies the tasks (COORD-08)."""
         if coordinator.io.metadata:
             return self.fail_to_write(coordinator, done, effects)
         turns = coordinator.plan.profile.turns_after_end
@@ -86,7 +86,7 @@ class CompletionSteps:
     def end_older(
         self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
     ) -> Step[Coordinator]:
-        """A completed checkpoint ends older ones. A savepoint ends none (SUB-05)."""
+        """A completed checkpoint aborts older pending ones. A savepoint aborts none (SUB-05)."""
         if done.type == SAVEPOINT:
             return Step(coordinator, (), ("SUB-05",))
         return self.replace_older(coordinator, done, subsumed)
@@ -103,7 +103,7 @@ class CompletionSteps:
         return Step(coordinator, (*effects, *notifications), ("COORD-08", "SUB-03", *rules))
 
     def succeed(self, coordinator: Coordinator, done: Pending) -> Coordinator:
-        """The coordinator after a success, which may clear its count of failures."""
+        """The coordinator after a success, which can clear its count of failures."""
         tolerable = coordinator.plan.tolerable_failures
         counted = self.failures.on_success(coordinator.failures, tolerable, done.checkpoint)
         return coordinator._replace(failures=counted)
@@ -123,7 +123,7 @@ class CompletionSteps:
         return Step(after, effects, rules)
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
-        """The checkpoints that a restore may need: those that the store retains."""
+        """The checkpoints that a restore can need: those that the store retains."""
         return retained
 
     def subsume_older(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -141,7 +141,7 @@ class CompletionSteps:
         return Step(coordinator, effects, rules)
 
     def can_be_subsumed(self, pending: Pending) -> bool:
-        """A newer checkpoint that completes may end it (SUB-02, SUB-04)."""
+        """Whether the completion of a newer checkpoint aborts it (SUB-02, SUB-04)."""
         return pending.type == CHECKPOINT
 
     # ------------------------------------------------------------ metadata or a store that fails
@@ -160,7 +160,7 @@ class CompletionSteps:
     def fail_to_store(
         self, coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
     ) -> Step[Coordinator]:
-        """The store has failed. The checkpoint is aborted, and deleted unless it may be stored (COORD-21)."""
+        """The store has failed: aborts the checkpoint, and deletes it unless it may be stored (COORD-21)."""
         fault = coordinator.fault
         is_durable = fault != BEFORE
         shared = self.shared_state.complete(coordinator.shared, done)
@@ -188,7 +188,7 @@ class CompletionSteps:
         return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
     def may_be_stored(self, fault: int) -> bool:
-        """Whether the checkpoint may be stored although its addition failed. Its files stay (COORD-21)."""
+        """Whether it is unknown if the store has stored the checkpoint. If so, its files stay (COORD-21)."""
         return fault == MAYBE
 
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -207,7 +207,7 @@ class CompletionSteps:
         return owe_turns(coordinator, sum(turns))
 
     def delete_collected(self, coordinator: Coordinator, pending: Pending, turns: int) -> Coordinator:
-        """Begins to delete the collected state of an aborted checkpoint. The end gives `turns` turns."""
+        """Begins to delete an aborted checkpoint's state. The end of the deletion gives `turns` turns."""
         if coordinator.plan.slow_cleaning and not self.has_deletion(pending):
             return owe_turns(coordinator, turns)
         return self.delete(coordinator, (True,) * turns)
@@ -249,7 +249,7 @@ class CompletionSteps:
         return Step(coordinator, effects, rules)
 
     def fail_start(self, coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
-        """A start fails because its checkpoint has failed, which counts as a second failure (COORD-31)."""
+        """Counts the failed start of an aborted checkpoint, as a second failure (COORD-31)."""
         coordinator, emitted, rules = self.count_failure(coordinator, begun, reason, by_task=False)
         return Step(coordinator, emitted, (*rules, "COORD-31"))
 
@@ -259,7 +259,7 @@ class CompletionSteps:
         return Step(coordinator, (FailJob(reported),) if emitted else (), rules)
 
     def notify_abort(self, coordinator: Coordinator, ended: Pending) -> Effects:
-        """The notifications of an abort: deployed tasks that took part, and every operator coordinator."""
+        """The notifications of an abort, to deployed tasks that took part and every operator coordinator."""
         flags = enumerate(listeners(coordinator, ended))
         notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
         masters = tuple(
@@ -292,7 +292,7 @@ class CompletionSteps:
 
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
-    """The notifications of a completion: deployed tasks that took part, and every operator coordinator."""
+    """The notifications of a completion, to deployed tasks that took part and every operator coordinator."""
     notifications: Effects = tuple(
         notification
         for task, notified in enumerate(listeners(coordinator, done))

@@ -1,13 +1,13 @@
 """The checkpoint coordinator: its step for each event.
 
-Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it may start
+Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it can start
 (`model.coordinator.trigger`). A started checkpoint is pending until the last task has acknowledged it, or
 until a decline, the time-out or a newer completed checkpoint ends it (`model.coordinator.completion`,
 `model.coordinator.scheduler`). The store keeps a completed checkpoint (`model.store.store`).
 `model.coordinator.recovery` holds restores and restarts. Each of these modules adds its steps to a class that
 the next one extends.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.events import Acknowledged
@@ -99,7 +99,7 @@ class CoordinatorSteps(RecoverySteps):
         return followed._replace(rules=("COORD-01", *followed.rules))
 
     def on_fail_tasks(self, coordinator: Coordinator, failed: tuple[bool, ...]) -> Step[Coordinator]:
-        """The tasks with a flag in `failed` fail, and the job restarts."""
+        """Each task whose element of `failed` is True fails, and the job restarts."""
         runs = tuple(runs and not fails for runs, fails in zip(coordinator.tasks_run, failed, strict=True))
         over = tuple(
             over and not fails for over, fails in zip(coordinator.tasks_finished, failed, strict=True)

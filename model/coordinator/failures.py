@@ -69,7 +69,7 @@ class FailureSteps:
         return failure.by_task and failure.type == STOP
 
     def concerns_the_job(self, failure: Failure) -> bool:
-        """The failure may count: a task has reported it, or the checkpoint is of type CHECKPOINT."""
+        """Whether the failure can count: a task has reported it, or the checkpoint is of type CHECKPOINT."""
         return failure.by_task or failure.type == CHECKPOINT
 
     def is_known(self, failures: Failures, checkpoint: int) -> bool:

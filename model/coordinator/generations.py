@@ -1,7 +1,7 @@
 """The steps of older generations of the coordinator, Flink 1.9 to 1.20.
 
-A class derives from that of the next newer generation, and holds the steps in which its generation and the
-older ones differ from it. `coordinator_steps` selects the steps of a coordinator. The switches of
+A class derives from the class of the next newer generation. It holds the steps in which its generation and
+all older ones differ from newer ones. `coordinator_steps` selects the steps of a coordinator. The switches of
 `model.coordinator.profiles` state the same differences. The properties check the steps against them.
 """
 
@@ -63,7 +63,7 @@ class FollowsTheJob(CoordinatorSteps):
 
 
 class SuspendsAtStart(FollowsTheJob):
-    """1.19: every start of the scheduler suspends first."""
+    """1.19: every start of the scheduler first suspends requests and checkpoints."""
 
     def start_suspends(self, coordinator: Coordinator) -> bool:
         """Every start of the scheduler first suspends all requests and pending checkpoints."""
@@ -145,7 +145,7 @@ class OutlivesAborts(CompletesFirst):
 
 
 class StoresSavepoints(OutlivesAborts):
-    """1.14.5 and 1.14.6: savepoints are stored and replace older checkpoints. The registry counts uses."""
+    """1.14.5 and 1.14.6: savepoints are stored and subsume older checkpoints. The registry counts uses."""
 
     shared_state = CountsUses()
 
@@ -156,7 +156,7 @@ class StoresSavepoints(OutlivesAborts):
     def end_older(
         self, coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]
     ) -> Step[Coordinator]:
-        """A savepoint replaces older checkpoints like a checkpoint (SUB-11)."""
+        """A savepoint subsumes older checkpoints as a checkpoint does (SUB-11)."""
         step = self.replace_older(coordinator, done, subsumed)
         return step._replace(rules=("SUB-11", *step.rules)) if done.type == SAVEPOINT else step
 
@@ -191,7 +191,7 @@ class CountsEveryType(LocatesFirst):
     failures: FailureSteps = FailuresOfAnyType()
 
     def fail_io(self, coordinator: Coordinator, failed: Pending, reported: str) -> Step[Coordinator]:
-        """A start that has failed by input or output does not count."""
+        """A start that has failed by input or output does not count as a failure."""
         return Step(coordinator, (), ())
 
     def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
@@ -250,7 +250,7 @@ class ClearsAtEverySuccess(FailuresOfAnyType):
 
 
 class DiscardsUnstored(IgnoresFinishedTasks):
-    """1.11: a checkpoint is deleted if the store fails, although it may be stored."""
+    """1.11: if the store fails, the checkpoint is deleted, even if it is unknown whether it is stored."""
 
     failures: FailureSteps = ClearsAtEverySuccess()
 
@@ -338,7 +338,7 @@ class NeverQueues(DiscardsUnstored):
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """Aborts a checkpoint. A stop fails the job at once. The initial delay may begin again.
+        """Aborts a checkpoint. An aborted stop fails the job at once. The initial delay: see `begin_anew`.
 
         No task is notified (COORD-19).
         """
@@ -356,12 +356,12 @@ class NeverQueues(DiscardsUnstored):
 
 
 def failed_stop(type: int, reason: str) -> Effects:  # noqa: A002 - the protocol's word
-    """The failure of the job, if a stop was rejected or has failed for this reason and could start."""
+    """The failure of the job, if a stop was rejected or has failed for a reason outside PRE_FLIGHT."""
     return (FailJob(reason),) if type == STOP and reason not in PRE_FLIGHT else ()
 
 
 def begin_anew(coordinator: Coordinator) -> Coordinator:
-    """After an abort that leaves none pending: drops a postponed request, and begins the delay anew."""
+    """After an abort that leaves no checkpoint pending: drops a postponed request, restarts the delay."""
     scheduler = coordinator.scheduler
     if coordinator.pending or not scheduler.runs or not scheduler.postponed:
         return coordinator

@@ -4,7 +4,7 @@ Rule COORD-26. The listener receives the status of every execution. The listener
 last reported status is neither running nor finished. In addition, the execution graph starts a stopped
 scheduler when a task begins to run.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.scheduler import SchedulerSteps
@@ -29,7 +29,7 @@ class ListenerSteps(SchedulerSteps):
         return self.settle(coordinator, effects, rules)
 
     def report(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """The listener receives the statuses of these tasks. The graph may start a stopped scheduler."""
+        """The listener receives the statuses of these tasks. The graph can start a stopped scheduler."""
         effects: Effects = ()
         rules: Rules = ()
         if not self.listens_to_tasks(coordinator):

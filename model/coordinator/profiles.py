@@ -31,25 +31,28 @@ class CoordinatorProfile:
 
     # -------- requests
     queues_requests: bool = True
-    """A request that may not start yet waits. Else it is rejected, and the scheduler repeats it later."""
+    """A request that is not allowed to start yet is queued.
+
+    Else it is rejected, and the scheduler repeats a periodic request later.
+    """
     turns_after_end: int = 2
     """Number of turns of waiting requests after the end of a checkpoint.
 
     The first turn follows the end, and the second turn follows the deletion of the checkpoint's state. The
-    difference is visible within the minimum pause, where each turn removes a periodic head of the queue.
+    number is visible within the minimum pause, where each turn removes one periodic head of the queue.
     """
     turn_after_deletion: bool = True
     """Waiting requests get one more turn for each checkpoint that the store has deleted."""
     limits_deletions: bool = True
-    """A request waits while more deletions are under way than checkpoints may be pending."""
+    """A request waits while more deletions are under way than the limit of pending checkpoints."""
     counts_empty_deletions: bool = False
-    """An aborted checkpoint without collected state begins a deletion too. Else it begins none."""
+    """The deletion of an aborted checkpoint lasts even if no state was collected. Else it ends at once."""
     savepoints_may_wait: bool = True
-    """With unaligned checkpoints, savepoints are not forced. Else they are always forced."""
+    """In a job with unaligned checkpoints, savepoints are not forced. Else every savepoint is forced."""
     every_task_must_run: bool = True
-    """Every task must run at the start, and the checkpoint awaits the running tasks.
+    """A checkpoint starts only if every unfinished task runs, and it awaits the running tasks.
 
-    Else only every source must run, and the checkpoint awaits all tasks.
+    Else it starts if the sources run, and it awaits all tasks.
     """
     finished_tasks_prevent_start: bool = True
     """If only sources must run: any finished task prevents a start. Else only a finished source does."""
@@ -62,13 +65,16 @@ class CoordinatorProfile:
     follows_tasks: bool = True
     """The scheduler runs while the job runs and every reported execution runs or has finished.
 
-    Executions that have failed and no longer exist count too. The execution graph also starts a stopped
+    This includes executions that have failed and no longer exist. The execution graph also starts a stopped
     scheduler when a task begins to run. If the switch is false, the scheduler runs while the job runs.
     """
     start_suspends: bool = False
-    """A start first suspends all requests and pending checkpoints. Else only if the scheduler runs."""
+    """Each start of the scheduler first suspends all requests and pending checkpoints.
+
+    Else a start does so only if the scheduler runs already.
+    """
     restarts_after_pause: bool = True
-    """From its second start on, the scheduler waits for the minimum pause. Else for its initial delay."""
+    """From its second start on, the scheduler waits for the minimum pause, else for its initial delay."""
 
     abort_begins_anew: bool = False
     """An abort that leaves no checkpoint pending drops a postponed request.
@@ -80,13 +86,13 @@ class CoordinatorProfile:
     abort_ends_master_phase: bool = True
     """The master phase ends with its checkpoint. Else it lasts until the awaited masters have answered."""
     counts_failed_start: bool = True
-    """A checkpoint that ends in its master phase fails once more, as a failed start."""
+    """A checkpoint that is aborted in its master phase counts a second time, as a failed start."""
 
     counts_failed_io: bool = True
     """A start that fails by input or output counts, as IO_EXCEPTION (FLINK-24384)."""
 
     location_first: bool = False
-    """The storage location is initialised before a checkpoint is pending. Else after."""
+    """The storage location is initialised before a checkpoint is pending. Else it is initialised later."""
     names_failed_io: bool = True
     """A request that fails by input or output is rejected with IO_EXCEPTION. Else with a general reason."""
 
@@ -102,7 +108,7 @@ class CoordinatorProfile:
     abort_notifications: bool = True
     """The coordinator notifies tasks of aborts. Else tasks continue their snapshots."""
     registers_at_acknowledgement: bool = True
-    """The acknowledgement registers shared state, until no newer checkpoint may use it.
+    """The acknowledgement registers shared state, until no newer checkpoint can use it.
 
     Else the completion registers shared state, and the registry counts the checkpoints that use it.
     """
@@ -111,7 +117,10 @@ class CoordinatorProfile:
 
     # -------- completion
     stores_savepoints: bool = False
-    """The store keeps savepoints: they replace older checkpoints, and the tasks are notified. Else not."""
+    """A savepoint is stored and subsumes older checkpoints, and the tasks are notified of it.
+
+    Else the completion of a savepoint does none of the three.
+    """
     forced_not_subsumed: bool = False
     """A forced checkpoint is not subsumed. Else a savepoint is not subsumed."""
     completes_before_storing: bool = False
@@ -119,9 +128,12 @@ class CoordinatorProfile:
     counts_success_before_storing: bool = False
     """A checkpoint is counted as a success before it is stored, even if the store then fails."""
     keeps_possibly_stored: bool = True
-    """The coordinator keeps a checkpoint that may be stored, although its addition failed."""
+    """The coordinator keeps a checkpoint if it is unknown whether the store has stored it."""
     protects_newest_checkpoint: bool = True
-    """The store never drops its newest checkpoint for a savepoint. Else it drops the oldest of any type."""
+    """The store never drops its newest checkpoint because a savepoint is added.
+
+    The exception is a stop-with-savepoint. Without the switch, the store drops the oldest entry of any type.
+    """
     subsumed_notifications: bool = True
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
 
@@ -133,19 +145,27 @@ class CoordinatorProfile:
         IO_EXCEPTION,
         FINALIZE_CHECKPOINT_FAILURE,
     )
-    """The reasons that count."""
+    """The reasons of failures that count toward the number that the job tolerates."""
     counts_failed_store: bool = True
     """A failed addition to the store counts as a failure."""
     counts_in_order: bool = True
-    """Only the highest success clears the count, and failures up to it do not count."""
+    """Only a success newer than all earlier ones clears the count of failures.
+
+    Failures of checkpoints up to the newest success do not count. Else every success clears the count, and
+    failures of any checkpoint count.
+    """
     declines_count_for_all_types: bool = True
-    """The coordinator's own failures count for checkpoints only. A stop fails the job if a task fails it."""
+    """Failures that tasks report count for checkpoints and savepoints, all others only for checkpoints.
+
+    A stop-with-savepoint fails the job only if a task fails the stop. Else every failure counts for both
+    types, and every failure of a stop that has started fails the job.
+    """
     failed_stops_count_too: bool = False
     """A failing stop fails the job when it is aborted, and then counts like any other checkpoint."""
 
     # -------- regional checkpoints
     region_failed_percent: int = 0
-    """Maximum percentage of regions that may fail in a checkpoint that completes."""
+    """Maximum percentage of regions that can fail in a checkpoint that completes."""
     region_consecutive: int = 0
     """Number of consecutive fallbacks after which the next checkpoint has to be global."""
 

@@ -1,4 +1,4 @@
-"""The queue of waiting requests: its order, its bound, and which request may start. Rules COORD-03, COORD-11.
+"""The queue of waiting requests: its order, its bound, and which request can start. Rules COORD-03, COORD-11.
 
 A request states the type of checkpoint and its priority. `model.coordinator.trigger` starts the requests.
 """
@@ -17,7 +17,7 @@ class Request(NamedTuple):
     type: int
     """CHECKPOINT, SAVEPOINT or STOP of `model.store.store`."""
     forced: bool
-    """The request may start however many checkpoints are pending."""
+    """The request starts however many checkpoints are pending."""
     periodic: bool
     """The scheduler repeats the request, and the minimum pause applies to it."""
     awaits_answer: bool
@@ -43,10 +43,10 @@ def precedes(request: Request, other: Request) -> bool:
 
 
 def has_capacity(queue: tuple[Request, ...]) -> bool:
-    """Whether one more request may join the queue, perhaps in place of a periodic one at its end."""
+    """Whether one more request can join the queue. In a full queue it replaces a periodic one at the end."""
     return len(queue) < QUEUE_LIMIT or queue[-1].periodic
 
 
 def may_start(head: Request, pending: int, max_concurrent: int) -> bool:
-    """Whether the head of the queue may start while `pending` checkpoints are pending (COORD-03)."""
+    """Whether the head of the queue can start while `pending` checkpoints are pending (COORD-03)."""
     return head.forced or pending < max_concurrent

@@ -3,7 +3,7 @@
 The scheduler runs while the job runs and makes a request in each interval. Only `on_advance` advances time.
 Every due timer fires at its own point in time, time-outs before requests.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.pending import Pending
@@ -59,7 +59,7 @@ class SchedulerSteps(TriggerSteps):
         )
 
     def follow(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-        """A checkpoint has ended: waiting requests may start (COORD-11)."""
+        """A checkpoint has ended: waiting requests can start (COORD-11)."""
         return self.take_turns(coordinator, effects, rules)
 
     def settle(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
@@ -69,7 +69,7 @@ class SchedulerSteps(TriggerSteps):
         return self.run_until(coordinator, coordinator.now, effects, rules)
 
     def on_deleted(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """The oldest deletion ends. Waiting requests may then start, unless the coordinator is shut down."""
+        """The oldest deletion ends. Waiting requests can then start, unless the coordinator is shut down."""
         if not coordinator.deletions:
             return Step(coordinator, (), ())
         rules: Rules = ("COORD-33",) if coordinator.queue and self.is_cleaning(coordinator) else ()

@@ -1,10 +1,10 @@
-"""The registry of shared state: the files that several checkpoints may use. It deletes unused files.
+"""The registry of shared state: the files that several checkpoints can use. It deletes unused files.
 
-A handle names a file. For each file the registry stores the newest checkpoint that uses it, also if that
-checkpoint was aborted: the task's next checkpoint may still use the file. The registry deletes a file when
+A handle names a file. For each file the registry stores the newest checkpoint that uses it, even if that
+checkpoint was aborted: the task's next checkpoint can still use the file. The registry deletes a file when
 its newest user is older than all retained checkpoints.
 
-The module describes Flink 1.15 and later; `shared_state_generations` holds the steps of older ones.
+The module describes Flink 1.15 and later; `shared_state_generations` holds the steps of older generations.
 """
 
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class SharedState(NamedTuple):
     unseen: tuple[Use, ...]
     """Up to 1.14: the uses of checkpoints that the coordinator has deleted and the store has kept."""
     unclaimed: int
-    """The registry deletes no file whose first user has at most this id, as found at its start; -1: none."""
+    """Files whose first user has at most this id, found at the start, are never deleted. -1: no files."""
 
 
 def new_shared_state() -> SharedState:
@@ -137,7 +137,7 @@ class SharedStateSteps:
     ) -> tuple[SharedState, Effects]:
         """The registry after the store's effects, and these effects with the deletions of unused files.
 
-        `retained`: the checkpoints that may use a file. `durable`: those that a new coordinator would find.
+        `retained`: the checkpoints that can use a file. `durable`: those that a new coordinator would find.
         """
         shared, released = forget_older(shared, retained, durable)
         return shared, (*effects, *released)

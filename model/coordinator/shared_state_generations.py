@@ -75,7 +75,7 @@ class CountsUses(SharedStateSteps):
         )
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator. It may delete every file that it finds."""
+        """The registry of a new coordinator. It can delete every file that it finds."""
         return super().recover(shared, retained)._replace(unclaimed=NONE)
 
 

@@ -19,7 +19,7 @@ FINISHED = "FINISHED"
 CREATED = "CREATED"
 RESTARTING = "RESTARTING"
 
-# Who deletes the savepoint or retained checkpoint from which a job starts. LEGACY: up to 1.14 the only way.
+# Who deletes the savepoint or retained checkpoint from which a job starts. Up to 1.14 every job is in LEGACY.
 LEGACY = 0
 CLAIM = 1
 NO_CLAIM = 2
@@ -36,7 +36,7 @@ class Plan(NamedTuple):
     timeout: int
     """Maximum time in ms for which a checkpoint may be pending."""
     max_concurrent: int
-    """Number of pending checkpoints at which further ones wait."""
+    """Number of pending checkpoints at which further requests wait."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
     interval: int = 0
     """Time in ms between two requests of the scheduler. 0: no periodic requests."""
@@ -56,9 +56,9 @@ class Plan(NamedTuple):
     hooks: int = 0
     """Number of master hooks."""
     slow_cleaning: bool = False
-    """A deletion is under way until the event that ends it; else it ends at once."""
+    """Each deletion is under way until an event ends it; else it ends at once."""
     io_failures: bool = False
-    """Inputs and outputs of the coordinator may fail, at the event `io_fails`."""
+    """Inputs and outputs of the coordinator can fail, at the event `io_fails`."""
     savepoint: tuple[int, ...] = ()
     """The id of the savepoint or retained checkpoint from which the job starts, if it starts from one."""
     claim_mode: int = LEGACY
@@ -97,7 +97,7 @@ class Io(NamedTuple):
 
 
 class Regional(NamedTuple):
-    """The additional state of a coordinator whose checkpoints may fall back: proposed, in no released jar."""
+    """The additional state of a coordinator whose checkpoints can fall back: proposed, in no released jar."""
 
     consecutive: int = 0
     """Number of checkpoints that have fallen back since the last global one."""
@@ -146,7 +146,7 @@ class Coordinator(NamedTuple):
     """The coordinator has not shut down."""
     regional: Regional = Regional()
     deletions: tuple[bool, ...] = ()
-    """The deletions under way, oldest first: whether waiting requests get a turn when it ends."""
+    """For each deletion under way, oldest first: whether waiting requests get a turn when it ends."""
     io: Io = Io()
 
 

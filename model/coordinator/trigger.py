@@ -3,9 +3,9 @@
 Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers first the operator coordinators, then the
 master hooks, then the sources. Only one checkpoint at a time is in its master phase, before its sources are
 triggered. A turn follows each new request, each failed start and each end of a checkpoint. In a turn, waiting
-requests start until no further one may start.
+requests start until no further one is allowed to.
 
-The module describes Flink 1.16 and later; `model.coordinator.generations` holds the steps of older ones.
+The module describes Flink 1.16 and later; `model.coordinator.generations` holds the steps of older releases.
 """
 
 from typing import NamedTuple
@@ -58,7 +58,7 @@ class TriggerSteps(CompletionSteps):
     """The steps that start a checkpoint, and the methods that older generations override."""
 
     def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-        """A request arrives and waits for its turn, which may be now."""
+        """A request arrives and waits for its turn, which can be now."""
         if not has_capacity(coordinator.queue):
             return Step(coordinator, rejection(requested, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
         queue = joined(coordinator.queue, requested)
@@ -103,7 +103,7 @@ class TriggerSteps(CompletionSteps):
         return Step(coordinator, effects, rules)
 
     def is_cleaning(self, coordinator: Coordinator) -> bool:
-        """More deletions are under way than checkpoints may be pending, so every request waits (COORD-33)."""
+        """More deletions are under way than the limit of pending checkpoints, so requests wait (COORD-33)."""
         plan = coordinator.plan
         return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
@@ -124,7 +124,7 @@ class TriggerSteps(CompletionSteps):
         return coordinator.tasks_run
 
     def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
-        """Whether the start lasts through the further turns of this event, which then start no request."""
+        """Whether the start lasts through the further turns of this event, which then start none."""
         return pre_check(coordinator, requested) is None
 
     def start(
@@ -244,7 +244,7 @@ class TriggerSteps(CompletionSteps):
         type: int,  # noqa: A002 - the protocol's word
         forced: bool,
     ) -> bool:
-        """The request may start however many are pending. With unaligned checkpoints a savepoint may wait."""
+        """Whether the request is forced. A savepoint is, except in a job with unaligned checkpoints."""
         return forced or (type != CHECKPOINT and not coordinator.plan.unaligned)
 
 

@@ -10,7 +10,10 @@ from model.store.events import Add, Latest, LatestRequest, Shutdown, Subsumed
 from model.store.store import Entry, Store
 
 CHECKPOINT, STOP = 0, 2
-"""The types with the numbers of the vocabulary, so that the properties also check the model's numbers."""
+"""The numbers of the types in the vocabulary.
+
+They are repeated here and not imported from the model, so that a wrong number in the model breaks a property.
+"""
 
 STORE = Registry("store")
 STORE.frames({

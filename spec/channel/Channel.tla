@@ -25,7 +25,7 @@
 EXTENDS Integers, Sequences, FiniteSets
 
 CONSTANTS
-    CountsInOrder,      \* a barrier in order counts as arrived, and the gate may prioritise it (1.13+)
+    CountsInOrder,      \* a barrier in order counts as arrived, and the gate can prioritise it (1.13+)
     TimesOutAtSender,   \* a barrier that waits at the sender overtakes at its time-out (1.16+)
     PassesBlock         \* urgent items leave even after an aligned barrier (2.3+)
 

@@ -2,9 +2,9 @@
 (***************************************************************************)
 (* The pending checkpoints of one coordinator, and their ends. A           *)
 (* checkpoint is complete when every task has acknowledged it. A decline,  *)
-(* its time-out, a newer completed checkpoint or the end of the run aborts *)
-(* it. Too many failures fail the job (Failures.tla). A completed          *)
-(* checkpoint is added to the store (Store.tla), which is durable and may  *)
+(* its time-out, a newer completed checkpoint or a job that leaves RUNNING *)
+(* aborts it. Too many failures fail the job (Failures.tla). A completed   *)
+(* checkpoint is added to the store (Store.tla), which is durable and can  *)
 (* fail.                                                                   *)
 (*                                                                         *)
 (* The module has functions only. Coordinator.tla starts checkpoints and   *)
@@ -25,12 +25,12 @@ ASSUME Timeout \in Nat \ {0}
 PendingType ==
     [id      : Nat,
      type    : RequestTypes,
-     missing : SUBSET Tasks,            \* have not acknowledged yet
+     missing : SUBSET Tasks,            \* the tasks that have not acknowledged yet
      age     : 0 .. Timeout]            \* time since its start
 
 Faults == {"none", "before", "after", "maybe"}
 
-IoSteps == {"metadata", "location", "id"}  \* inputs and outputs of the coordinator
+IoSteps == {"metadata", "location", "id"}  \* inputs and outputs of the coordinator that can fail
 
 CoordinatorType ==
     [running  : BOOLEAN,                \* the job is RUNNING
@@ -42,12 +42,12 @@ CoordinatorType ==
      failures : FailuresType,
      store    : Seq(EntryType),         \* completed checkpoints, in the order of additions
      fault    : Faults,                 \* how the next addition to the store fails
-     unseen   : SUBSET EntryType,       \* durable, although the addition failed
-     deletions : Seq(BOOLEAN),          \* under way, oldest first: its end gives a turn
+     unseen   : SUBSET EntryType,       \* checkpoints that are durable, although their addition failed
+     deletions : Seq(BOOLEAN),          \* under way, oldest first; TRUE: its end gives a turn
      io       : SUBSET IoSteps]         \* the next step of this kind fails
 
-(* The job starts from a savepoint or retained checkpoint with this id, in    *)
-(* this mode: 0 for none. A model replaces these.                             *)
+(* The job starts from a savepoint or retained checkpoint with this id (0:   *)
+(* it does not), in this claim mode. A model replaces these.                 *)
 RestoredSavepoint == 0
 ClaimMode == "LEGACY"                                               \* or "CLAIM", "NO_CLAIM"
 
@@ -85,7 +85,7 @@ IsSubsumedBy(p, n) == p.id < n /\ p.type # "savepoint"              \* SUB-02, S
 
 IsExpired(p) == p.age >= Timeout                                    \* COORD-10
 
-(* A savepoint belongs to its user: it replaces no checkpoint. *)
+(* A savepoint belongs to its user, so it replaces no checkpoint. *)
 Replaces(p) == p.type = "checkpoint"                                \* SUB-05
 
 GoesToStore(p) == Replaces(p)                                       \* SUB-05
@@ -95,13 +95,15 @@ IsPossiblyStored(fault) == fault = "maybe"                          \* COORD-21
 ------------------------------------------------------------------------------
 (* Deletions. *)
 
-(* A deletion is under way until an event ends it; a model replaces this. *)
+(* TRUE: a deletion is under way until an event ends it. A model replaces    *)
+(* this.                                                                     *)
 SlowCleaning == FALSE
 
-(* Deletions begin. If turns[i], the end of deletion i gives requests a turn. *)
+(* Deletions begin. If turns[i] is TRUE, the end of deletion i gives waiting *)
+(* requests a turn.                                                          *)
 Deleting(k, turns) == IF SlowCleaning THEN [k EXCEPT !.deletions = @ \o turns] ELSE k
 
-(* A task has acknowledged the aborted checkpoint: its state is deleted.     *)
+(* A task has acknowledged the aborted checkpoint, so its state is deleted.  *)
 HasDeletion(p) == p.missing # Tasks                                 \* COORD-33
 
 (* The turns after the deletions of checkpoints that the store has dropped. *)

@@ -3,7 +3,7 @@
 (* The checkpoint coordinator of one job: the start of checkpoints, and    *)
 (* the step of each event.                                                 *)
 (*                                                                         *)
-(* A request waits until it may start (Requests.tla). A started            *)
+(* A request waits until it can start (Requests.tla). A started            *)
 (* checkpoint is pending until it is complete or aborted (Completion.tla). *)
 (* A new coordinator reads the durable state.                              *)
 (*                                                                         *)
@@ -19,7 +19,7 @@ EXTENDS Completion
 
 CONSTANTS
     Sources,        \* the tasks that the coordinator triggers
-    MaxConcurrent   \* number of pending checkpoints at which further ones wait
+    MaxConcurrent   \* number of pending checkpoints at which further requests wait
 
 ASSUME Sources \subseteq Tasks /\ MaxConcurrent \in Nat \ {0}
 
@@ -51,8 +51,8 @@ TriggeredType(k, type) == IF type = "checkpoint" /\ TriggersFull(k) THEN "full_c
 
 Rejected(r, reason) == <<"rejected", r.type, reason>>
 
-(* The reason for which no request can start. A periodic request has another *)
-(* reason while the scheduler is stopped.                                    *)
+(* The reason for which no request can start. The reason is another one for  *)
+(* a periodic request while the scheduler is stopped.                        *)
 Refusal(k, r) ==
     IF r.periodic /\ ~k.running THEN "PERIODIC_SCHEDULER_SHUTDOWN" ELSE "NOT_ALL_REQUIRED_TASKS_RUNNING"
 
@@ -61,7 +61,8 @@ Refusal(k, r) ==
 (* end, one turn follows the end and one follows the deletion of its state.  *)
 TurnsAfter(ended, dropped) == 2 * ended + dropped
 
-(* COORD-34: one turn follows the abort, and one the completion that failed. *)
+(* COORD-34: if the metadata cannot be written, one turn follows the abort,  *)
+(* and one follows the failed completion.                                    *)
 TurnsAfterWrite(k) == IF "metadata" \in k.io THEN 1 ELSE 0
 
 (* The number of these turns that follow deletions which began between the   *)
@@ -78,7 +79,7 @@ AfterNoId(k) == [k EXCEPT !.io = @ \ {"id"}]                        \* COORD-36
 AfterNoLocation(k) == [k EXCEPT !.io = @ \ {"location"}, !.next = IdAfter(@)]  \* COORD-35
 
 (* COORD-03, COORD-11: requests start from the head on, as far as the limit  *)
-(* allows. A request that is too early ends one turn.                        *)
+(* allows. A request that is too early leaves the queue and ends one turn.   *)
 RECURSIVE Serve(_, _, _)
 Serve(k, turns, effects) ==
     IF k.queue = <<>> \/ (~Head(k.queue).forced /\ ~HasRoom(k)) \/ IsCleaning(k) THEN CoordinatorStep(k, effects)
@@ -124,10 +125,11 @@ OnAcknowledge(k, t, n) ==
              IN  Serve(done.coordinator, turns, done.out)
         ELSE CoordinatorStep(after, success)
 
-(* COORD-11: the end of one checkpoint gives waiting requests a turn. *)
+(* COORD-11: waiting requests get turns after the end of one checkpoint. *)
 TurnAfter(k, step) == Serve(step.coordinator, TurnsAfter(1, 0) - TurnsLater(k, step.coordinator), step.out)
 
-(* COORD-33: the oldest deletion ends, which may give a turn. *)
+(* COORD-33: the oldest deletion ends, which gives waiting requests a turn   *)
+(* if its element in `deletions` is TRUE.                                    *)
 OnDeleted(k) ==
     LET left == [k EXCEPT !.deletions = Tail(@)]
     IN  IF k.deletions = <<>> THEN CoordinatorStep(k, <<>>)
@@ -140,8 +142,8 @@ OnDecline(k, n, reason) ==
 ------------------------------------------------------------------------------
 (* Time and statuses. *)
 
-(* COORD-10: one unit passes. Due checkpoints expire, and each end gives     *)
-(* waiting requests a turn.                                                  *)
+(* COORD-10: one unit passes. The checkpoints that are due expire, and       *)
+(* waiting requests get turns after each end.                                *)
 RECURSIVE Expire(_, _)
 Expire(k, effects) ==
     LET due == SelectSeq(k.pending, LAMBDA p : IsExpired(p))

@@ -1,7 +1,7 @@
 ----------------------- MODULE CoordinatorEnvironment ------------------------
 (***************************************************************************)
-(* The coordinator in its environment: requests, acknowledgements that may *)
-(* be repeated, late, or from an unknown task, declines, time, tasks that  *)
+(* The coordinator in its environment: requests, acknowledgements (also    *)
+(* repeated, late, or from an unknown task), declines, time, tasks that    *)
 (* fail, a job that restarts, a store that fails and a new coordinator     *)
 (* that takes over. CoordinatorModel.tla states the rules.                 *)
 (***************************************************************************)
@@ -9,7 +9,7 @@ EXTENDS OlderCoordinator
 
 CONSTANTS
     M,              \* maximum number of requested checkpoints and savepoints
-    Savepoints      \* savepoints are requested
+    Savepoints      \* TRUE: savepoints are requested too
 
 VARIABLES
     coordinator,    \* see CoordinatorType
@@ -23,19 +23,20 @@ UnknownTask == Greatest(Tasks) + 1
 (* The events of the environment; a model replaces these. *)
 OfferedRequests == {ByHand(type) : type \in IF Savepoints THEN RequestTypes ELSE {"checkpoint"}}
 Reasons == {"ASYNC_EXCEPTION"}      \* reasons of declines
-StoreFaults == {}                   \* ways in which the store may fail
-IoFailures == {}                    \* inputs and outputs that may fail
-Restarts == FALSE                   \* the coordinator may be replaced
-Failing == Sources                  \* the tasks that may fail
-JobRestarts == TRUE                 \* the job may leave RUNNING without a failed task
-TasksStop == FALSE                  \* a task of Failing may leave RUNNING while the job runs on
+StoreFaults == {}                   \* ways in which the store can fail
+IoFailures == {}                    \* inputs and outputs that can fail
+Restarts == FALSE                   \* TRUE: the coordinator can be replaced
+Failing == Sources                  \* the tasks that can fail
+JobRestarts == TRUE                 \* TRUE: the job can leave RUNNING without a failed task
+TasksStop == FALSE                  \* TRUE: a task of Failing can leave RUNNING while the job runs on
 
 EventKinds ==
     {"request", "acknowledge", "decline", "tick", "job_status", "fail_tasks", "task_status", "restore",
      "store_fails", "io_fails", "deleted", "coordinator_restart"}
 
-(* A new coordinator, and what the type of a checkpoint is at its tasks, as  *)
-(* the rules state them: with a restored savepoint or without one.           *)
+(* A new coordinator, and the type of a checkpoint that its tasks are        *)
+(* triggered with, as the rules state them: with a restored savepoint or     *)
+(* without a savepoint.                                                      *)
 IsNewestRestored(c) == \A e \in Range(c.store) : e.id <= RestoredSavepoint
 AtTasks(type, after) ==
     IF type = "checkpoint" /\ ClaimMode = "NO_CLAIM" /\ IsNewestRestored(after) THEN "full_checkpoint" ELSE type

@@ -118,8 +118,8 @@ COORD_10 == [][EventIs("tick") =>
     /\ Aborted("CHECKPOINT_EXPIRED") = {n \in PendingIds(k) : PendingOf(k, n).age + 1 = Timeout}
     /\ \A n \in PendingIds(k) \cap PendingIds(k') : PendingOf(k', n).age = PendingOf(k, n).age + 1]_vars
 
-(* Below the limit, a request waits only if the min pause delays it. A       *)
-(* request that starts was first in the queue.                               *)
+(* Below the limit of pending checkpoints, only the minimum pause delays a   *)
+(* request. A request that starts was first in the queue.                    *)
 COORD_11 ==
     (k.queue # <<>> /\ ~SlowCleaning) =>      \* else COORD_33
         /\ k.running /\ CoordinatorHas("queues_requests")
@@ -158,7 +158,7 @@ NewIn(effects) ==
                 [] OTHER -> <<>>) \o NewIn(Tail(effects))
 NewDeletions == IF SlowCleaning THEN NewIn(Effects) ELSE <<>>
 
-(* If no request starts, each turn after an end rejects a head that is early. *)
+(* If no request starts, each turn rejects the head if it is too early.      *)
 TurnsDue ==
     LET ended == Cardinality(PendingIds(k) \ PendingIds(k'))
         dropped == {i \in DOMAIN k.store : k.store[i] \notin Range(k'.store)}
@@ -174,10 +174,10 @@ COORD_29 == [][(EventIs("acknowledge") \/ EventIs("decline")) /\ ~CannotStart /\
 
 EndsOne == (EventIs("acknowledge") \/ EventIs("decline")) /\ PendingIds(k) \ PendingIds(k') # {}
 
-(* No request leaves the queue while too many deletions are under way. (At a *)
-(* tick, deletions begin after a start.) The end of a deletion gives a turn, *)
-(* except of a checkpoint that was not stored; so does the end of a          *)
-(* checkpoint.                                                               *)
+(* No request leaves the queue while too many deletions are under way. (In   *)
+(* one tick, a checkpoint can start before deletions begin.) The end of a    *)
+(* checkpoint gives a turn. The end of a deletion gives one too, unless its  *)
+(* checkpoint was not stored.                                                *)
 COORD_33 == [][~Ends =>
     /\ HoldsBack(IF EventIs("tick") THEN k ELSE k') => Left = <<>> /\ k'.next = k.next
     /\ EventIs("deleted") \/ (SlowCleaning /\ EndsOne) =>
@@ -272,7 +272,7 @@ IsOfQueue(e) == e[1] = "trigger_task" \/ (e[1] = "rejected" /\ e[3] # "COORDINAT
 OfQueue == SelectSeq(Effects, IsOfQueue)
 OfEnds == SelectSeq(Effects, LAMBDA e : ~IsOfQueue(e) /\ e[1] # "fail_job")
 
-(* The requests that have left the queue: too early, rejected, or started. *)
+(* The requests that left the queue: too early, rejected, or with a start. *)
 Starts == IF CannotStart \/ Ends THEN <<>> ELSE SelectSeq(Left, LAMBDA r : ~IsEarly(r))
 Outcome(i) ==
     LET r == Left[i]
@@ -328,7 +328,7 @@ AfterAnswer ==
 
 Refused == [i \in DOMAIN k.queue |-> <<"rejected", k.queue[i].type, "COORDINATOR_SUSPEND">>]
 
-(* All effects in order. At a tick, requests start after each end. *)
+(* All effects in order. At a tick, requests start after each expiry.        *)
 AllEffects == [][
     /\ QueueServed
     /\ OfEnds =
@@ -366,7 +366,7 @@ Remaining ==
     IN  [i \in DOMAIN kept |-> After(kept[i])]
         \o [i \in DOMAIN Starts |-> [id |-> k.next + i - 1, type |-> Starts[i].type, missing |-> Tasks, age |-> 0]]
 Gone == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] \in {"abort", "complete"}}}
-(* The aborts before which the count has exceeded the tolerated number. *)
+(* The aborts at which the count exceeds the tolerated number. *)
 Overflows ==
     LET Row(i) == CountedIn(k.failures, SubSeq(Effects, 1, i)).counted
     IN  {i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Tolerable # -1 /\ Row(i - 1) # {} /\ Row(i) = {}}

@@ -25,9 +25,9 @@ Tolerable == Unlimited
 NoCheckpoint == -1
 
 FailuresType ==
-    [counted : SUBSET Int,              \* the checkpoints that have counted;
-                                        \* negative: failures without one
-     highest : Nat]                     \* the newest success, 0 before the first
+    [counted : SUBSET Int,              \* the ids of the failures that have counted;
+                                        \* negative: failures without a checkpoint
+     highest : Nat]                     \* the id of the newest success, 0 before the first
 
 NoFailures == [counted |-> {}, highest |-> 0]
 
@@ -62,7 +62,7 @@ IsOwn(reason, byTask) == ~byTask \/ reason = "IO_EXCEPTION"
 
 Concerns(type, reason, byTask) == type = "checkpoint" \/ ~IsOwn(reason, byTask)
 
-(* Each failure without a checkpoint is a new one. *)
+(* Each failure without a checkpoint is a new failure. *)
 CountedAs(f, n) == IF IsUnnamed(n) THEN NoCheckpoint - Cardinality({m \in f.counted : m < 0}) ELSE n
 
 ------------------------------------------------------------------------------

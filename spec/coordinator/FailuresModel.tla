@@ -1,6 +1,6 @@
 ---------------------------- MODULE FailuresModel ----------------------------
 (***************************************************************************)
-(* The count of failing checkpoints in its environment. Any checkpoint may *)
+(* The count of failing checkpoints in its environment. Any checkpoint can *)
 (* fail or succeed at any time, for any reason, repeatedly and out of      *)
 (* order. The Python reference model describes the same closed model. The  *)
 (* triangle compares both graphs state for state and edge for edge.        *)
@@ -78,7 +78,7 @@ ConcernsTheJob ==
     \/ out'[1][3] = "checkpoint" \/ ~CoordinatorHas("declines_count_for_all_types")
     \/ out'[1][5] /\ Reason # "IO_EXCEPTION"
 
-(* From 1.14.3 on each failure without a checkpoint is new. *)
+(* From 1.14.3 on each failure without a checkpoint is a new failure. *)
 IsNew == Fails /\ Which = NoCheckpoint /\ CoordinatorHas("declines_count_for_all_types")
 HasSucceeded == succeeded # {}
 IsPast == InOrderOnly /\ ~IsNew /\ HasSucceeded /\ Which <= Newest

@@ -30,17 +30,20 @@ AbortsNothing(p) == <<>>                                                \* Abort
 NoTurnForDropped(ended, dropped) == 2 * ended                           \* TurnsAfter
 DroppedAtOnce(dropped) == <<>>                                          \* TurnsOfDropped
 
-(* Up to 1.14, SUB-11: a savepoint is stored and replaces like a checkpoint. *)
+(* Up to 1.14, SUB-11: a savepoint is stored, and subsumes older checkpoints *)
+(* as a checkpoint does.                                                     *)
 SavepointsReplace(p) == TRUE                                            \* Replaces
 
-(* Up to 1.13: only sources must run at the start.                           *)
+(* Up to 1.13: of the tasks, only the sources must run at the start.         *)
 SourcesRun(k) == k.running /\ Sources \subseteq k.up                    \* CanStart
 
-(* Up to 1.12: a start that fails because tasks do not run ends at once.     *)
+(* Up to 1.12: a start that fails because tasks do not run leaves the        *)
+(* further turns to other requests.                                          *)
 LeavesTurns(k, r) == FALSE                                              \* TakesAllTurns
 
-(* Up to 1.11: a checkpoint whose addition has failed is deleted, and the    *)
-(* deletion of state gives no turn.                                          *)
+(* Up to 1.11: a checkpoint whose addition has failed is deleted even if it  *)
+(* is unknown whether the store has stored it. The deletion of state gives   *)
+(* no turn.                                                                  *)
 DeletesPossiblyStored(fault) == FALSE                                   \* IsPossiblyStored
 OneTurnForEach(ended, dropped) == ended                                 \* TurnsAfter
 

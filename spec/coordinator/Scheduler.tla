@@ -15,16 +15,16 @@ EXTENDS Integers, Sequences
 
 CONSTANTS
     Interval,       \* units of time from one request to the next
-    InitialDelay,   \* units of time before the first one
-    MinPause        \* units of time after a completion, at most Interval
+    InitialDelay,   \* units of time before the first request
+    MinPause        \* units of time of the pause after a completion, at most Interval
 
 ASSUME Interval > 0 /\ InitialDelay \in 1 .. Interval /\ MinPause \in 1 .. Interval
 
 SchedulerType ==
     [runs  : BOOLEAN,
-     left  : 0 .. Interval,             \* time to the next request; 0 while it is stopped
+     left  : 0 .. Interval,             \* time to the next request; 0 while the scheduler is stopped
      pause : 0 .. MinPause,             \* time left of the pause
-     again : BOOLEAN]                   \* it has run before
+     again : BOOLEAN]                   \* the scheduler has run before
 
 NewScheduler == [runs |-> FALSE, left |-> 0, pause |-> 0, again |-> FALSE]
 
@@ -49,7 +49,7 @@ OnStop(s) == SchedulerStep(Standing(s), <<>>)
 
 OnCompletion(s) == SchedulerStep([s EXCEPT !.pause = MinPause], <<>>)
 
-(* One unit passes. At its end the scheduler may make a request. *)
+(* One unit passes. At its end the scheduler makes a request if one is due. *)
 OnTick(s) ==
     LET later == [s EXCEPT !.left = IF @ > 1 THEN @ - 1 ELSE 0, !.pause = IF @ > 0 THEN @ - 1 ELSE 0]
     IN  IF ~IsDue(s) THEN SchedulerStep(later, <<>>)

@@ -1,13 +1,14 @@
 ----------------------------- MODULE SharedState -----------------------------
 (***************************************************************************)
 (* The registry of files that several checkpoints use. For each file, the  *)
-(* registry stores the newest checkpoint that uses it. This checkpoint may *)
-(* never complete, because a task may build its next checkpoint on the     *)
-(* file. When the store has added a checkpoint, the registry deletes the   *)
-(* files whose newest user is older than all retained checkpoints, also if *)
-(* the store has dropped none. Rule SUB-12.                                *)
+(* registry stores the newest checkpoint that uses it. It stores this      *)
+(* checkpoint even if the checkpoint never completes, because a task can   *)
+(* build its next checkpoint on the file. When the store has added a       *)
+(* checkpoint, the registry deletes the files whose newest user is older   *)
+(* than all retained checkpoints, even if the store has dropped none. Rule *)
+(* SUB-12.                                                                 *)
 (*                                                                         *)
-(* First come the functions, then the environment. Tasks may acknowledge   *)
+(* First come the functions, then the environment. Tasks can acknowledge   *)
 (* any incomplete checkpoint with any files that exist. Checkpoints        *)
 (* complete once, in the order of ids. Tasks use no deleted file: a file   *)
 (* that is written again under the same name is another file. The Python   *)
@@ -109,7 +110,7 @@ Kept == Retained(files'.store)
 UsedBy(ids) == UNION {files'.uses[n] : n \in ids}
 
 (* A file of a retained or a newer checkpoint is kept. A file that only      *)
-(* older ones use is deleted once, at the next completion.                   *)
+(* older checkpoints use is deleted once, at the next completion.            *)
 SUB_12 == [][
     /\ Deleted \cap UsedBy(Kept) = {}
     /\ Deleted \cap gone = {}

@@ -21,15 +21,15 @@ CONSTANTS
 
 BegunType ==
     [id           : Nat,
-     coordinators : SUBSET Coordinators,    \* have answered
-     hooks        : SUBSET Hooks,           \* have answered
-     acknowledged : BOOLEAN]                \* by the single task
+     coordinators : SUBSET Coordinators,    \* those that have answered
+     hooks        : SUBSET Hooks,           \* those that have answered
+     acknowledged : BOOLEAN]                \* the single task has acknowledged
 
 PhaseType ==
     [next    : Nat,                         \* id of the next checkpoint
      waiting : Nat,                         \* number of waiting requests
      pending : Seq(BegunType),              \* ascending by id
-     outlived : Seq(BegunType)]             \* up to 1.15: the aborted one whose phase continues
+     outlived : Seq(BegunType)]             \* up to 1.15: the aborted checkpoint whose phase continues
 
 NewPhase == [next |-> 1, waiting |-> 0, pending |-> <<>>, outlived |-> <<>>]
 
@@ -72,7 +72,8 @@ OnRequest(m) == Turn([m EXCEPT !.waiting = @ + 1], <<>>)
 WithAnswer(p, hook, who) ==
     IF hook THEN [p EXCEPT !.hooks = @ \cup {who}] ELSE [p EXCEPT !.coordinators = @ \cup {who}]
 
-(* An answer without a trigger, or a repeated one, has no effect. *)
+(* An answer that no trigger has requested, or a repeated answer, has no     *)
+(* effect.                                                                   *)
 Answered(m, hook, who, n) ==
     LET p == PendingOf(m, n)
         q == WithAnswer(p, hook, who)
@@ -98,7 +99,7 @@ OnGivingUp(m, n) == GivenUp(m, n)
 (* COORD-30: the phase ends with its checkpoint. *)
 AbortStart(m, p, effects) == Turn(Without(m, p.id), effects)
 
-(* COORD-31: the failed start counts in addition to its checkpoint. *)
+(* COORD-31: the failed start counts in addition to the abort. *)
 FailedStart(n) == <<<<"counted", n>>>>
 
 (* The time-out of a checkpoint aborts it in any phase and counts as a       *)
@@ -113,7 +114,7 @@ OnExpiry(m, n) ==
 OnLostTrigger(m, n) ==
     IF IsPendingId(m, n) /\ NoticesLoss(PendingOf(m, n)) THEN Abort(m, n) ELSE PhaseStep(m, <<>>)
 
-(* The task may acknowledge before its trigger. Then the last answer         *)
+(* The task can acknowledge before its trigger. Then the last answer         *)
 (* completes the checkpoint.                                                 *)
 OnAcknowledge(m, n) ==
     LET p == [PendingOf(m, n) EXCEPT !.acknowledged = TRUE]

@@ -8,10 +8,10 @@
 (* What it sends for a record is its history, so that a record shows all   *)
 (* that it depends on, also the order in which channels were read. The     *)
 (* histories of all tasks are a failure-free run if each task has read     *)
-(* only what the others send (see AnyDataflowModel). A subtask may hold    *)
+(* only what the others send (see AnyDataflowModel). A subtask can hold    *)
 (* several tasks, then called key groups (see KeyGroups).                  *)
 (*                                                                         *)
-(* Each thing that may be late is a step of its own: a snapshot is taken,  *)
+(* Each thing that can be late is a step of its own: a snapshot is taken,  *)
 (* stored, acknowledged; a checkpoint begins, completes, is aborted; a     *)
 (* task is notified, commits; the job crashes, and is restored.            *)
 (*                                                                         *)
@@ -36,7 +36,8 @@ Ends == FALSE       \* inputs end, and tasks finish; a model replaces it
 
 Stops == {}         \* savepoints with which the job stops; a model replaces it
 
-(* Unaligned checkpoints: one after the other, and their snapshots take time. *)
+(* Unaligned checkpoints come one after the other, and their snapshots take  *)
+(* time.                                                                     *)
 ASSUME Unaligned # {} => MaxConcurrent = 1 /\ Tasks \subseteq Slow
 ASSUME Unaligned \cap Stops = {}
 
@@ -72,7 +73,7 @@ NewTask ==
      aligning |-> 0,        \* the checkpoint whose barriers it collects; 0: none
      arrived |-> {},        \* the channels that have delivered its barrier
      ended |-> {},          \* the channels on which nothing follows
-     finished |-> FALSE]    \* it has read all and has finished
+     finished |-> FALSE]    \* it has read all of its input and has finished
 
 Groups == [k \in 0 .. MaxFailures |-> [t \in Tasks |-> GroupAt(k, t)]]
 
@@ -228,7 +229,7 @@ Overtake(c) ==
                  [] OTHER -> channel' = rest /\ UNCHANGED <<task, snapshots>>
     /\ UNCHANGED <<up, failures, coordinator, outside>>
 
-(* Nothing follows on the channel: an alignment may be complete with that,   *)
+(* Nothing follows on the channel: an alignment can be complete with that,   *)
 (* or the state of all channels of an unaligned checkpoint.                  *)
 ReadEnd(c) ==
     /\ up /\ channel[c] # <<>> /\ Head(channel[c])[1] = "end" /\ Readable(c)
@@ -245,8 +246,8 @@ ReadEnd(c) ==
                                !.arrived = IF delivered THEN {} ELSE @]]
     /\ UNCHANGED <<up, failures, coordinator, outside>>
 
-(* A task that has read all finishes. A sink waits until all that it wrote   *)
-(* is committed: it waits for the final checkpoint.                          *)
+(* A task that has read all of its input finishes. A sink waits until all    *)
+(* that it wrote is committed: it waits for the final checkpoint.            *)
 IsSettled(t) == task[t].written = <<>> /\ task[t].prepared = <<>>
 
 Finish(t) ==
@@ -359,7 +360,7 @@ StaysFinished(t) == captured[latest][t].finished
 
 EndsAgain(t) == StaysFinished(t)
 
-(* A key group that the subtask does not hold is there as in a new task.     *)
+(* A key group that the subtask does not hold has the state of a new task.   *)
 Part(t) == captured[IF Holds(failures, t) THEN RestoredFrom(t) ELSE 0][t]
 
 Restore ==
@@ -370,7 +371,7 @@ Restore ==
                                       ELSE kept[latest][c]]
     /\ UNCHANGED <<failures, coordinator, snapshots, outside>>
 
-(* All is read, every checkpoint has ended, and no commit is due. *)
+(* All input is read, every checkpoint has ended, and no commit is due. *)
 HasEnded ==
     /\ up /\ pending = {} /\ next > MaxCheckpoint
     /\ \A s \in Sources : Len(task[s].history) = MaxRecords
@@ -383,7 +384,7 @@ HasStopped ==
     /\ up /\ latest \in Stops /\ \A t \in Tasks : Suspended(t) \/ task[t].finished
     /\ \A t \in Sinks : task[t].prepared = <<>>
 
-(* Only here may the job stop: elsewhere TLC reports a deadlock.             *)
+(* Only in these states the job stops. In others TLC reports a deadlock.     *)
 Ended == (HasEnded \/ HasStopped) /\ UNCHANGED vars
 
 Next ==

@@ -59,8 +59,8 @@ NothingLeftOut ==
         LET uncommitted == SelectSeq(task[t].prepared, LAMBDA p : p[1] > committed[t])
         IN  task[t].history = output[t] \o Joined(uncommitted) \o task[t].written
 
-(* A task that is finished in the latest completed checkpoint has read all,  *)
-(* and so have those that it reads from.                                     *)
+(* A task that is finished in the latest completed checkpoint has read all   *)
+(* of its input, and so have the tasks that it reads from.                   *)
 FinishedForGood ==
     \A t \in DOMAIN captured[latest] : captured[latest][t].finished =>
         /\ t \in Sources => Len(captured[latest][t].history) = MaxRecords

@@ -19,9 +19,9 @@ CONSTANTS
     MaxCheckpoint,  \* checkpoints have ids 1 .. MaxCheckpoint
     MaxFailures,    \* number of failures of the job
     MaxDeclines,    \* number of snapshots that cannot be written
-    Slow,           \* tasks whose answers are messages; those of the others arrive at once
-    Listening,      \* tasks that notifications may reach
-    Zombies         \* in-flight messages and records may still arrive after a failure
+    Slow,           \* tasks whose answers are messages; the answers of other tasks arrive at once
+    Listening,      \* tasks that notifications can reach
+    Zombies         \* in-flight messages and records can still arrive after a failure
 
 Operator == 2
 SinkTask == 3
@@ -50,7 +50,7 @@ VARIABLES
     received,       \* by source, number of records that have reached the sink
     sink,           \* see SinkType
     contents,       \* in the external system: by transaction and source, records not yet committed
-    output,         \* there too: by source, the committed records, in the order of commitment
+    output,         \* in the external system: by source, the committed records, in the order of commitment
     snapshots       \* durable: by checkpoint and task, the state; 0 is the initial state
 
 attempts == <<attempt, restored, declined>>
@@ -83,7 +83,8 @@ Init ==
 IsCurrent(sent) == sent = attempt
 
 (* The effects of a gate on its subtask, and the subtask's answers. The      *)
-(* asynchronous part ends at once: if slow, its answer stays in flight.      *)
+(* asynchronous part ends at once. If the task is slow, its answer stays in  *)
+(* flight.                                                                   *)
 RECURSIVE ApplyEffects(_, _, _)
 ApplyEffects(t, orders, effects) ==
     IF orders = <<>> THEN Answer(t, effects)

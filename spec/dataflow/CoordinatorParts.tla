@@ -70,7 +70,7 @@ PhaseStepOf ==
       [] Due # {} -> Phase!OnExpiry(PhaseOf(k), Least(Due))
       [] OTHER -> Phase!PhaseStep(PhaseOf(k), <<>>)
 
-(* The reason of a decline is the task's; Trigger has its own. *)
+(* The task names the reason of a decline; Trigger has a reason of its own. *)
 AgreesWithTrigger == [][
     LET shared == Shared({"trigger_task", "complete", "abort"})
         Kind(e) == <<IF e[1] = "trigger_task" THEN "trigger_coordinators" ELSE e[1],

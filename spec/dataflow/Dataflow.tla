@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* The whole: two replayable sources, one operator that counts, and one    *)
 (* transactional sink, joined by FIFO channels, with a coordinator, a      *)
-(* store that may fail, and failures that restart the job, with the same   *)
+(* store that can fail, and failures that restart the job, with the same   *)
 (* coordinator or with a new one.                                          *)
 (*                                                                         *)
 (*     source 0 --channel 0--> operator --channel 2--> sink                *)

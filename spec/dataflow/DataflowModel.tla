@@ -34,7 +34,7 @@ TypeOK ==
 ------------------------------------------------------------------------------
 (* Terms of the rules. *)
 
-(* The checkpoints that a restore may read now or, with a new coordinator,   *)
+(* The checkpoints that a restore can read now or, with a new coordinator,   *)
 (* later.                                                                    *)
 CompletedIds == {e.id : e \in Durable(coordinator)} \cup {0}
 
@@ -62,7 +62,7 @@ MayFail == coordinator.fault = "none" /\ coordinator.unseen = {}
 IsBegun(type) == \E p \in Range(coordinator'.pending) : p.id = coordinator.next /\ p.type = type
 
 (* Nothing stays blocked: when nothing can move, all has been read.          *)
-(* Every event of the environment may come that the limits allow, and no     *)
+(* Every event of the environment can come that the limits allow, and no     *)
 (* request waits.                                                            *)
 StuckOnlyAtTheEnd ==
     /\ IsMoving \/ ~HasSentAll \/ \A c \in DOMAIN channel : channel[c] = <<>>
@@ -129,7 +129,7 @@ OnlyCoordinator ==
     UNCHANGED <<attempt, restored, offset, channel, gate, sinkGate, tasks, counted, received, external>>
 
 (* Task t stores this state of a checkpoint and sends its barrier, or it     *)
-(* stores nothing and may send a cancellation. What the coordinator discards *)
+(* stores nothing and can send a cancellation. What the coordinator discards *)
 (* is no completed checkpoint.                                               *)
 TakesPart(t, n) ==
     n > tasks[t].last /\ n \notin Range(tasks[t].aborted) /\ n + MaxRemembered >= tasks[t].highest

@@ -43,7 +43,7 @@ SystemSurprise == chosen = Nothing /\ ~HasToDo /\ chosen' = Unexpected /\ System
 
 Fault == chosen = Nothing /\ chosen' = Nothing /\ (Lose \/ (MayGoWrong /\ (Fail \/ Decline)))
 
-(* The only states in which the dataflow may stop. *)
+(* The only states in which the dataflow can stop. *)
 Terminated == chosen = Nothing /\ ~HasToDo /\ AllIsCommitted
 
 ChosenNext ==

@@ -5,7 +5,7 @@
 (* The tasks of one level are the key groups of one operator, or the       *)
 (* splits of one source: the level is the number of channels on the        *)
 (* longest way from a source, and sinks are operators of their own. A      *)
-(* subtask holds a range of key groups. An attempt may have another        *)
+(* subtask holds a range of key groups. An attempt can have another        *)
 (* parallelism than the previous one. A restore then gives each subtask    *)
 (* the state of its key groups.                                            *)
 (*                                                                         *)

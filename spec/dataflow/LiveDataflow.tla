@@ -14,7 +14,7 @@ EXTENDS DataflowModel
 
 IsOver == coordinator.next > MaxCheckpoint
 
-(* A fault may still occur. This is an operator, so that a model can replace *)
+(* A fault can still occur. This is an operator, so that a model can replace *)
 (* it.                                                                       *)
 MayGoWrong == ~IsOver /\ attempt + declined < MaxDeclines
 
@@ -81,7 +81,7 @@ AllIsCommitted == \A s \in Sources : output[s] = Upwards(Start[s], MaxRecords)
 
 LIVE_03 == <>AllIsCommitted
 
-(* A lost message may block a channel, but only until the next checkpoint. *)
+(* A lost message can block a channel, but only until the next checkpoint. *)
 StopsOnlyAtTheEnd == HasToDo \/ AllIsCommitted
 
 ------------------------------------------------------------------------------

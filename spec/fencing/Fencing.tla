@@ -1,7 +1,7 @@
 ------------------------------- MODULE Fencing -------------------------------
 (***************************************************************************)
 (* Drivers of one job that share a storage. Each step is one atomic        *)
-(* operation of one driver on the storage. A driver may be paused between  *)
+(* operation of one driver on the storage. A driver can be paused between  *)
 (* any two steps, and continue after another driver has taken over the     *)
 (* job.                                                                    *)
 (*                                                                         *)
@@ -39,7 +39,7 @@ NewFencing(drivers) ==
 FencingStep(f, effects) == [fencing |-> f, out |-> effects]
 
 ------------------------------------------------------------------------------
-(* What the storage shows. Operators that a model may replace.               *)
+(* What the storage shows. Operators that a model can replace.               *)
 
 Newest(f) == Len(f.starts)
 NextAttempt(f) == Newest(f) + 1

@@ -1,6 +1,6 @@
 ----------------------------- MODULE FencingModel -----------------------------
 (***************************************************************************)
-(* Drivers that share a storage, in their environment: each may take its   *)
+(* Drivers that share a storage, in their environment: each can take its   *)
 (* next step at any time, fail, or crash. The Python reference model       *)
 (* describes the same closed model. The triangle compares both graphs      *)
 (* state for state and edge for edge.                                      *)
@@ -109,8 +109,8 @@ FENCE_01 == [][
                 /\ Effects = <<<<"drawn", Last + 1>>>>
            ELSE IsOver /\ Unchanged({"starts"})]_vars
 
-(* A start is recorded once: by the attempt, or as closed by a newer one     *)
-(* before that one finds its checkpoint.                                     *)
+(* The start of an attempt is recorded once. The attempt records it, or a    *)
+(* newer attempt closes it before the newer attempt finds its checkpoint.    *)
 FENCE_02 == [][
     /\ \A d \in 1 .. Drivers : fencing'.phases[d] \in Phases \ {"idle", "drawn"} =>
         \A a \in 1 .. fencing'.attempts[d] - 1 : fencing'.starts[a] # Open
@@ -159,8 +159,8 @@ FENCE_04 == [][
                 /\ fencing'.completed = Append(fencing.completed, Checkpoint)
            ELSE IsOver /\ Unchanged({"completed"})]_vars
 
-(* An attempt finds the newest published checkpoint that no attempt between  *)
-(* its publisher's and the own one has left behind by an earlier start.      *)
+(* An attempt finds the newest published checkpoint that is not dead: no     *)
+(* attempt after its publisher's has started from an earlier checkpoint.     *)
 LeftBehind(c, upto) ==
     \E a \in fencing.published[c] + 1 .. upto : fencing.starts[a] >= 0 /\ fencing.starts[a] < c
 

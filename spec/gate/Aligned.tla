@@ -34,7 +34,7 @@ GateType ==
      blocked : SUBSET Channels,     \* have delivered barrier `current` and wait for the others
      closed  : SUBSET Channels,     \* have delivered their end of partition
      repeats : Nat,                 \* repeated barriers of `current` that were counted (ALIGN-21)
-     failed  : BOOLEAN]             \* has refused an event and accepts no further one (ALIGN-20)
+     failed  : BOOLEAN]             \* has refused an event and accepts no further event (ALIGN-20)
 
 (* A gate that reads only `channels`; the other channels count as ended. *)
 NewGate(channels) ==
@@ -84,7 +84,7 @@ Blocks(g, c) == [g EXCEPT !.blocked = @ \cup {c}]
 
 Idle(g) == [g EXCEPT !.pending = FALSE, !.blocked = {}, !.repeats = 0]
 
-(* ALIGN-06: trigger, then resume. *)
+(* ALIGN-06: the gate triggers, then resumes. *)
 Completion(g) == <<<<"trigger", g.current>>>> \o Resumes(g.blocked)
 
 (* ALIGN-05: the alignment completes when the gate awaits no channel. *)
@@ -114,7 +114,7 @@ OnBarrier(g, c, n) ==
     ELSE IF IsPending(g, n) THEN IF c \in g.blocked THEN Repeated(g, c) ELSE Arrive(g, c, <<>>)
     ELSE Late(g, c)
 
-(* ALIGN-09 (the pending id), ALIGN-10 and ALIGN-11 (a newer one), ALIGN-12 *)
+(* ALIGN-09 (the pending id), ALIGN-10 and ALIGN-11 (a newer id), ALIGN-12 *)
 Cancels(g, n) == IsPending(g, n) \/ n > g.current
 
 OnCancel(g, n) ==
@@ -132,8 +132,9 @@ OnEndOfPartition(g, c) ==
 
 (* ALIGN-24: the coordinator triggers the task itself, because the tasks     *)
 (* before it have finished. Each open channel counts in turn, and the gate   *)
-(* blocks none. The checkpoint completes at the last awaited channel. For    *)
-(* the blocked channels after this one, the checkpoint has already ended.    *)
+(* blocks none. The checkpoint completes at the last awaited channel. When   *)
+(* the blocked channels after that one are counted, the checkpoint has       *)
+(* already ended.                                                            *)
 BehindAwaited(g) == {c \in g.blocked : \A other \in Awaited(g) : other < c}
 
 OnInject(g, n) ==

@@ -12,8 +12,8 @@
 (***************************************************************************)
 EXTENDS Aligned, GateGenerations
 
-(* 1.13, ALIGN-21: the gate counts barriers, so a repeated one counts for    *)
-(* another channel.                                                          *)
+(* 1.13, ALIGN-21: the gate counts barriers, so a repeated barrier counts    *)
+(* for another channel.                                                      *)
 CountsRepeats(g, c) == Arrive([g EXCEPT !.repeats = @ + 1], c, <<>>)        \* Repeated
 CountsBarriers(g) == Cardinality(Awaited(g)) <= g.repeats                   \* IsAligned
 
@@ -21,10 +21,10 @@ CountsBarriers(g) == Cardinality(Awaited(g)) <= g.repeats                   \* I
 RefusesRepeats(g, c) ==                                                     \* Repeated
     [gate |-> [g EXCEPT !.failed = TRUE], out |-> <<<<"fail", "repeated barrier">>>>]
 
-(* Up to 1.12, ALIGN-06: resume, then trigger. *)
+(* Up to 1.12, ALIGN-06: the gate resumes, then triggers. *)
 ReleasesFirst(g) == Append(Resumes(g.blocked), <<"trigger", g.current>>)    \* Completion
 
-(* Up to 1.11, ALIGN-03 and ALIGN-14: abort, then resume. *)
+(* Up to 1.11, ALIGN-03 and ALIGN-14: the gate aborts, then resumes. *)
 AbortsFirst(g, aborts) == aborts \o Resumes(g.blocked)                      \* GivenUp
 
 (* Up to 1.11, ALIGN-07: a gate with one channel triggers without a block. *)

@@ -1,7 +1,7 @@
 ---------------------------- MODULE AlignedModel -----------------------------
 (***************************************************************************)
 (* One input gate in its environment. The channels deliver barriers and    *)
-(* cancellations. The ids of each channel never fall, and a channel may    *)
+(* cancellations. The ids of each channel never fall, and a channel can    *)
 (* end. The Python reference model describes the same closed model. The    *)
 (* triangle compares both graphs state for state and edge for edge.        *)
 (*                                                                         *)
@@ -49,7 +49,7 @@ Init ==
 
 Take(event, step) == gate' = step.gate /\ out' = <<event>> \o step.out
 
-(* Environment: what a channel may deliver. *)
+(* Environment: what a channel can deliver. *)
 
 Delivers(c) == ~gate.failed /\ c \notin gate.closed /\ (Polled => c \notin gate.blocked)
 
@@ -68,8 +68,8 @@ EndOfPartition(c) ==
     /\ last' = last
     /\ Take(<<"end_of_partition", c>>, OnEndOfPartition(gate, c))
 
-(* The task itself may be triggered, at any time and with any id, in models  *)
-(* with  Injects <- Yes.                                                     *)
+(* In models with Injects <- Yes, the task itself can be triggered at any    *)
+(* time, with any id.                                                        *)
 Injects == FALSE
 Yes == TRUE
 
@@ -211,7 +211,7 @@ ALIGN_18 == [][
              i < j => ends[i][2] < ends[j][2] \/ (Has("cancels_twice") /\ EventIs("cancel"))
         /\ Ended(gate) \subseteq Ended(gate')]_vars
 
-(* Without Polled, the only blocked channel may end. Then the alignment      *)
+(* Without Polled, the only blocked channel can end. Then the alignment      *)
 (* continues although no channel is blocked.                                 *)
 ALIGN_19 ==
     /\ gate.pending => Cardinality(OpenNow \ gate.blocked) > gate.repeats /\ (Polled => gate.blocked # {})

@@ -91,9 +91,9 @@ LimitAborts == SelectSeq(Effects, LAMBDA e : e[1] = "abort" /\ e[3] = "ALIGNMENT
 
 Held == buffer.gate.blocked
 
-(* ALIGN-17, stated without the steps of the gate. `items` may be read. The  *)
+(* ALIGN-17, stated without the steps of the gate. `items` can be read. The  *)
 (* gate processes the records of a channel in order, and none while the      *)
-(* channel is held. Of two records that may be read, the older comes first.  *)
+(* channel is held. Of two records that can be read, the older comes first.  *)
 Places(items, c) == InOrder({i \in DOMAIN items : items[i][1] = "record" /\ ChannelOf(items[i]) = c})
 ProcessedBefore(effects, p) ==
     Len(SelectSeq(SubSeq(effects, 1, p), LAMBDA e : e[1] = "process" /\ e[2] = effects[p][2]))

@@ -29,9 +29,9 @@ OptionsType == [alignment : {"aligned", "unaligned"}, savepoint : BOOLEAN]
 GateType ==
     [current    : Nat \cup {-1},    \* highest id begun or cancelled here; -1 before the first
      pending    : BOOLEAN,          \* `current` has begun and has not ended
-     overtaking : BOOLEAN,          \* its barriers overtake; if idle: those of the last checkpoint did
+     overtaking : BOOLEAN,          \* its barriers overtake; if idle: the barriers of the last checkpoint did
      arrived    : SUBSET Channels,  \* have delivered its barrier
-     blocked    : SUBSET Channels,  \* have delivered it and wait for the end
+     blocked    : SUBSET Channels,  \* have delivered its barrier and wait for the end of the alignment
      closed     : SUBSET Channels,  \* have delivered their end of partition
      repeats    : Nat,              \* repeated barriers that were counted
      failed     : BOOLEAN]          \* an event was refused with an exception
@@ -54,7 +54,8 @@ Decided(o) == ~Alternating \/ OfItself(o)
 (* The gate counts barriers, so one channel can count for another. *)
 EveryoneArrived(g) == Cardinality(Channels \ (g.arrived \cup g.closed)) <= g.repeats
 
-(* UNAL-27: not of the first barrier's kind, or repeated in an alignment. *)
+(* UNAL-27: the barrier is not of the first barrier's kind, or an alignment  *)
+(* gets it twice.                                                            *)
 Disagrees(g, c, o) == c \in g.blocked \/ (Alternating /\ OfItself(o) # g.overtaking)
 
 (* UNAL-23: channels whose records the running snapshot stores. *)
@@ -74,7 +75,7 @@ Idle(g) == [g EXCEPT !.pending = FALSE, !.arrived = {}, !.blocked = {}, !.repeat
 StopAndResume(g, n) ==
     (IF g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
-(* The pending checkpoint ends unfinished. *)
+(* The pending checkpoint ends before it is complete. *)
 AbortsPending(g, reason) == Append(StopAndResume(g, g.current), <<"abort", g.current, reason>>)
 
 (* A checkpoint with these options begins. *)
@@ -133,7 +134,7 @@ OnEndOfPartition(g, c) ==
 (* all overtaken stays pending: an end, a cancellation or a savepoint still  *)
 (* aborts it.                                                                *)
 
-(* UNAL-28: savepoints align, all others overtake. *)
+(* UNAL-28: savepoints align, all other checkpoints overtake. *)
 NotASavepoint(o) == ~o.savepoint                                            \* OfItself
 
 CountsOnce(g, c) == [g EXCEPT !.arrived = @ \cup {c}]                       \* Counted
@@ -149,8 +150,9 @@ OnlyResumes(g, n) == Resumes(g.blocked)                                     \* S
 AbortsFirst(g, reason) ==                                                   \* AbortsPending
     <<<<"abort", g.current, reason>>>> \o StopAndResume(g, g.current)
 
-(* A whole checkpoint ends without an effect, and a change of kind resumes   *)
-(* the channels before the abort.                                            *)
+(* A pending checkpoint whose barriers have all overtaken ends without an    *)
+(* effect. If the kind changes, the gate resumes the channels before the     *)
+(* abort.                                                                    *)
 SubsumptionUnlessWhole(g, o) ==                                               \* Subsumption
     LET changes == Decided(o) # g.overtaking
     IN  IF ~g.pending \/ (Whole(g) /\ ~changes) THEN <<>>

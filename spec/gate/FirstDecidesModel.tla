@@ -3,7 +3,7 @@
 (* One gate of Flink 1.11 or 1.12 in mode unaligned or alternating, in its *)
 (* environment: channels that deliver barriers and cancellations with ids  *)
 (* that never fall, and that end. A checkpoint is a savepoint on all its   *)
-(* channels or on none. The options of its barriers may differ.            *)
+(* channels or on none. The options of its barriers can differ.            *)
 (***************************************************************************)
 EXTENDS FirstDecides
 

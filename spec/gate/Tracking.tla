@@ -69,7 +69,7 @@ Counting(entry, c) == [entry EXCEPT !.counted[c] = 1]
 (* TRACK-07 *)
 Bounded(entries) == IF Len(entries) > Bound THEN Tail(entries) ELSE entries
 
-(* TRACK-04: the older ones end with it, without an effect. *)
+(* TRACK-04: older checkpoints end with it, without an effect. *)
 After(entries, i) == SubSeq(entries, i + 1, Len(entries))
 
 ------------------------------------------------------------------------------
@@ -128,7 +128,8 @@ TrackCancel(t, c, n) ==
              ELSE IF IsNewer(t, n) THEN TrackerStep(Begins(rest, c, n, TRUE), effects \o Cancelled(n))
              ELSE TrackerStep(rest, effects)
 
-(* TRACK-14: newest first. The first complete checkpoint ends the search. *)
+(* TRACK-14: the tracker visits checkpoints newest first, up to the first    *)
+(* complete one.                                                             *)
 RECURSIVE CountsEnd(_, _, _)
 CountsEnd(t, c, i) ==
     IF i = 0 THEN TrackerStep(t, <<>>)

@@ -35,7 +35,7 @@ Init ==
 
 Take(event, step) == tracker' = step.tracker /\ out' = <<event>> \o step.out
 
-(* Environment: what a channel may deliver. *)
+(* Environment: what a channel can deliver. *)
 
 Barrier(c, n) ==
     /\ c \notin tracker.closed /\ n >= last[c]
@@ -199,7 +199,7 @@ TRACK_17 == [][((EventIs("barrier") \/ EventIs("cancel")) /\ Alone /\ EventId > 
 TRACK_18 == [][(EventIs("end_of_partition") /\ ~CountsEnds) =>
     Effects = <<>> /\ tracker' = [tracker EXCEPT !.closed = @ \cup {EventChannel}]]_vars
 
-(* Ids ascend, none is above the latest, and each one still awaits a         *)
+(* Ids ascend, none is above the latest, and each checkpoint still awaits a  *)
 (* channel.                                                                  *)
 InOrderOfIds ==
     \A i \in DOMAIN tracker.tracked :
@@ -259,9 +259,9 @@ Frame == [][
 ------------------------------------------------------------------------------
 (* Older generations: each definition replaces the operator in its comment   *)
 (* (spec/manifests/gate_generations.toml). Up to 1.13 the tracker counts     *)
-(* barriers and needs one of each channel, ended ones included (TRACK-15); a *)
-(* repeated one counts again (TRACK-16). Up to 1.8 it does not learn that a  *)
-(* channel ended (TRACK-18).                                                 *)
+(* barriers and needs a barrier of each channel, also of an ended one        *)
+(* (TRACK-15). A repeated barrier counts again (TRACK-16). Up to 1.8 it does *)
+(* not learn that a channel ended (TRACK-18).                                *)
 
 AllAreNeeded(t) == N                                            \* Needed
 CountsTwice(entry, c) == [entry EXCEPT !.counted[c] = @ + 1]    \* Counting

@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* The two threads at the unaligned gate of Flink 1.11. The network thread *)
 (* reports a barrier to the gate when a channel has received it. The task  *)
-(* thread reads the barrier later. Either thread may start the checkpoint. *)
+(* thread reads the barrier later. Either thread can start the checkpoint. *)
 (* The network thread leaves its effects for the task thread in a mailbox. *)
 (*                                                                         *)
 (* Both threads share the gate of FirstDecides, whose current id is the    *)
@@ -20,11 +20,11 @@ EXTENDS FirstDecides
 ThreadsType ==
     [gate    : GateType,            \* the state that both threads share
      read    : Nat \cup {-1},       \* highest id that the task has read or cancelled
-     reading : BOOLEAN]             \* the task has read a barrier of it, and no cancellation or end followed
+     reading : BOOLEAN]             \* the task has read a barrier of this id, and no cancellation or end after it
 
 NewThreads == [gate |-> NewGate, read |-> -1, reading |-> FALSE]
 
-(* A barrier that overtakes, as nearly all do here. *)
+(* A barrier that overtakes, like nearly all barriers of these models. *)
 Unaligned == [alignment |-> "unaligned", savepoint |-> FALSE]
 
 ------------------------------------------------------------------------------
@@ -36,12 +36,14 @@ Done(t, effects, left) == [threads |-> t, out |-> effects, left |-> left]
 AtOnce(effects) == SelectSeq(effects, LAMBDA e : e[1] = "start_persisting")
 Later(effects) == SelectSeq(effects, LAMBDA e : e[1] # "start_persisting")
 
-(* UNAL-30: an id above all that were started or cancelled starts now. *)
+(* UNAL-30: an id starts now if it is above all ids that were started or     *)
+(* cancelled.                                                                *)
 Receive(t, c, n, o) ==
     LET step == OnBarrier(t.gate, c, n, o)
     IN  Done([t EXCEPT !.gate = step.gate], AtOnce(step.out), Later(step.out))
 
-(* The task is behind: it has read or cancelled a newer one. *)
+(* The barrier is out of date: the task has read a newer barrier or          *)
+(* cancellation, or the cancellation or an end after barrier n.              *)
 IsBehind(t, n) == n < t.read \/ (n = t.read /\ ~t.reading)
 
 ReadBarrier(t, c, n, o) ==

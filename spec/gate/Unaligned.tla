@@ -7,7 +7,7 @@
 (* other channels deliver before their barriers as in-flight data of the   *)
 (* snapshot. A gate in mode alternating aligns first, until a time-out or  *)
 (* an unaligned barrier. The channel announces a timed barrier that is     *)
-(* still behind records, and the gate may prioritise this barrier.         *)
+(* still behind records, and the gate can prioritise this barrier.         *)
 (*                                                                         *)
 (* The module has functions only. UnalignedModel.tla puts one gate into an *)
 (* environment and states rules UNAL-01 to UNAL-26.                        *)
@@ -37,11 +37,11 @@ NoOptions == [alignment |-> "aligned", savepoint |-> FALSE, timestamp |-> 0]
 GateType ==
     [current    : Nat \cup {-1},    \* highest id begun or cancelled here; -1 before the first
      pending    : BOOLEAN,          \* `current` has begun and has not ended
-     begun      : BOOLEAN,          \* a barrier of it was read; else it is only announced
+     begun      : BOOLEAN,          \* a barrier of `current` was read; else it is only announced
      overtaking : BOOLEAN,          \* barriers overtake; if idle: whether they always do
      arrived    : SUBSET Channels,  \* have delivered its barrier, or have ended since it began
-     blocked    : SUBSET Channels,  \* have delivered an aligned barrier and wait for the end
-     announced  : SUBSET Channels,  \* hold its barrier, which may be prioritised
+     blocked    : SUBSET Channels,  \* have delivered an aligned barrier and wait for the end of the alignment
+     announced  : SUBSET Channels,  \* hold its barrier, which can be prioritised
      closed     : SUBSET Channels,  \* have delivered their end of partition
      first      : OptionsType,      \* of the barrier or announcement that began the pending one
      now        : Nat,              \* virtual time
@@ -97,7 +97,7 @@ Step(g, effects) == [gate |-> g, out |-> effects]
 (* The first step's effects, then the second's. *)
 After(effects, step) == Step(step.gate, effects \o step.out)
 
-(* UNAL-01: persist first, then trigger. *)
+(* UNAL-01: the gate first persists, then triggers. *)
 Started(n) == <<<<"start_persisting", n>>, <<"trigger", n, TRUE>>>>
 
 Refused(g, effects) == Step([g EXCEPT !.failed = TRUE], Append(effects, <<"fail", "barrier cannot become unaligned">>))
@@ -107,8 +107,8 @@ Idle(g) ==
     [g EXCEPT !.pending = FALSE, !.begun = FALSE, !.overtaking = ~Alternating,
               !.arrived = {}, !.blocked = {}, !.announced = {}, !.first = NoOptions, !.timer = -1]
 
-(* The pending checkpoint ends unfinished because of n, which is its own id  *)
-(* or a newer one.                                                           *)
+(* The pending checkpoint ends before it is complete, because of n, which is *)
+(* its own id or a newer one.                                                *)
 StopAndResume(g, n) ==
     (IF g.begun /\ g.overtaking THEN <<<<"stop_persisting", n>>>> ELSE <<>>) \o Resumes(g.blocked)
 
@@ -118,7 +118,8 @@ StopAndResume(g, n) ==
 (* UNAL-03 *)
 Stop(g, effects) == Step(Idle(g), effects \o <<<<"stop_persisting", g.current>>>> \o Resumes(g.blocked))
 
-(* UNAL-01, UNAL-02: c has delivered; the first triggers, the last ends it. *)
+(* UNAL-01, UNAL-02: c has delivered its barrier. The first barrier          *)
+(* triggers, the last one ends the checkpoint.                               *)
 Collect(g, c, o, stops) ==
     LET held == IF stops THEN [g EXCEPT !.blocked = @ \cup {c}] ELSE g
         effects == IF stops THEN <<<<"block", c>>>> ELSE <<>>
@@ -136,8 +137,8 @@ GiveUp(g, o) ==
         ELSE IF ~MayOvertake(o) THEN Refused(went, effects)
         ELSE Step(went, effects \o Started(g.current))
 
-(* The aligned phase ends because of a barrier on c, which is then the first *)
-(* or a further one.                                                         *)
+(* The aligned phase ends because of a barrier on c, which is the first      *)
+(* barrier to overtake, or a further one.                                    *)
 Overtake(g, c, o) ==
     LET given == GiveUp(g, o)
     IN  After(given.out, Collect(given.gate, c, o, FALSE))
@@ -145,7 +146,7 @@ Overtake(g, c, o) ==
 ------------------------------------------------------------------------------
 (* The gate aligns.                                                         *)
 
-(* UNAL-11: trigger, then resume. *)
+(* UNAL-11: the gate triggers, then resumes. *)
 Complete(g, effects) == Step(Idle(g), effects \o <<<<"trigger", g.current>>>> \o Resumes(g.blocked))
 
 (* UNAL-11 before UNAL-18: the last barrier is never late. *)
@@ -174,7 +175,7 @@ Begin(g, n, o) ==
 BeginIfNewer(g, n, o) ==
     IF IsNewer(n, g.current) THEN Step(Begin(g, n, o), Subsumption(g)) ELSE Step(g, <<>>)
 
-(* UNAL-05: a sender that stopped may continue. *)
+(* UNAL-05: a sender that stopped can continue. *)
 Late(g, c, o) == Step(g, IF Stops(o) THEN <<<<"resume", c>>>> ELSE <<>>)
 
 Read(g, c, n, o, stops) ==
@@ -211,7 +212,8 @@ OnCancel(g, n) ==
     THEN Step([Idle(g) EXCEPT !.current = n], Append(StopAndResume(g, n), <<"abort", n, "ON_CANCELLATION_BARRIER">>))
     ELSE Step(g, <<>>)
 
-(* UNAL-09, UNAL-19: c counts. *)
+(* UNAL-09, UNAL-19: an ended channel counts as one that has delivered its   *)
+(* barrier.                                                                  *)
 Ended(g) ==
     IF g.begun /\ ~g.overtaking /\ g.first.alignment = "unaligned" THEN Refused(g, <<>>)
     ELSE IF EveryoneArrived(g)

@@ -12,8 +12,8 @@ EXTENDS Unaligned
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
     Until,          \* time passes up to here, one unit at a time
-    Rare,           \* channels also deliver barriers that may not overtake
-    Announced,      \* barriers may be announced, and the task may be triggered
+    Rare,           \* channels also deliver barriers that must not overtake
+    Announced,      \* barriers can be announced, and the task can be triggered
     Polled          \* a blocked channel delivers nothing, and channels deliver records
 
 VARIABLES

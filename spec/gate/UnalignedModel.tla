@@ -333,7 +333,7 @@ Frame == [][
           [] OTHER -> gate]_vars
 
 ------------------------------------------------------------------------------
-(* 1.13, 1.14.0: the gate may also end the alignment of a savepoint before   *)
+(* 1.13, 1.14.0: the gate can also end the alignment of a savepoint before   *)
 (* it is complete. The definition replaces the operator in its comment.      *)
 
 SavepointsMayToo(o) == o.alignment # "forced-aligned"                            \* MayOvertake

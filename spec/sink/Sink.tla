@@ -6,7 +6,7 @@
 (* The sink writes to one open transaction. A snapshot pre-commits this    *)
 (* transaction under the checkpoint's id and opens the next one. The sink  *)
 (* commits it when this checkpoint or a later one is reported complete. A  *)
-(* notification may be lost, so a restore commits again the pre-committed  *)
+(* notification can be lost, so a restore commits again the pre-committed  *)
 (* transactions of the restored snapshot.                                  *)
 (*                                                                         *)
 (* The module has functions only. SinkModel.tla puts a sink into an        *)

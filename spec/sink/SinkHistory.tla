@@ -7,7 +7,7 @@
 EXTENDS SinkModel
 
 VARIABLES
-    belongs         \* <<transaction, id>>: pre-committed under this id; undone by a restore of an older one
+    belongs         \* <<transaction, id>>: pre-committed under this id; a restore of an older one undoes it
 
 historyVars == <<vars, belongs>>
 

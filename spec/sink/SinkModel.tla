@@ -1,7 +1,7 @@
 ------------------------------ MODULE SinkModel ------------------------------
 (***************************************************************************)
 (* One transactional sink in its environment: writes, snapshots with       *)
-(* growing ids, completions of ids with a snapshot (their notification may *)
+(* growing ids, completions of ids with a snapshot (their notification can *)
 (* be late, repeated or lost), aborts, an end of the input, an orderly     *)
 (* close, crashes, commits that fail, and restores from the newest         *)
 (* completed checkpoint.                                                   *)
@@ -72,7 +72,7 @@ Snapshot(n) ==
                               IF i = n THEN Held(step.sink) ELSE snapshots[i]]
     /\ UNCHANGED <<completed, crashes>>
 
-(* The coordinator completes a checkpoint. The notification may be lost. *)
+(* The coordinator completes a checkpoint. The notification can be lost. *)
 Complete(n) ==
     /\ n \in DOMAIN snapshots /\ n > completed
     /\ completed' = n

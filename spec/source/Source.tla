@@ -42,7 +42,7 @@ TriggerBegins == ~External
 (* TASK-22: the hook begins the checkpoint without the trigger. *)
 HookBegins(s, n) == ~Pairs \/ n \in s.triggered
 
-(* TASK-23: the ids that may still begin after n has begun. *)
+(* TASK-23: the ids that can still begin after n has begun. *)
 Awaited(ids, n) == {m \in ids : m > n}
 
 (* TASK-24: the trigger is for this task. *)

@@ -1,7 +1,7 @@
 ----------------------------- MODULE SourceModel -----------------------------
 (***************************************************************************)
 (* The closed model of a source's task. Its environment sends any of these *)
-(* events in any order and any number of times: a trigger, which may be    *)
+(* events in any order and any number of times: a trigger, which can be    *)
 (* meant for another task; a call of the hook; the end of a checkpoint;    *)
 (* a change of the task's status. The Python reference model has the same  *)
 (* closed model, and the triangle compares both graphs edge for edge.      *)

@@ -3,12 +3,12 @@
 (* The store of completed checkpoints: which ones it keeps, which ones it  *)
 (* drops, and which one a restore reads.                                   *)
 (*                                                                         *)
-(* The store adds a checkpoint that completes at the end. Then it drops    *)
-(* the oldest entries that it may drop, while it holds more than Retain.   *)
-(* It never drops the element just added, or the newest checkpoint (a      *)
-(* newer savepoint belongs to a user, who may delete it), or an entry that *)
-(* is not surplus. A job that was stopped with a savepoint needs only that *)
-(* savepoint.                                                              *)
+(* The store adds a completed checkpoint at its end. Then it drops the     *)
+(* oldest entries that it may drop, until it holds Retain entries. It      *)
+(* never drops the entry just added or the newest checkpoint. (A newer     *)
+(* savepoint does not take the place of the newest checkpoint, because it  *)
+(* belongs to a user, who can delete it.) A job that was stopped with a    *)
+(* savepoint needs only that savepoint.                                    *)
 (*                                                                         *)
 (* The module has functions only. StoreModel.tla puts a store into an      *)
 (* environment and states rules SUB-06 to SUB-10.                          *)
@@ -30,7 +30,7 @@ EntryType == [id : Nat, type : Types]
 
 EmptyStore == <<>>
 
-(* The id that a restore reads; 0 is the initial state. *)
+(* The id that a restore reads; 0 stands for the initial state. *)
 LatestId(store) == IF store = <<>> THEN 0 ELSE store[Len(store)].id
 
 ------------------------------------------------------------------------------
@@ -65,10 +65,10 @@ At(store, positions) ==
     LET order == InOrder(positions)
     IN  [k \in 1 .. Len(order) |-> store[order[k]]]
 
-(* The highest checkpoint that an addition has deleted is reported. *)
+(* The store reports the highest checkpoint that an addition has deleted. *)
 NotifySubsumed(deleted) == IF deleted = {} THEN <<>> ELSE <<<<"subsumed", Greatest(deleted)>>>>
 
-(* Entry (n, type) is added: [store, out]. *)
+(* Adds the entry (n, type). The result is [store, out]. *)
 OnAdd(store, n, type) ==
     LET grown == Append(store, [id |-> n, type |-> type])
         gone == {i \in DOMAIN grown : IsDropped(grown, i)}

@@ -2,9 +2,9 @@
 (***************************************************************************)
 (* The store of completed checkpoints in its environment: every id from 1  *)
 (* to M is added once, in any order, with any type. (Ids out of order      *)
-(* represent a restored savepoint, which is added whatever its id.) The    *)
-(* Python reference model describes the same closed model. The triangle    *)
-(* compares both graphs state for state and edge for edge.                 *)
+(* represent a restored savepoint, which can have any id.) The Python      *)
+(* reference model describes the same closed model. The triangle compares  *)
+(* both graphs state for state and edge for edge.                          *)
 (*                                                                         *)
 (* This module states rules SUB-06 to SUB-10 over one addition: `store`    *)
 (* before and after, the event and the effects in out'.                    *)
@@ -71,8 +71,8 @@ SUB_06 == [][
     /\ \A i, j \in DOMAIN store' : i # j => store'[i].id # store'[j].id
     /\ LatestId(store') = EventId /\ (store = <<>> => LatestId(store) = 0)]_vars
 
-(* The newest checkpoint, while the job runs. No checkpoint is protected     *)
-(* after a stop, and none up to 1.11.                                        *)
+(* The entry just added and, while the job runs, the newest checkpoint.      *)
+(* After a stop, and up to 1.11, only the entry just added.                  *)
 Protected ==
     {New} \cup
     IF Type = "stop" \/ ~CoordinatorHas("protects_newest_checkpoint") THEN {}

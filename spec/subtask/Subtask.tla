@@ -5,7 +5,7 @@
 (* A triggered checkpoint has two parts. The synchronous part sends the    *)
 (* barrier and takes the snapshot, in one step. The asynchronous part      *)
 (* writes the snapshot, and ends with an acknowledgement or a decline. The *)
-(* abort of a checkpoint may arrive before its trigger. Then the subtask   *)
+(* abort of a checkpoint can arrive before its trigger. Then the subtask   *)
 (* remembers the abort, and at the trigger it sends a cancellation         *)
 (* downstream in place of a barrier, so that no task there waits for ever. *)
 (*                                                                         *)
@@ -19,7 +19,7 @@
 EXTENDS Integers, Sequences, FiniteSets, Order
 
 CONSTANT
-    MaxRemembered   \* number of aborts that are remembered
+    MaxRemembered   \* maximum number of remembered aborts
 
 ASSUME MaxRemembered \in Nat \ {0}
 
@@ -49,7 +49,7 @@ IsOutOfOrder(t, n) == n <= t.last               \* TASK-02
 
 WasAborted(t, n) == n \in Range(t.aborted)      \* TASK-03
 
-(* TASK-19: its abort may have been remembered and dropped. *)
+(* TASK-19: the subtask may have remembered the abort of n and dropped it. *)
 IsFarBelow(t, n) == n + MaxRemembered < t.highest
 
 Runs(t, n) == n \in t.running                   \* TASK-07, TASK-08: it ends once
@@ -61,11 +61,11 @@ IsNewCompletion(t, n) == n > t.completed        \* TASK-06
 
 Forget(ids, n) == SelectSeq(ids, LAMBDA x : x # n)
 
-(* Drops ids from the oldest on, until one is not below n.                *)
+(* Drops the oldest ids, up to the first id that is not below n.             *)
 RECURSIVE Prune(_, _)
 Prune(ids, n) == IF ids = <<>> \/ Head(ids) >= n THEN ids ELSE Prune(Tail(ids), n)
 
-(* TASK-09: one more drops the one remembered first. *)
+(* TASK-09: a further abort drops the abort that was remembered first. *)
 Bounded(ids) == IF Len(ids) > MaxRemembered THEN Tail(ids) ELSE ids
 
 Remember(ids, n) == IF n \in Range(ids) THEN ids ELSE Bounded(Append(ids, n))
@@ -80,7 +80,7 @@ Highest(t, n) == IF n > t.highest THEN n ELSE t.highest
 (* TASK-01: the barrier leaves first.                                       *)
 SynchronousPart(n) == <<<<"broadcast_barrier", n>>, <<"snapshot", n>>>>
 
-(* TASK-03: a task downstream may be blocked and wait for this id. *)
+(* TASK-03: a task downstream can be blocked and wait for this id. *)
 InPlaceOfBarrier(n) == <<<<"broadcast_cancel", n>>>>
 
 (* TASK-13: the barrier has left when the snapshot throws. *)

@@ -16,7 +16,7 @@ EXTENDS SubtaskGenerations
 
 CONSTANTS
     M,              \* checkpoint ids are 1 .. M
-    Completable,    \* the ids that a notification may name as completed
+    Completable,    \* the ids that a notification can name as completed
     Barriers,       \* whether a gate triggers too, beside the coordinator
     Restored        \* the checkpoint that the task was restored from, as a set; {} for none
 
@@ -58,7 +58,7 @@ Init ==
 
 Take(event, step) == ~task.failed /\ task' = step.task /\ out' = <<event>> \o step.out
 
-(* Environment: each event may come at any time.            *)
+(* Environment: each event can come at any time.            *)
 
 Checkpoint(n, throws) ==
     /\ n \in Ids /\ (TaskHas("orders_triggers") \/ n \notin task.running)

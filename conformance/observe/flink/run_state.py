@@ -101,12 +101,12 @@ class Part:
         run.parts.append(self)
 
     @property
-    def state(self) -> Any:  # noqa: ANN401 - as the component's
+    def state(self) -> Any:  # noqa: ANN401 - the type of the component's state
         """The state of the component."""
         return self._model.state
 
     @state.setter
-    def state(self, state: Any) -> None:  # noqa: ANN401 - as the component's
+    def state(self, state: Any) -> None:  # noqa: ANN401 - the type of the component's state
         self._model.state = state
 
     def bookmark(self) -> object:

@@ -109,7 +109,7 @@ class Shifted(Replayed):
         super().__init__(component, config)
 
     @property
-    def state(self) -> Any:  # noqa: ANN401 - as the component's
+    def state(self) -> Any:  # noqa: ANN401 - the type of the component's state
         """The state, made absolute when it is read."""
         if not self._is_current:
             self._state = self._absolute(self.table.states[self._node])
@@ -117,7 +117,7 @@ class Shifted(Replayed):
         return self._state
 
     @state.setter
-    def state(self, state: Any) -> None:  # noqa: ANN401 - as the component's
+    def state(self, state: Any) -> None:  # noqa: ANN401 - the type of the component's state
         self._state, self._is_current = state, True
         self._node = self._located(state)
 
@@ -236,7 +236,7 @@ class Shifted(Replayed):
             return self.state
         return self._bookmark()
 
-    def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - as the component's
+    def state_at(self, bookmark: object) -> Any:  # noqa: ANN401 - the type of the component's state
         """As in `Replayed`."""
         if not isinstance(bookmark, Bookmark):
             return bookmark
@@ -273,11 +273,11 @@ class Shifted(Replayed):
         return *key, base
 
     @abstractmethod
-    def _located(self, state: Any) -> int:  # noqa: ANN401 - as the component's
+    def _located(self, state: Any) -> int:  # noqa: ANN401 - the type of the component's state
         """Set the bases to those of the state. Returns the number of its relative state, or NO_NODE."""
 
     @abstractmethod
-    def _absolute(self, relative: Any) -> Any:  # noqa: ANN401 - as the component's
+    def _absolute(self, relative: Any) -> Any:  # noqa: ANN401 - the type of the component's state
         """The absolute state of a relative one, by the current bases."""
 
 

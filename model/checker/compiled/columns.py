@@ -3,8 +3,8 @@
     kernel = columns_of(program)          # `model.checker.compiled.moves.program_of`
     frontier = kernel.start               # a tuple of arrays of uint64, one for each word
     found = kernel.successors(frontier)   # one row for each transition
-    found.columns                         # the successor states in the same words; a state may repeat
-    found.sources                         # int64: the row of the frontier that each starts from
+    found.columns                         # the successor states in the same words; a state can repeat
+    found.sources                         # int64: for each transition, the row of the frontier
     found.broken                          # bool: the transition breaks a property
 
 A kernel is pickled as its text, so that it can be sent to other processes. To find which property is broken
@@ -48,7 +48,7 @@ class ColumnKernel:
         self.text = text
         self.words = len(start)
         self.label_words = label_words
-        """Number of columns of a label, the last effects before a state; 0 if the kernel is not labelled."""
+        """Number of columns of a label, the last event and effects; 0 if the kernel is not labelled."""
         self.start: Columns = tuple(np.array([word], np.uint64) for word in start)
         self.fired = np.zeros(len(text.rules), np.uint8)
         """Flags of the rules that have fired in this process, by their place in `text.rules`."""
@@ -152,7 +152,7 @@ def distinct(columns: Columns) -> Columns:
 
 
 def merged(left: Columns, right: Columns) -> Columns:
-    """The rows of both in order; no row is in both."""
+    """The rows of both in order. Requires that no row is in both."""
     return _ordered(tuple(np.concatenate(both) for both in zip(left, right, strict=True)))
 
 

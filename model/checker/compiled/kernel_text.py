@@ -17,7 +17,7 @@ from model.checker.terms import Writer
 
 BROKEN = 1
 OUTSIDE = 2
-"""Flags of an expansion: a move breaks a property; a move leaves the declared bounds."""
+"""Flags of an expansion. BROKEN: a move breaks a property. OUTSIDE: a move leaves the declared bounds."""
 EVERY_ID = (1 << 63) - 1
 """An upper bound that excludes no id."""
 INDENT = "    "

@@ -1,7 +1,8 @@
 """Breadth-first search level by level over packed states, around the functions that numba has compiled.
 
 Arrays grow as needed, and the search keeps the levels, so that it can trace a run backwards. This module does
-not know how a kernel is generated. The subclass with the kernel defines the meaning of its flags.
+not know how a kernel is generated. A kernel reports a violation or a stop by a flag, which is a number. The
+subclass that has the kernel defines what each number means.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +16,10 @@ from model.checker.compiled.retrace import DisagreementError, Words
 from model.checker.explore import TooManyStatesError, Violation
 
 BOX = 1 << 16
-"""Smallest capacity of a box: the states that one partition sends to another in one round."""
+"""Smallest capacity of a box: the states that one partition sends to another in one round of the search.
+
+A round is one call of `expand`, then one of `insert`.
+"""
 SLOTS = 1 << 18
 """Smallest initial number of slots of a table."""
 FULL = 0.6
@@ -35,7 +39,11 @@ class Measures(NamedTuple):
     start: Words
     """The first state."""
     label_words: int
-    """Number of words of a label (the last effects of a state, as TLC counts them); 0: no labels."""
+    """Number of words of a label; 0 if there are no labels.
+
+    A label holds the event and the effects of the step that led to a state. TLC counts states that differ
+    only in them as different.
+    """
     branching: int
     """Maximum number of events of a state."""
     rules: int
@@ -62,11 +70,11 @@ class LevelSearch(ABC):
         self.orders = np.zeros((cores, 2 * cores * self.box, words), np.uint64)  # states as they were found
         self.tails = np.zeros(cores, np.int64)  # number of states in orders
         self.heads = np.zeros(cores, np.int64)  # number of expanded states in orders
-        self.boxes = np.zeros((cores, cores, self.box, width), np.uint64)  # successors, from own to other
+        self.boxes = np.zeros((cores, cores, self.box, width), np.uint64)  # successors, by sender, receiver
         self.filled = np.zeros((cores, cores), np.int64)  # number of states in a box
-        self.buffers = np.zeros((cores, max(1, measures.branching), width), np.uint64)  # of one state
-        self.recent = np.zeros((cores, module.RECENT, width), np.uint64)  # recently found, not sent again
-        self.fired = np.zeros((cores, max(1, measures.rules)), np.uint8)  # sets of rules that have fired: 1
+        self.buffers = np.zeros((cores, max(1, measures.branching), width), np.uint64)  # a state's successors
+        self.recent = np.zeros((cores, module.RECENT, width), np.uint64)  # recent states, not sent again
+        self.fired = np.zeros((cores, max(1, measures.rules)), np.uint8)  # 1: the set of rules has fired
         self.moves = np.zeros(cores, np.int64)  # number of transitions
         self.flagged = np.zeros((cores, 2), np.int64)  # flags, and the position of the state that raised them
         self.looked = np.zeros((cores, 8), np.uint64)  # a sink for prefetched words; never read
@@ -151,7 +159,7 @@ class LevelSearch(ABC):
                 return None
 
     def expand(self, ends: Ints) -> None:
-        """Expands states of a level until a box is full or a flag is raised."""
+        """Expands states of a level until it ends, a box is full, or a flag is raised."""
         self.module.expand_some(
             self.orders,
             self.heads,
@@ -169,7 +177,7 @@ class LevelSearch(ABC):
             self.module.count_some(self.label_tables, self.label_counts, self.boxes, self.filled, self.looked)
 
     def grow(self) -> None:
-        """Grows the arrays so that they hold all states that one round may find."""
+        """Grows the arrays so that they hold all states that one round can find."""
         more = self.measures.cores * self.box
         if int(self.tails.max()) + more > FULL * self.tables.shape[1]:
             self.tables = self.larger(self.tables)
@@ -193,7 +201,10 @@ class LevelSearch(ABC):
         return tuple(int(word) for word in self.orders[own, self.flagged[own, 1]])
 
     def before(self) -> list[Callable[[Words], Words]]:
-        """For each level but the newest, oldest first: maps a state of the next level to a predecessor."""
+        """One function for each level but the newest, oldest first.
+
+        It maps a state of the next level to a predecessor in its own level.
+        """
         return [partial(self.predecessor, level) for level in range(len(self.levels) - 2)]
 
     def predecessor(self, level: int, target: Words) -> Words:

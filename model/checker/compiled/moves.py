@@ -125,7 +125,7 @@ class _Following:
         )
 
     def widen(self, target: Target) -> None:
-        """Adds the shape of a node and its varying fields. If more vary, the shape is followed again."""
+        """Adds the shape of a node and its varying fields. If more fields vary, it is followed again."""
         shape = self.shapes.get(target.skeleton)
         if shape is None:
             shape = Shape(len(self.shapes), target.skeleton, target.fields)
@@ -223,7 +223,7 @@ class _Reading:
             try:
                 yield self._offer(action, event, ranges, offered)
             except SymbolicUseError:
-                pass  # an id is needed as a number: each is followed by itself
+                pass  # an id is needed as a number: each event is followed by itself
             else:
                 return
         for event in events:
@@ -277,7 +277,7 @@ class _Reading:
         return Move(after, label, tuple(step.rules), tuple(broken))
 
     def _unsure(self, target: Target, solver: z3.Solver) -> tuple[int, ...]:
-        """The fields that may leave their bounds as far as z3 can decide."""
+        """The fields for which z3 does not prove that they stay within their bounds."""
         unsure: list[int] = []
         for place, (field, value) in enumerate(zip(target.fields, target.values, strict=True)):
             if field.is_bool or not isinstance(value, SymbolicInt):
@@ -321,7 +321,7 @@ def _target(record: Any, bounds: FieldBounds, path: str) -> Target:  # noqa: ANN
 
 
 def _is_concrete(value: Value) -> bool:
-    return isinstance(value, int)  # a bool is one too
+    return isinstance(value, int)  # a bool is an int too
 
 
 def _first_nodes(closed: ClosedModel) -> Iterator[Node]:

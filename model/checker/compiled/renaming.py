@@ -1,14 +1,14 @@
 """Renaming of ids: a search treats all states with the same order of ids as one state.
 
 A gate only compares ids. If every path of a model only compares ids, a renaming that keeps their order
-changes nothing, and an id may be replaced by its rank. The proof inspects the terms of the paths, which
+changes nothing, and an id can be replaced by its rank. The proof inspects the terms of the paths, which
 contain all conditions and results of a move. It shows that an id is compared only with an id or with a
 constant that means "no id" (0 or below), that a value written into the field of an id is an id or such a
 constant, and that ids have no other use.
 
-Ranks are the even numbers, so that an event may carry a present id, or one between any two, or a greater one:
+Ranks are the even numbers, so that an event can carry an id of the state, one between two, or a greater one:
 with n ids in a state, ids up to 2n + 1 represent every id. The results of a search then hold without a bound
-on ids, and a run of d events needs at most d of them.
+on ids, and a run of d events needs at most d ids.
 """
 
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,8 @@
 A search over packed states stores no parents. This module visits the levels again from the last to the first:
 a state of one level leads to the state of the next. The Python model finds the events between the states of
 that run and the properties that the last one breaks, and replays the whole run. If the model finds no broken
-move, the kernel is wrong, and DisagreementError is raised. If states represent others, the run is one of the
-model's own, with its own channels and ids.
+move, the kernel is wrong, and DisagreementError is raised. If a state represents other states, the
+reported run is still a run of the model, with the model's channels and ids.
 """
 
 from collections.abc import Callable, Iterable, Sequence

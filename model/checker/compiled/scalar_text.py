@@ -46,7 +46,7 @@ class _Scalar(Text):
         yield from self._dispatch(0, len(self.layout.shapes), arguments, 1)
 
     def _dispatch(self, lowest: int, end: int, arguments: str, depth: int) -> Iterator[str]:
-        """A binary search: there may be hundreds of shapes."""
+        """A binary search: there can be hundreds of shapes."""
         if end - lowest == 1:
             yield f"{INDENT * depth}return expand_{lowest}({arguments})"
             return

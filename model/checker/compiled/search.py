@@ -31,10 +31,10 @@ class CompiledResult(NamedTuple):
 
     states: int
     labelled: int
-    """Number of pairs of a state and the label before it; 0 if labels are not requested."""
+    """Number of pairs of a state and the label of the step before it; 0 if labels are not requested."""
     transitions: int
     depth: int
-    """Number of events on the longest shortest run; of a labelled search, to a labelled state."""
+    """The largest number of events on a shortest run to a state; to a labelled state, if there are labels."""
     violation: Violation | None
     rules: frozenset[str]
     """Rules that fired in some step."""

@@ -3,8 +3,8 @@
 A symmetry is declared (`model.checker.bounds.Symmetry`) and used only after a proof. z3 searches for a state
 and an event for which a kernel's moves, with two neighbours swapped, differ from the swapped moves: in
 whether the event is offered, whether it is allowed, in the successor, or in a broken property. Neighbour
-swaps generate every permutation, so if there is no such state, the whole group may be divided out. Effects
-may name channels in another order, so `reduced` rejects a program that records the effects of its steps.
+swaps generate every permutation, so if there is no such state, the whole group can be divided out. Effects
+can name channels in another order, so `reduced` rejects a program that records the effects of its steps.
 """
 
 from collections.abc import Callable, Iterator, Mapping

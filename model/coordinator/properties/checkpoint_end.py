@@ -67,7 +67,7 @@ COORDINATOR_ENDS = Registry("coordinator")
 def coord_05_counts_once(
     before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """An acknowledgement that completes nothing changes its own flag, state and files, and nothing else."""
+    """An acknowledgement that completes no checkpoint changes only the flag, state and files of its task."""
     if last_missing(before, event) is not None:
         return True
     if not before.open:
@@ -137,7 +137,7 @@ def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_ENDS.step("COORD-09", DeclineMessage)
 def coord_09(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """A decline aborts its pending checkpoint with the reason of the decline, and changes no other one."""
+    """A decline aborts its checkpoint with the reason of the decline. If none is pending, nothing changes."""
     ended = find_pending(before, event.checkpoint)
     if ended is None:
         return not effects and after == before
@@ -151,7 +151,7 @@ _OF_ABORTS = (Abort, FailJob, NotifyAbort, NotifyMaster)
 
 @COORDINATOR_ENDS.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion registers its files, and keeps every file that a retained or newer checkpoint may use."""
+    """A completion registers its files, and keeps every file that a retained or newer checkpoint can use."""
     done = last_missing(before, event)
     if done is None:
         return True
@@ -167,7 +167,7 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
 
 
 def is_added(before: Coordinator, done: Pending) -> bool:
-    """The store has to add the complete checkpoint. Its metadata can be written."""
+    """Whether the store has to add the complete checkpoint. False if its metadata cannot be written."""
     if before.io.metadata:
         return False
     return before.plan.profile.stores_savepoints or done.type == CHECKPOINT
@@ -230,7 +230,7 @@ def unwritten(
 def refusal(
     before: Coordinator, event: Event, done: Pending, after: Coordinator, count: Failures
 ) -> tuple[Effects, Failures]:
-    """The effects of a store that does not add the checkpoint."""
+    """The effects if the store does not add the checkpoint, and the count of failures."""
     profile = before.plan.profile
     reason = FINALIZE_CHECKPOINT_FAILURE
     effects: Effects = () if profile.completes_before_storing else (Abort(done.checkpoint, reason),)
@@ -357,7 +357,7 @@ def failed(
 
 
 def succeeded(before: Coordinator, checkpoint: int) -> Failures:
-    """The count after a success."""
+    """The count of failures after a success."""
     count = before.failures
     if before.plan.tolerable_failures < 0:
         return count
@@ -372,13 +372,13 @@ def notified_tasks(ended: Pending, after: Coordinator) -> tuple[bool, ...]:
 
 
 def notified_masters(before: Coordinator, ended: Pending, *, completes: bool) -> Effects:
-    """The notifications of every operator coordinator of the end."""
+    """The effects that notify every operator coordinator of the end of the checkpoint."""
     places = range(before.plan.coordinators)
     return tuple(NotifyMaster(place, ended.checkpoint, completes) for place in places)
 
 
 def notified_aborts(before: Coordinator, ended: Pending, after: Coordinator) -> Effects:
-    """The notifications of the abort: every task that takes part, then every operator coordinator."""
+    """The notifications of the abort, to every task that takes part, then to every operator coordinator."""
     if not before.plan.profile.abort_notifications:
         return ()
     flags = enumerate(notified_tasks(ended, after))

@@ -106,7 +106,7 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
     "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, Deleted, TriggerFails, MasterAnswer
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Requests leave the queue at its head, each with a start or a rejection. New ones join in order."""
+    """Requests leave the queue at its head, each with a start or a rejection. New ones join by priority."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if not before.plan.profile.queues_requests:
@@ -161,7 +161,7 @@ def all_leave(
 def coord_14_without_queue(
     before: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator
 ) -> bool:
-    """Up to 1.10 there is no queue. A request starts or is rejected at once, and may be postponed."""
+    """Up to 1.10 there is no queue. A request starts or is rejected at once, or is postponed."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     plan = before.plan
@@ -196,7 +196,7 @@ def coord_14_without_queue(
 
 @COORDINATOR_BEGINS.step("COORD-23", MasterAnswer)
 def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
-    """The first answer of a master is recorded. The last answer triggers the next phase. A failure aborts."""
+    """The first answer of a master is recorded. The last one triggers the next phase. A failure aborts."""
     if last_missing(before, event) is not None:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -244,7 +244,7 @@ def own_requests(before: Coordinator, event: Event) -> int:
 
     These requests were in the queue, or they become due while time passes, or a scheduler without initial
     delay starts. Within the pause, one more request becomes due if a waiting request of a user leaves in its
-    place. Up to 1.10 the end of a checkpoint may repeat a postponed request.
+    place. Up to 1.10 the end of a checkpoint can repeat a postponed request.
     """
     number = len(before.queue)
     if not before.plan.profile.queues_requests:

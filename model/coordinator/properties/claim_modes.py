@@ -20,7 +20,7 @@ COORDINATOR_CLAIMS = Registry("coordinator")
 
 @COORDINATOR_CLAIMS.initial("COORD-37")
 def coord_37_at_first(coordinator: Coordinator) -> bool:
-    """The restored savepoint is the only one in the store, and the next id is its own plus one."""
+    """The restored savepoint is the only entry of the store, and the next id is its own plus one."""
     entries, next_id = coordinator.store.entries, coordinator.next_id
     if not coordinator.plan.savepoint:
         return next_id == 1 and not entries
@@ -75,7 +75,7 @@ def sub_13_is_owned(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_CLAIMS.step("SUB-13", AcknowledgeMessage, MasterAnswer, JobEnd)
 def sub_13(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A claimed savepoint is deleted when it is dropped or its job finishes. Another one is never deleted."""
+    """A claimed savepoint is deleted when it is dropped or its job finishes; any other is never deleted."""
     if not before.plan.savepoint:
         return True
     (savepoint,) = before.plan.savepoint

@@ -24,8 +24,8 @@ COORDINATOR_CLEANING = Registry("coordinator")
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """While more deletions are under way than checkpoints may be pending, no checkpoint starts."""
-    first = before if type(event) is Advance else after  # time may pass after a start
+    """No checkpoint starts while more deletions are under way than the limit of pending checkpoints."""
+    first = before if type(event) is Advance else after  # a checkpoint can start before deletions begin
     if type(event) is CoordinatorRestart or not is_cleaning(first):
         return True
     if after.next_id != before.next_id:
@@ -40,14 +40,14 @@ def coord_33(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 _WITHOUT_TURN = (COORDINATOR_SUSPEND, TOO_MANY_CHECKPOINT_REQUESTS)
-"""The reasons of rejections without a turn of the request."""
+"""Reasons for which the coordinator rejects a request although no turn has taken place."""
 
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Each aborted, dropped or not stored checkpoint begins a deletion, and an ended one is not under way.
+    """A checkpoint that is aborted, dropped or not stored begins a deletion. An ended one leaves the list.
 
-    Where each deletion ends at once, none is under way after a step.
+    If every deletion ends at once, no deletion is under way after a step. `begun` lists the exceptions.
     """
     if not before.plan.slow_cleaning or type(event) is CoordinatorRestart:
         return not after.deletions
@@ -58,7 +58,10 @@ def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The end of a checkpoint or deletion gives a turn, except the deletion of an unstored checkpoint."""
+    """The end of a checkpoint gives a turn, and so does the end of a deletion.
+
+    The deletion of a checkpoint that was not stored gives none.
+    """
     if type(event) is Deleted and not (before.open and any(before.deletions[:1])):
         return not effects and after == before._replace(deletions=before.deletions[1:])
     if not before.plan.slow_cleaning or not after.queue:
@@ -67,7 +70,7 @@ def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: C
         return True
     if after.master != NONE or is_full(after) or is_cleaning(after):
         return True
-    head = after.queue[0]  # the turn ended at another one that was early
+    head = after.queue[0]  # the turn has rejected the head before it as too early
     is_early = head.periodic and not head.forced and after.now < after.pause_ends
     return is_early and (type(event) is not Deleted or len(after.queue) < len(before.queue))
 
@@ -87,7 +90,7 @@ def has_collected(pending: Pending) -> bool:
 
 
 def begun(before: Coordinator, event: Event, effects: Effects) -> tuple[bool, ...]:
-    """One flag for each deletion that begins in this step: whether its end gives a turn."""
+    """For each deletion that begins in this step: whether its end gives waiting requests a turn."""
     done = last_missing(before, event)
     fails = done is not None and before.fault != 0 and is_added(before, done)
     unstored = done.checkpoint if fails and done is not None else NONE

@@ -82,7 +82,7 @@ def coord_01_deployed(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Started ids are the next ids of the counter. The counter never falls."""
+    """The ids of started checkpoints are the next ids of the counter. The counter never falls."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
@@ -111,7 +111,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """The unforced pending checkpoints are within the limit, and a waiting request has a reason.
+    """Pending checkpoints that are not forced are within the limit. A waiting request has a reason to wait.
 
     Requests wait only while the job runs, unless the listener awaits a former execution (COORD-12).
     """
@@ -120,7 +120,7 @@ def coord_03(coordinator: Coordinator) -> bool:
         return False
     if not coordinator.queue:
         return True
-    if coordinator.plan.slow_cleaning:  # any request waits for deletions: COORD-33
+    if coordinator.plan.slow_cleaning:  # any request can wait for deletions: COORD-33
         return True
     return has_to_wait(coordinator) and (coordinator.status == RUNNING or coordinator.scheduler.awaits_former)
 

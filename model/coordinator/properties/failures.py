@@ -40,7 +40,7 @@ def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordin
 def coord_15_decline(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """A decline for a reason that counts is counted or fails the job. Any other changes nothing."""
+    """A decline for a reason that counts is counted or fails the job. Any other changes no count."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     failed = declined_checkpoint(before, event)
@@ -56,7 +56,7 @@ def coord_15_decline(
 
 @COORDINATOR_FAILURES.state("COORD-16")
 def coord_16(coordinator: Coordinator) -> bool:
-    """At most the tolerated number of ids is counted, each id once. If it is -1, none is counted."""
+    """At most the tolerated number of ids is counted, each id once. If this number is -1, none is."""
     counted = coordinator.failures.counted
     if coordinator.plan.tolerable_failures < -1 or len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
@@ -130,7 +130,7 @@ def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after
 
 @COORDINATOR_FAILURES.step("COORD-18")
 def coord_18(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Up to 1.11: any success clears the count, and none is recorded."""
+    """Up to 1.11: any success clears the count, and no success is recorded."""
     if before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
         return True
     if after.failures.highest_success != before.failures.highest_success:
@@ -148,9 +148,9 @@ def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint that a decline of a task ends, if its failure may count; else None.
+    """The checkpoint that a decline of a task ends, if its failure can count; else None.
 
-    It may count if the plan counts failures, the reason is not one of PRE_FLIGHT, and the checkpoint does not
+    It can count if the plan counts failures, the reason is not one of PRE_FLIGHT, and the checkpoint does not
     stop the job.
     """
     if type(event) is not DeclineMessage or before.plan.tolerable_failures < 0:

@@ -10,7 +10,7 @@ from model.store.store import CHECKPOINT, Entry
 
 
 def with_files(before: Coordinator, event: Event) -> SharedState:
-    """The registry after the files of an acknowledgement. The files of a savepoint are not registered."""
+    """The registry after it has registered the files of an acknowledgement, except those of a savepoint."""
     shared = before.shared
     if type(event) is not AcknowledgeMessage or not event.shared:
         return shared
@@ -107,7 +107,7 @@ def without(
 ) -> tuple[SharedState, Effects]:
     """The registry after the store has dropped all but the retained checkpoints, and the deletions.
 
-    `users`: the retained checkpoints that may use a file that is as new as they are.
+    `users`: retained checkpoints. A file is kept if its newest user is not older than one of them.
     """
     kept = tuple(entry.checkpoint for entry in retained)
     dropped = dropped_checkpoints(before, kept)

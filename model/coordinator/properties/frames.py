@@ -1,4 +1,4 @@
-"""The frames of the coordinator: the fields that each event may change, and its effects in their order.
+"""The frames of the coordinator: the fields that each event can change, and its effects in their order.
 
 A frame allows what at least one generation does. The properties of this folder state when it is allowed.
 """

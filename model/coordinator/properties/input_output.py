@@ -97,7 +97,7 @@ def coord_36(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 def is_alone(before: Coordinator, event: Event) -> bool:
-    """No other request waits or ends, so a failing start is that of this request."""
+    """No other request waits or ends, so a start that fails is the start of this request."""
     return type(event) is TriggerRequest and event.type != STOP and not before.queue
 
 

@@ -128,7 +128,7 @@ def coord_25_closed(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.state("COORD-26")
 def coord_26(coordinator: Coordinator) -> bool:
-    """No request of the scheduler is overdue, and a stopped scheduler has none due.
+    """No request of the scheduler is overdue, and none is due while the scheduler is stopped.
 
     The exception is a request that was moved to the end of a pause. Up to 2.2 the scheduler runs only while
     the job runs.
@@ -182,7 +182,7 @@ def coord_26_intervals(before: Coordinator, event: Advance, effects: Effects, af
 
 @COORDINATOR_LIFE.step("COORD-27")
 def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Running tasks take part, and finished tasks do not. In older generations all tasks take part."""
+    """Running tasks take part, and finished tasks do not. Up to 1.13 all tasks take part."""
     for pending in after.pending:
         if find_pending(before, pending.checkpoint) is None:
             every_task = (True,) * len(after.tasks_run)
@@ -196,7 +196,7 @@ def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_LIFE.state("COORD-27")
 def coord_27_awaited(coordinator: Coordinator) -> bool:
-    """Some task takes part in a pending checkpoint. The checkpoint awaits no task that takes no part."""
+    """A task takes part in each pending checkpoint. The checkpoint awaits only tasks that take part."""
     return all(
         any(one.tasks) and all(takes or done for takes, done in zip(one.tasks, one.acknowledged, strict=True))
         for one in coordinator.pending
@@ -207,7 +207,7 @@ def coord_27_awaited(coordinator: Coordinator) -> bool:
 def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A stop-with-savepoint that fails at a task fails the job.
 
-    In older generations every failing stop does.
+    In older generations every stop that fails does.
     """
     for pending in before.pending:
         if pending.type != STOP:
@@ -228,7 +228,7 @@ def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_LIFE.state("SUB-12")
 def sub_12(coordinator: Coordinator) -> bool:
-    """Every file of a retained checkpoint is registered, under no older checkpoint."""
+    """Every file of a retained checkpoint is registered. Its newest user is not older than the checkpoint."""
     if not coordinator.plan.profile.registers_at_acknowledgement:
         return True
     retained = tuple(entry.checkpoint for entry in coordinator.store.entries)
@@ -270,7 +270,7 @@ def sub_12_dropped_with_the_last(
 
 
 def answered_by(done: tuple[bool, ...], place: int, *, counts: bool) -> tuple[bool, ...]:
-    """The flags after the answer of one master."""
+    """For each master: it has answered, after the answer of one master."""
     return tuple(known or (counts and here == place) for here, known in enumerate(done))
 
 

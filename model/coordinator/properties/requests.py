@@ -37,7 +37,7 @@ def coord_13(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_REQUESTS.state("COORD-13")
 def coord_13_own(coordinator: Coordinator) -> bool:
-    """A scheduler's request is periodic, not forced, for a checkpoint. All others await an answer."""
+    """A request of the scheduler is periodic, not forced, for a checkpoint. Others await an answer."""
     return all(
         one.awaits_answer
         or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)
@@ -58,8 +58,8 @@ def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, 
 def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A periodic request that nothing else delays is rejected exactly during the pause.
 
-    No other new request is rejected because of the pause. Up to 1.10 nothing waits: the pause rejects
-    requests, but only during the pause.
+    No other new request is rejected because of the pause. Up to 1.10 no request waits: a request is rejected
+    for this reason only during the pause.
     """
     early = tuple(
         effect
@@ -119,7 +119,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
         return True
     if not before.scheduler.runs or not coordinator_steps(before).can_start(
         before
-    ):  # heads leave for other reasons
+    ):  # requests leave for other reasons
         return True
     if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
         return after.queue == before.queue
@@ -131,7 +131,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
     gone = sum(checkpoint not in kept for checkpoint in held)
     turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
     turns += before.io.metadata and not after.io.metadata  # one follows the abort, one the failed completion
-    turns -= sum(after.deletions[len(before.deletions) :])  # these come later: COORD-33
+    turns -= sum(after.deletions[len(before.deletions) :])  # these turns come later: COORD-33
     early = 0
     for waiting in before.queue:
         if not waiting.periodic or waiting.forced or after.now >= after.pause_ends or early == turns:
@@ -179,7 +179,7 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_TURNS.step("COORD-31", DeclineMessage)
 def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """If no failure is tolerated, a decline in the master phase fails the job twice. Up to 1.15 once."""
+    """If no failure is tolerated, a decline in the master phase fails the job twice, up to 1.15 once."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if before.plan.tolerable_failures != 0:

@@ -88,7 +88,7 @@ def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: C
 
 @COORDINATOR_SCHEDULER.state("COORD-26")
 def coord_26_follows(coordinator: Coordinator) -> bool:
-    """The listener follows the job, and from 2.3 on every execution of a task that has not reported."""
+    """The listener has started the scheduler if the job runs and, from 2.3 on, it awaits no execution."""
     scheduler, plan = coordinator.scheduler, coordinator.plan
     follows = plan.interval > 0 and coordinator.status == RUNNING
     if plan.profile.follows_tasks:
@@ -118,9 +118,9 @@ def coord_26_awaits(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_SCHEDULER.state("COORD-12")
 def coord_12_followed(coordinator: Coordinator) -> bool:
-    """The listener of 2.3 follows a running job with a pending checkpoint or a waiting request.
+    """In 2.3 the listener has started the scheduler while a checkpoint is pending or a request waits.
 
-    If it does not, it awaits a former execution.
+    The exception is a listener that awaits a former execution.
     """
     scheduler, plan = coordinator.scheduler, coordinator.plan
     if not plan.interval or not plan.profile.follows_tasks or coordinator.status != RUNNING:
@@ -200,7 +200,7 @@ def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, afte
     if before.open or not before.plan.interval:
         return True
     fails = (Fail("IllegalArgumentException"),)
-    if any(before.scheduler.unreported):  # the scheduler may start before and after the reports
+    if any(before.scheduler.unreported):  # the scheduler can start before and after the reports
         return effects in ((), fails, fails * 2)
     again = type(event) is JobStatus and not before.plan.profile.follows_tasks
     starts = after.scheduler.follows and (again or not before.scheduler.follows)
@@ -218,11 +218,11 @@ def coord_26_suspends(before: Coordinator, event: Event, effects: Effects, after
         ends = not now.follows or (before.open and (profile.start_suspends or known.runs))
     expected, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
     listens = before.plan.interval > 0 and profile.follows_tasks
-    # the listener may stop and start the scheduler in one event
+    # the listener can stop and start the scheduler in one event
     is_suspension = (ends or listens) and effects[: len(expected)] == expected
     left = effects[len(expected) :] if is_suspension else effects
     if any(type(effect) is Abort and effect.checkpoint < before.next_id for effect in left):
-        return False  # a checkpoint that begins in this event may fail at once: COORD-36
+        return False  # a checkpoint that begins in this event can fail at once: COORD-36
     if any(type(effect) is Rejected and effect.reason == COORDINATOR_SUSPEND for effect in left):
         return False
     if ends and not profile.queues_requests and now.postponed:

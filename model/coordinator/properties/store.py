@@ -101,7 +101,7 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """After a completion, a retained or newer checkpoint uses every registered file."""
+    """After a completion, every registered file is used by a retained checkpoint or by a newer one."""
     if added(before, event) is None:
         return True
     if not before.plan.profile.registers_at_acknowledgement:
@@ -122,7 +122,7 @@ COORDINATOR_FAILING_STORE = Registry("coordinator")
 
 @COORDINATOR_FAILING_STORE.step("COORD-20", AcknowledgeMessage)
 def coord_20(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """A checkpoint that the store fails to add subsumes none, and no task is notified that it is complete."""
+    """A checkpoint that the store fails to add subsumes none. No task is notified of its completion."""
     lost = failed_to_add(before, event, effects, after)
     if lost is None:
         return True
@@ -170,7 +170,7 @@ def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, a
 
 @COORDINATOR_FAILING_STORE.step("SUB-11", AcknowledgeMessage)
 def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """Up to 1.14, a completed savepoint is the latest of the store, and ends older pending checkpoints.
+    """Up to 1.14, a completed savepoint is the latest entry of the store, and aborts older checkpoints.
 
     The tasks that take part are notified (FLINK-25191).
     """
@@ -199,7 +199,7 @@ def sub_11(before: Coordinator, event: AcknowledgeMessage, effects: Effects, aft
 
 
 def failed_to_add(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> Pending | None:
-    """The checkpoint at whose last acknowledgement the store has failed; else None."""
+    """The checkpoint that the store has failed to add, at its last acknowledgement; else None."""
     if type(event) is not AcknowledgeMessage or before.fault == 0 or after.fault != 0:
         return None
     return find_pending(before, event.checkpoint)
@@ -210,7 +210,11 @@ SUBSUMPTION = Registry("coordinator")
 
 @SUBSUMPTION.step("SUB-02")
 def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion aborts every older pending checkpoint with all effects, and no other checkpoint."""
+    """A completion aborts every older pending checkpoint that can be subsumed, and no other checkpoint.
+
+    Each abort has every effect of an abort. A savepoint is not subsumed (SUB-04); up to 1.10 a forced
+    checkpoint is not subsumed.
+    """
     done = replacing_checkpoint(before, effects)
     if done is None:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_SUBSUMED for effect in effects)

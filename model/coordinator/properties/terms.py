@@ -55,9 +55,9 @@ def with_reports(before: Coordinator, event: Event, after: Coordinator) -> Coord
 
 
 def has_to_wait(coordinator: Coordinator) -> bool:
-    """The head of the queue may not start now: too many checkpoints are pending, or it is too early.
+    """The head of the queue is not allowed to start now: too many are pending, or it is too early.
 
-    With slow deletions it may wait without such a reason: some deletions give no turn (`coord_33_turns`).
+    With slow deletions it can wait without such a reason: some deletions give no turn (`coord_33_turns`).
     """
     head = coordinator.queue[0]
     if coordinator.master != -1 or is_full(coordinator) or coordinator.plan.slow_cleaning:
@@ -74,7 +74,7 @@ def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
     scheduler = after.scheduler
     if due > before.now:
         return scheduler.due == due
-    if scheduler.postponed and scheduler.due == NONE:  # up to 1.10, while too many are pending
+    if scheduler.postponed and scheduler.due == NONE:  # up to 1.10, if too many are pending
         return True
     is_early = before.pause_ends > before.now and scheduler.due == before.pause_ends
     return is_early or scheduler.due == before.now + before.plan.interval
@@ -87,7 +87,7 @@ def is_full(coordinator: Coordinator) -> bool:
 
 
 def is_cleaning(coordinator: Coordinator) -> bool:
-    """More deletions are under way than checkpoints may be pending."""
+    """More deletions are under way than the limit of pending checkpoints."""
     plan = coordinator.plan
     return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
