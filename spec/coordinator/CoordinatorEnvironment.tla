@@ -176,6 +176,7 @@ StoresUnwritten(c, p, effects) ==                            \* FailToWrite
 ------------------------------------------------------------------------------
 (* Constants of models. *)
 
+Zero == 0
 One == 1
 Two == 2
 Yes == TRUE

@@ -343,18 +343,19 @@ AllEffects == [][
         EventIs("tick") \/ \A j \in i .. Len(Effects) : IsOfQueue(Effects[j])]_vars
 
 (* The failures that count, and the successes, in the order of the effects.  *)
+CountsIn(f, e) ==
+    /\ e[1] = "abort" /\ e[3] \in Reasons \cup {"CHECKPOINT_EXPIRED", "FINALIZE_CHECKPOINT_FAILURE"}
+    /\ e[2] > f.highest
+IsOneTooMany(f, e) == CountsIn(f, e) /\ Cardinality(f.counted \cup {e[2]}) > Tolerable
+
 RECURSIVE CountedIn(_, _)
 CountedIn(f, effects) ==
     IF effects = <<>> THEN f
-    ELSE LET e == Head(effects)
-             row == f.counted \cup {e[2]}
-             counts == e[1] = "abort" /\ e[3] \in Reasons \cup {"CHECKPOINT_EXPIRED", "FINALIZE_CHECKPOINT_FAILURE"}
-         IN  CountedIn(
-                CASE counts /\ e[2] > f.highest ->
-                        [f EXCEPT !.counted = IF Cardinality(row) > Tolerable THEN {} ELSE row]
-                  [] e[1] = "complete" /\ e[2] > f.highest -> [counted |-> {}, highest |-> e[2]]
-                  [] OTHER -> f,
-                Tail(effects))
+    ELSE LET e == Head(effects) IN CountedIn(
+            CASE CountsIn(f, e) -> [f EXCEPT !.counted = IF IsOneTooMany(f, e) THEN {} ELSE @ \cup {e[2]}]
+              [] e[1] = "complete" /\ e[2] > f.highest -> [counted |-> {}, highest |-> e[2]]
+              [] OTHER -> f,
+            Tail(effects))
 
 (* All changes: the checkpoints that have started are pending after the      *)
 (* others.                                                                   *)
@@ -368,8 +369,8 @@ Remaining ==
 Gone == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] \in {"abort", "complete"}}}
 (* The aborts at which the count exceeds the tolerated number. *)
 Overflows ==
-    LET Row(i) == CountedIn(k.failures, SubSeq(Effects, 1, i)).counted
-    IN  {i \in DOMAIN Effects : Effects[i][1] = "abort" /\ Tolerable # -1 /\ Row(i - 1) # {} /\ Row(i) = {}}
+    {i \in DOMAIN Effects :
+        Tolerable # -1 /\ IsOneTooMany(CountedIn(k.failures, SubSeq(Effects, 1, i - 1)), Effects[i])}
 Restart == EventIs("coordinator_restart")
 Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
 
