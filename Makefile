@@ -108,7 +108,7 @@ flink: $(READY)  ## Fetch three released Flinks and drive their real classes bes
 	$(BIN)/barrierspec flink conform 2.3.0 1.17.2 1.13.6 --quick \
 	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
 
-flink-matrix: $(READY)  ## Every released Flink, one after the other: all modes, levels and components; hours; PART=2/7; RESUME=1 goes on
+flink-matrix: $(READY)  ## Every released Flink: all modes, levels and components; hours; PART=2/7; RESUME=1 goes on
 	$(BIN)/barrierspec flink matrix --part $(or $(PART),1/1) $(if $(RESUME),--resume)
 
 switches: $(READY)  ## Drive every released Flink through one run for each switch; minutes; RESUME=1 keeps what was driven

@@ -119,8 +119,9 @@ def conform_matrix(
 ) -> Iterator[Cell | Conformed]:
     """Compare every component of each release, and record each cell. Yields cells of earlier runs unchanged.
 
-    AT_ONCE releases of the same generations are compared together. A jar that this call fetches is deleted
-    when its release is done. Raises FlinkError and MatrixError.
+    AT_ONCE releases of the same generations are compared together, and their cells of one place are recorded
+    together. Jars that this call fetches are deleted when these releases are done. Raises FlinkError and
+    MatrixError.
     """
     cells, commit = record.resume(), source()
     for together in _alike(map(release, versions)):
@@ -132,7 +133,8 @@ def conform_matrix(
             else:
                 left.setdefault((one.mode, one.level), []).append(one)
         with ExitStack() as removed:
-            for known in together if left else ():
+            open_ones = {one.version for some in left.values() for one in some}
+            for known in (one for one in together if one.version in open_ones):
                 removed.enter_context(removed_again(known))
                 command(known)
             order = with_directed([one for some in left.values() for one in some], order, processes)
@@ -195,7 +197,7 @@ def target(known: Release, mode: str, level: str) -> Target:
 
 def conform_alike(alike: Sequence[Target], order: Order) -> list[Conformed]:
     """Compare the same part of several releases one after the other, with the same sequences."""
-    shared = Shared()
+    shared = Shared() if len(alike) > 1 else None
     return [conform_one(one, order, shared) for one in alike]
 
 

@@ -211,9 +211,12 @@ class Search(ABC):
         drawn = None if self._shared is None else self._shared.drawn
         if drawn is None or drawn.basis != self._basis():
             return False
-        self._done.transitions, self._done.paths = drawn.transitions, drawn.paths
+        done = self._done
+        done.transitions, done.paths = drawn.transitions, drawn.paths
         self._reached, self._rules = drawn.reached, Counter(drawn.rules)
-        self.play(iter(drawn.cases))
+        if not self.play(iter(drawn.cases)):  # the rest of the sequences was not compared
+            done.transitions, done.paths = 0, None
+            self._reached, self._rules = Reached(WALKS), Counter()
         return True
 
     def _basis(self) -> Hashable:

@@ -65,17 +65,13 @@ class DecidingRun(NamedTuple):
     opening: tuple[Wire, ...]
     """Events before the run: a coordinator's job and its tasks begin to run."""
     events: tuple[Wire, ...]
+    unforbidden: frozenset[str]
+    """Generations of which no property forbids the run if the switch is the other way."""
 
     @property
     def place(self) -> Place:
         """Component and switch."""
         return self.component, self.switch
-
-    @property
-    def digest(self) -> str:
-        """Changes with the run, so that a result of another run is not taken for a result of this one."""
-        text = canonical([self.component, self.config, [*self.opening, *self.events]])
-        return hashlib.sha256(text).hexdigest()[:12]
 
     def transcript(self, profile: str) -> tuple[Edge, ...] | None:
         """The model's answers in a generation; None if it lacks a mode or an option of the run."""
@@ -93,11 +89,18 @@ class DecidingRun(NamedTuple):
         return tuple((edge.spelled, edge.after.spelled, edge.refused is None) for edge in edges)
 
     def decided_by(self, profile: str) -> bool:
-        """Whether these answers tell a generation from every generation with the other value."""
+        """Whether these answers differ from those of every generation with the other value.
+
+        If all of those lack an option of the run, the answers only show that the generation has it.
+        """
         known = GENERATIONS[self.component]
         own, value = self.answers(profile), getattr(known[profile], self.switch)
-        others = [name for name, one in known.items() if getattr(one, self.switch) != value]
-        return own is not None and all(self.answers(other) != own for other in others)
+        others = [self.answers(name) for name, one in known.items() if getattr(one, self.switch) != value]
+        return own is not None and own not in others
+
+
+def _shown(edge: Edge) -> bytes:
+    return edge.spelled if edge.refused is None else b"refused"
 
 
 class Outcome(NamedTuple):
@@ -106,7 +109,7 @@ class Outcome(NamedTuple):
     result: str
     """AGREES, NO_OPTION, or in words why the release has not decided the switch."""
     digest: str
-    """The digest of the run."""
+    """The digest of the run in the release's generation."""
 
     @property
     def differs(self) -> bool:
@@ -154,6 +157,34 @@ def deciding_runs() -> Mapping[Place, DecidingRun]:
 
 
 @cache
+def first_difference(place: Place) -> int:
+    """The number of the first event, from 0, to which generations with and without the switch differ.
+
+    Only effects are compared. If none differs, it is the last event.
+    """
+    run = deciding_runs()[place]
+    sides: dict[bool, list[list[bytes]]] = {False: [], True: []}
+    for name, one in GENERATIONS[run.component].items():
+        edges = run.transcript(name)
+        if edges is not None:
+            sides[getattr(one, run.switch)].append([_shown(edge) for edge in edges[len(run.opening) :]])
+    last = len(run.events) - 1
+    for at in range(last):
+        without, with_it = ({answers[at] for answers in sides[value]} for value in (False, True))
+        if without and with_it and not without & with_it:
+            return at
+    return last
+
+
+@cache
+def digest(place: Place, profile: str) -> str:
+    """Changes with the run, the generation and its answers: a result of others is not kept."""
+    run = deciding_runs()[place]
+    head = canonical([run.component, run.config, [*run.opening, *run.events], profile])
+    return hashlib.sha256(head + repr(run.answers(profile)).encode()).hexdigest()[:12]
+
+
+@cache
 def told_apart(place: Place) -> frozenset[str]:
     """The generations whose answers in a run differ from those of every generation with the other value."""
     run = deciding_runs()[place]
@@ -166,7 +197,8 @@ def _run(component: str, switch: str, row: dict[str, Any]) -> DecidingRun:
     if component == "coordinator":
         tasks = [{"id": task, "source": task == "src"} for task in config["tasks"]]
         config, opening = {**config, "tasks": tasks}, running(tasks)
-    return DecidingRun(component, switch, config, opening, tuple(map(event_of, row["events"])))
+    events, unforbidden = tuple(map(event_of, row["events"])), frozenset(row.get("unforbidden", ()))
+    return DecidingRun(component, switch, config, opening, events, unforbidden)
 
 
 def generation(release: Release, component: str) -> str:
@@ -181,11 +213,21 @@ def drive(release: Release, adapter: Adapter, known: Mapping[Place, Outcome]) ->
     found = {}
     for place, run in deciding_runs().items():
         kept = known.get(place)
-        is_kept = kept is not None and kept.digest == run.digest
-        found[place] = (
-            kept if kept is not None and is_kept else Outcome(_driven(run, release, adapter), run.digest)
-        )
+        if kept is None or not is_settled(kept, place, release):
+            kept = Outcome(_driven(run, release, adapter), digest_for(place, release))
+        found[place] = kept
     return found
+
+
+def digest_for(place: Place, release: Release) -> str:
+    """The digest of a run in the release's generation."""
+    return digest(place, generation(release, place[0]) or next(iter(GENERATIONS[place[0]])))
+
+
+def is_settled(outcome: Outcome, place: Place, release: Release) -> bool:
+    """Whether a later run keeps the outcome: the release has answered, and the digest is the same."""
+    is_answer = outcome.differs or not outcome.is_odd
+    return is_answer and outcome.digest == digest_for(place, release)
 
 
 def _driven(run: DecidingRun, release: Release, adapter: Adapter) -> str:
@@ -210,7 +252,7 @@ def read(file: Path) -> dict[str, Decided]:
         return {}
     try:
         return {one.version: one for one in map(_decided, file.read_bytes().splitlines())}
-    except (KeyError, TypeError, ValueError) as wrong:
+    except (AttributeError, KeyError, TypeError, ValueError) as wrong:
         raise RecordError(
             f"{file}: expected what `flink switches` writes, got {wrong!r}; delete it"
         ) from wrong

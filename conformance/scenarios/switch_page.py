@@ -13,6 +13,8 @@ from conformance.scenarios.deciding_runs import (
     Decided,
     DecidingRun,
     deciding_runs,
+    digest,
+    first_difference,
     generation,
     switches,
     told_apart,
@@ -24,12 +26,17 @@ INTRODUCTION = """\
 Made by `barrierspec flink switches`; do not edit it, edit `conformance/released/deciding-runs.toml`.
 
 Generations of Flink differ in *switches*. For each switch this page has a *deciding run*, whose answers \
-differ between generations with the switch and generations without it. A coordinator's job and its tasks run \
-when the run begins. The last two columns have the answer to the last event, in the nearest generation \
-without the switch and in the nearest one with it. Then come the releases whose own classes were driven \
-through the run and gave exactly the answers of their generation. A release is named only if these answers \
-differ from those of every generation with the other value. *No such option*: the generations lack a \
-mode or an option that the run needs, so their releases were not driven.
+differ between generations with the switch and generations without it. A coordinator's job and its tasks \
+run when the run begins. The last two columns have the answers to the last event of the run, without the \
+switch and with it. Behind each answer stand the releases whose own classes were driven through the run \
+and gave exactly the answers of their generation. A release is named only if these answers differ from \
+those of every generation with the other value. *No such option*: the generations lack a mode or an \
+option that the run needs, so the run only shows that the others have it.
+
+Generations differ in several switches. So a test turns one switch of a generation at a time, and checks \
+that some property then forbids the run. A release stands in parentheses if no property does: in its \
+generation the switch has no effect on the run, or another switch causes the difference too. The test \
+covers gates, subtasks and coordinators; there are no parentheses for the other components.
 
 """
 
@@ -60,7 +67,7 @@ def undecided(results: Mapping[str, Decided]) -> list[str]:
         f"{run.component}.{run.switch} {words[value]} it"
         for run in deciding_runs().values()
         for value in (False, True)
-        if not _deciding(run, results, value)
+        if not set(_deciding(run, results, value).values()) - run.unforbidden
     ]
 
 
@@ -70,40 +77,41 @@ def _names(component: str) -> str:
 
 
 def _side(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> str:
-    """The cell of the generations in which the switch has this value."""
-    found = _deciding(run, results, value)
-    profile = _nearest(run, value)
-    if profile is None:
-        return "no such option"
-    edge = (run.transcript(profile) or ())[-1]
-    answer = "refused" if edge.refused is not None else phrases.of_effects(edge.effects)
-    return f"{answer}; {ranges(found) if found else 'no release'}"
-
-
-def _nearest(run: DecidingRun, value: bool) -> str | None:
-    """The generation with this value that is nearest to a change of the switch, and has the run's options."""
+    """The cell of the generations in which the switch has this value: each answer, and its releases."""
     known = GENERATIONS[run.component]
-    changes = [
-        pair for pair in pairwise(known) if len({getattr(known[name], run.switch) for name in pair}) == 2
-    ]
-    near = [name for pair in reversed(changes) for name in pair]
-    every = [*near, *reversed(list(known))]
-    fitting = [name for name in every if getattr(known[name], run.switch) == value]
-    return next((name for name in fitting if run.transcript(name) is not None), None)
+    found = _deciding(run, results, value)
+    answers: dict[str, list[str]] = {}
+    for name, one in known.items():
+        edges = run.transcript(name)
+        if edges is not None and getattr(one, run.switch) == value:
+            edge = edges[len(run.opening) + first_difference(run.place)]
+            answer = "refused" if edge.refused is not None else phrases.of_effects(edge.effects)
+            answers.setdefault(answer, []).extend(version for version in found if found[version] == name)
+    cells = [f"{answer}: {_named(versions, found, run)}" for answer, versions in answers.items()]
+    return "; ".join(cells) or "no such option"
 
 
-def _deciding(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> list[str]:
-    """The releases that have decided that the switch has this value in their generation."""
-    found = []
-    for version, decided in results.items():
-        outcome = decided.outcomes.get(run.place)
+def _named(versions: Sequence[str], generations: Mapping[str, str], run: DecidingRun) -> str:
+    """The releases; in parentheses those of generations in `unforbidden`."""
+    in_order = [version for version in releases() if version in versions]
+    firm = [version for version in in_order if generations[version] not in run.unforbidden]
+    others = [version for version in in_order if generations[version] in run.unforbidden]
+    named = [ranges(firm)] * bool(firm) + [f"({ranges(others)})"] * bool(others)
+    return " ".join(named) or "no release"
+
+
+def _deciding(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> dict[str, str]:
+    """The releases that have decided that the switch has this value, with their generations."""
+    found = {}
+    for version in releases():
         profile = generation(releases()[version], run.component)
-        if outcome is None or outcome != (AGREES, run.digest) or not profile:
+        outcome = results[version].outcomes.get(run.place) if version in results else None
+        if outcome is None or not profile or outcome.result != AGREES:
             continue
-        if getattr(GENERATIONS[run.component][profile], run.switch) == value and profile in told_apart(
-            run.place
-        ):
-            found.append(version)
+        if getattr(GENERATIONS[run.component][profile], run.switch) != value:
+            continue
+        if outcome.digest == digest(run.place, profile) and profile in told_apart(run.place):
+            found[version] = profile
     return found
 
 
@@ -139,7 +147,7 @@ def _exceptions(results: Mapping[str, Decided]) -> str:
 
 
 def _shown(run: DecidingRun) -> str:
-    events = "; ".join(map(phrases.of_event, run.events))
+    events = "; ".join(map(phrases.of_event, run.events[: first_difference(run.place) + 1]))
     return f"{phrases.of_config(run.component, run.config)}: {events}"
 
 

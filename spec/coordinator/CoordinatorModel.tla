@@ -346,7 +346,7 @@ AllEffects == [][
 CountsIn(f, e) ==
     /\ e[1] = "abort" /\ e[3] \in Reasons \cup {"CHECKPOINT_EXPIRED", "FINALIZE_CHECKPOINT_FAILURE"}
     /\ e[2] > f.highest
-IsOneTooMany(f, e) == CountsIn(f, e) /\ Cardinality(f.counted \cup {e[2]}) > Tolerable
+IsOneTooMany(f, e) == Tolerable # -1 /\ CountsIn(f, e) /\ Cardinality(f.counted \cup {e[2]}) > Tolerable
 
 RECURSIVE CountedIn(_, _)
 CountedIn(f, effects) ==
@@ -369,8 +369,7 @@ Remaining ==
 Gone == {Effects[i][2] : i \in {i \in DOMAIN Effects : Effects[i][1] \in {"abort", "complete"}}}
 (* The aborts at which the count exceeds the tolerated number. *)
 Overflows ==
-    {i \in DOMAIN Effects :
-        Tolerable # -1 /\ IsOneTooMany(CountedIn(k.failures, SubSeq(Effects, 1, i - 1)), Effects[i])}
+    {i \in DOMAIN Effects : IsOneTooMany(CountedIn(k.failures, SubSeq(Effects, 1, i - 1)), Effects[i])}
 Restart == EventIs("coordinator_restart")
 Entry == LET p == ById(k, AcknowledgedId) IN [id |-> p.id, type |-> p.type]
 

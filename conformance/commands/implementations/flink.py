@@ -152,7 +152,7 @@ def run(  # noqa: PLR0913 - a click command
 @click.option("--sequences", default=SEQUENCES, show_default=True, type=click.IntRange(1),
               help="Random sequences of each mode at each level, and of each other component.")  # fmt: skip
 @click.option("--gates", default=1, show_default=True, type=click.IntRange(1),
-              help="Input gates that divide the channels of a task. More than one from 1.12 on.")  # fmt: skip
+              help="Input gates of a task; each but the first has one channel. From 1.12 on.")  # fmt: skip
 @seed("every sequence")
 @click.option("--quick", is_flag=True, help="Run fewer sequences, smaller tours and no directed cases.")
 @click.option(
@@ -219,9 +219,9 @@ def matrix(  # noqa: PLR0913 - a click command
     """Compare releases with the model: the gate in each mode at each level, and each other component.
 
     Without VERSION, the command compares all releases, up to eight of the same generations at a time. It
-    deletes the jars that it has fetched. It stores each result at once, and --resume continues an
-    interrupted run. At the end it prints a table with the number of sequences and of new divergences in each
-    cell.
+    deletes the jars that it has fetched. It stores the results of one component or mode of these releases at
+    once, and --resume continues an interrupted run. At the end it prints a table with the number of sequences
+    and of new divergences in each cell.
     """
     from conformance.adapters.flink.releases import FlinkError, releases
     from conformance.parts.released import PAGE, Order, conform_matrix
@@ -275,21 +275,23 @@ def switches(versions: tuple[str, ...], resume: bool, record: Path, out: Path) -
     """Drive releases through one run for each switch of the generations, and write the page of switches.
 
     Without VERSION, the command drives all releases. It fetches and deletes one jar after the other, and
-    stores the results of each release at once. Exits with 1 if a release differs from its generation.
+    stores the results of each release at once. Exits with 1 if a release differs from its generation, and
+    with 2 if one does not answer.
     """
     from conformance.adapters.flink.adapter import flink_adapter
     from conformance.adapters.flink.releases import FlinkError, release, releases
     from conformance.machine import source
     from conformance.parts.released import removed_again
-    from conformance.scenarios.deciding_runs import Decided, deciding_runs, drive, read, write
+    from conformance.scenarios.deciding_runs import Decided, deciding_runs, drive, is_settled, read, write
     from conformance.scenarios.switch_page import page
     from conformance.verdict import Exit
 
     results = read(record)
-    for version in versions or tuple(releases()):
+    chosen = versions or tuple(releases())
+    for version in chosen:
         one = release(version)
         known = results[version].outcomes if resume and version in results else {}
-        if all(known.get(run.place, ("", ""))[1] == run.digest for run in deciding_runs().values()):
+        if all(place in known and is_settled(known[place], place, one) for place in deciding_runs()):
             continue
         try:
             with removed_again(one), flink_adapter(one) as adapter:
@@ -303,8 +305,10 @@ def switches(versions: tuple[str, ...], resume: bool, record: Path, out: Path) -
         click.echo("\n    ".join([f"  {version}  {len(outcomes)} runs", *odd]))
     out.write_text(page(results), encoding="utf-8")
     click.echo(f"  page  {out}")
-    differs = any(one.differs for decided in results.values() for one in decided.outcomes.values())
-    return Exit.DIVERGES if differs else Exit.CONFORMS
+    outcomes_of = [one for version in chosen for one in results[version].outcomes.values()]
+    if any(one.differs for one in outcomes_of):
+        return Exit.DIVERGES
+    return Exit.UNDETERMINED if any(one.is_odd for one in outcomes_of) else Exit.CONFORMS
 
 
 @command.command(name="side-by-side")

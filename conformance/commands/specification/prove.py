@@ -161,9 +161,10 @@ def any_number(components: Sequence[str], *, variants: bool) -> int:
         for name, proof in zip(chosen, pool.map(partial(alone, proof_of), chosen), strict=True):
             lines, is_proved = proof or (f"UNDETERMINED  {name}: z3 crashed", None)
             click.echo(lines)
-            is_whole &= bool(is_proved)
+            is_whole &= is_proved is not False
             is_decided &= is_proved is not None
-    if not is_decided:
+    if is_whole and not is_decided:
+        click.echo("UNDETERMINED")
         return Exit.UNDETERMINED
     names = {UNBOUNDED[name].component for name in chosen}
     mutants = [

@@ -18,8 +18,8 @@ def test_a_component_is_proved_in_a_process_of_its_own(capsys):
 @pytest.mark.parametrize(
     ("proof", "shown"),
     [
-        (None, "UNDETERMINED  gate: z3 crashed\n"),
-        (("UNDETERMINED  gate: z3 could not decide", None), "UNDETERMINED  gate: z3 could not decide\n"),
+        (None, "UNDETERMINED  gate: z3 crashed\nUNDETERMINED\n"),
+        (("UNDETERMINED  gate: undecided", None), "UNDETERMINED  gate: undecided\nUNDETERMINED\n"),
     ],
 )
 def test_no_answer_of_z3_is_no_proof(monkeypatch, capsys, proof, shown):
@@ -34,6 +34,13 @@ def test_a_refuted_rule_is_no_proof(monkeypatch, capsys):
 
     assert prove.any_number(("gate",), variants=False) == Exit.DIVERGES
     assert capsys.readouterr().out == "gate: ALIGN-05 fails\nNOT PROVED\n"
+
+
+def test_a_refuted_rule_counts_before_what_is_undecided(monkeypatch):
+    found = {"gate": ("gate: ALIGN-05 fails", False), "history": None}
+    monkeypatch.setattr(prove, "alone", lambda function, argument: found[argument])
+
+    assert prove.any_number(("history", "gate"), variants=False) == Exit.DIVERGES
 
 
 def test_an_unknown_component_is_refused():

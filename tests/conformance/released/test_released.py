@@ -162,6 +162,18 @@ def test_sequences_that_met_a_divergence_are_not_passed_on(impl, start, entries,
     assert shared.drawn is None
 
 
+def test_a_release_that_stops_is_not_credited_with_what_another_one_reached(impl, entries, monkeypatch):
+    shared = sequences.Shared()
+    shared_conform(impl, TARGET, shared)
+    monkeypatch.setattr(sequences, "differing", lambda adapter, cases: iter([Crashed("it has ended", "")]))
+    stopped = shared_conform(impl, TARGET, shared)
+
+    assert stopped.verdict is Verdict.UNDETERMINED
+    assert (stopped.rules, stopped.transitions, stopped.paths) == (set(), 0, None)
+    assert not any(stopped.reached.values())
+    assert shared.drawn is None
+
+
 def test_releases_of_the_same_generations_are_compared_together(monkeypatch):
     monkeypatch.setattr(parts, "AT_ONCE", 4)
     versions = ["1.19.0", "1.20.0", "1.20.1", "1.20.2", "1.20.3", "1.20.4", "1.19.1", "2.0.0"]

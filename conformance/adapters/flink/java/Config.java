@@ -11,6 +11,9 @@ final class Config {
     static final String UNALIGNED = "unaligned";
     static final String ALTERNATING = "alternating";
 
+    /** A hash set of so few channels keeps its table, so that subsets have the order of the whole. */
+    private static final int MOST_CHANNELS_OF_GATES = 12;
+
     final int channels;
     /** The task's input gates, which share the channels. */
     final int gates;
@@ -55,6 +58,9 @@ final class Config {
         }
         if (release.gates > 1 && !release.isAtLeast(1, 12)) {
             throw new Unsupported("more than one gate; they are driven from 1.12 on");
+        }
+        if (release.gates > 1 && channels > MOST_CHANNELS_OF_GATES) {
+            throw new Unsupported("more than " + MOST_CHANNELS_OF_GATES + " channels in several gates");
         }
         long limit = number(wire, "alignment_limit_bytes", -1);
         if (limit >= 0 && release.isAtLeast(1, 11)) {
