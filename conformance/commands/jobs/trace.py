@@ -125,17 +125,21 @@ def _judged_on(master: str, logs: Sequence[Path], parts: int) -> "Watched":
     from conformance.command_line.progress import tasks_shown
     from conformance.parts import trace
     from conformance.parts.traces import judged_on_spark, parts_on_spark
+    from impl.spark.errors import SparkRuntimeError
     from impl.spark.session import spark_session
 
-    with (
-        TemporaryDirectory() as folder,
-        spark_session(master, Path(folder) / "spark.log", "trace", PACKAGES) as spark,
-        tasks_shown(spark, f"validating {len(logs):,} logs"),
-    ):
-        if parts > 1:
-            absolute = [log.absolute() for log in logs]
-            return trace.judged(absolute, click.echo, parts, partial(parts_on_spark, spark=spark))
-        return judged_on_spark(logs, spark, click.echo)
+    try:
+        with (
+            TemporaryDirectory() as folder,
+            spark_session(master, Path(folder) / "spark.log", "trace", PACKAGES) as spark,
+            tasks_shown(spark, f"validating {len(logs):,} logs"),
+        ):
+            if parts > 1:
+                absolute = [log.absolute() for log in logs]
+                return trace.judged(absolute, click.echo, parts, partial(parts_on_spark, spark=spark))
+            return judged_on_spark(logs, spark, click.echo)
+    except SparkRuntimeError as refused:
+        raise click.ClickException(str(refused)) from refused
 
 
 def _settings(**options: int) -> "Settings":

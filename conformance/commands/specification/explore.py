@@ -195,19 +195,25 @@ def _on_spark(
     chosen: "Chosen", limit: int, cluster: Cluster, reading: "Reading", emit: Callable[[str], None]
 ) -> "Explored":
     from conformance.explore.search_on_spark import on_spark
+    from impl.spark.errors import SparkRuntimeError
     from impl.spark.session import spark_session
 
     packages = ("impl", "model", "conformance")
-    with spark_session(cluster.master, cluster.folder / "spark.log", "explore", packages) as spark:
-        return on_spark(
-            chosen,
-            limit,
-            spark,
-            cluster.folder,
-            partitions=cluster.partitions,
-            reading=reading,
-            progress=lambda known, new, depth: emit(f"{known:,} states, {new:,} of them at depth {depth}"),
-        )
+    try:
+        with spark_session(cluster.master, cluster.folder / "spark.log", "explore", packages) as spark:
+            return on_spark(
+                chosen,
+                limit,
+                spark,
+                cluster.folder,
+                partitions=cluster.partitions,
+                reading=reading,
+                progress=lambda known, new, depth: emit(
+                    f"{known:,} states, {new:,} of them at depth {depth}"
+                ),
+            )
+    except SparkRuntimeError as refused:
+        raise click.ClickException(str(refused)) from refused
 
 
 def _answers(found: "Explored") -> list[str]:

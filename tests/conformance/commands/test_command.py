@@ -248,3 +248,15 @@ def test_a_saved_divergence_of_another_configuration_is_not_replayed(little_adap
 
     assert cli.run([*command, "--config", "profile=flink-1.12"]) == Exit.DIVERGES
     assert cli.run([*command, "--config", "channels=2"]) == Exit.CONFORMS, capsys.readouterr().out
+
+
+def test_a_spark_that_does_not_start_is_a_wrong_option_and_no_internal_error(tmp_path):
+    """In a process of its own: here a session may run already, and Spark would return it."""
+    (tmp_path / "log").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance.cli", "trace", "runs", "--spark=-", str(tmp_path / "log")],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == Exit.USAGE
+    assert done.stderr.startswith("Error: Spark did not start on '-'")
