@@ -133,13 +133,18 @@ def _markdown(columns: Sequence[Column], rows: Mapping[str, Row]) -> str:
 
 def _decided(rule: str, rows: Mapping[str, Row]) -> str:
     """The releases in whose cells a rule fired, as ranges of neighbouring rows."""
-    fired = [any(rule in cell.rules for cell in row.values()) for row in rows.values()]
-    ranges = []
-    for has_fired, group in groupby(zip(rows, fired, strict=True), key=lambda one: one[1]):
-        first, *_, last = [version for version, _ in group] * 2
-        if has_fired:
-            ranges.append(first if first == last else f"{first} to {last}")
-    return ", ".join(ranges)
+    fired = {version for version, row in rows.items() if any(rule in cell.rules for cell in row.values())}
+    return ranges(rows, fired)
+
+
+def ranges(every: Iterable[str], chosen: Collection[str]) -> str:
+    """The chosen versions in the order of `every`; neighbours as `first to last`."""
+    found = []
+    for is_chosen, group in groupby(every, key=lambda version: version in chosen):
+        first, *_, last = [*group] * 2
+        if is_chosen:
+            found.append(first if first == last else f"{first} to {last}")
+    return ", ".join(found)
 
 
 def _grid(cells: Iterable["Cell"]) -> tuple[list[Column], dict[str, Row]]:

@@ -1,6 +1,6 @@
 """One run for each switch of a generation, which released Flinks are driven through.
 
-A *deciding run* of a switch is a sequence of events whose answers tell generations with the switch from
+A *deciding run* of a switch is a sequence of events. Its answers distinguish generations with the switch from
 generations without it. If a release gives the answers of its generation, it has decided the switch. The file
 `conformance/released/deciding-runs.toml` has the runs, and `decided.jsonl` the results of the releases.
 """
@@ -133,7 +133,7 @@ class Decided(NamedTuple):
 
     version: str
     commit: str
-    """The commit of this specification in the run."""
+    """The commit of this specification in the last run of the release. Results that it kept are older."""
     outcomes: Mapping[Place, Outcome]
 
 
@@ -158,7 +158,7 @@ def deciding_runs() -> Mapping[Place, DecidingRun]:
 
 @cache
 def first_difference(place: Place) -> int:
-    """The number of the first event, from 0, to which generations with and without the switch differ.
+    """The number of the first event, from 0, at which generations with and without the switch differ.
 
     Only effects are compared. If none differs, it is the last event.
     """
@@ -185,7 +185,7 @@ def digest(place: Place, profile: str) -> str:
 
 
 @cache
-def told_apart(place: Place) -> frozenset[str]:
+def distinguished(place: Place) -> frozenset[str]:
     """The generations whose answers in a run differ from those of every generation with the other value."""
     run = deciding_runs()[place]
     return frozenset(name for name in GENERATIONS[run.component] if run.decided_by(name))

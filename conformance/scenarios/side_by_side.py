@@ -167,16 +167,18 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
         "",
         f"{phrases.of_config(scenario.component, scenario.config)}. {scenario.why}",
         "",
-        _row(["", *(", ".join(map(scenario.profiles.__getitem__, names)) for names in columns.values())]),
-        _row(["---"] * (len(columns) + 1)),
+        table_row(
+            ["", *(", ".join(map(scenario.profiles.__getitem__, names)) for names in columns.values())]
+        ),
+        table_row(["---"] * (len(columns) + 1)),
     ]
     for number, event in enumerate(scenario.events):
-        lines.append(_row([phrases.of_event(event), *(found[number] for found in columns)]))
+        lines.append(table_row([phrases.of_event(event), *(found[number] for found in columns)]))
     agreed = [
         ", ".join(one.version for one in seen if one.profile in names and one.diverged_at is None)
         for names in columns.values()
     ]
-    lines.append(_row(["*seen on*", *(versions or "-" for versions in agreed)]))
+    lines.append(table_row(["*seen on*", *(versions or "-" for versions in agreed)]))
     lines += [
         f"\nFlink {one.version} departs from its column at step {one.diverged_at}."
         for one in seen
@@ -216,12 +218,12 @@ def _proposed() -> str:
         "",
         f"Coordinator: {made.name}.",
         "",
-        _row(
+        table_row(
             ["", *(f"{name} (no released jar)" if name in PROPOSED_COORDINATORS else name for name in names)]
         ),
-        _row(["---"] * (len(names) + 1)),
+        table_row(["---"] * (len(names) + 1)),
         *(
-            _row([phrases.of_event(event), *(found[number] for found in columns)])
+            table_row([phrases.of_event(event), *(found[number] for found in columns)])
             for number, event in enumerate(made.events)
         ),
     ]
@@ -253,22 +255,23 @@ def _distinguishing_runs() -> str:
         "breadth first in closed models of 1 to 3 channels and ids to 2; none: there is none within these "
         "bounds. Calls are all effects in their order.",
         "",
-        _row(["mode", "seen in", "run", "older", "newer"]),
-        _row(["---"] * 5),
+        table_row(["mode", "seen in", "run", "older", "newer"]),
+        table_row(["---"] * 5),
     ]
     for one in contrasts():
         pair = f"{one.left.releases} and {one.right.releases}: {one.seen}"
         if one.difference is None:
-            lines.append(_row([one.mode, pair, "none", "", ""]))
+            lines.append(table_row([one.mode, pair, "none", "", ""]))
             continue
         run = "; ".join(phrases.of_event(to_wire(event)) for event in one.difference.run)
         found = [
             phrases.of_effects([to_wire(effect) for effect in side])
             for side in (one.difference.left, one.difference.right)
         ]
-        lines.append(_row([one.mode, pair, run, *found]))
+        lines.append(table_row([one.mode, pair, run, *found]))
     return "\n".join([*lines, ""])
 
 
-def _row(cells: Sequence[str]) -> str:
+def table_row(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
     return "| " + " | ".join(cells) + " |"

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from conformance.adapters.flink.releases import releases
 from conformance.report.divergence import phrases
+from conformance.report.released import ranges
 from conformance.scenarios.deciding_runs import (
     AGREES,
     GENERATIONS,
@@ -14,11 +15,12 @@ from conformance.scenarios.deciding_runs import (
     DecidingRun,
     deciding_runs,
     digest,
+    distinguished,
     first_difference,
     generation,
     switches,
-    told_apart,
 )
+from conformance.scenarios.side_by_side import table_row
 
 INTRODUCTION = """\
 # The switches of the generations
@@ -50,12 +52,12 @@ def page(results: Mapping[str, Decided]) -> str:
     parts = [f"{INTRODUCTION}{driven} {_exceptions(results)}"]
     for component, generations in GENERATIONS.items():
         lines = [f"## {component.capitalize()}", "", _names(component), ""]
-        lines += [_row(["switch", "meaning", "run", "without it", "with it"]), _row(["---"] * 5)]
+        lines += [table_row(["switch", "meaning", "run", "without it", "with it"]), table_row(["---"] * 5)]
         meanings = _meanings(list(generations.values())[-1])
         for switch in switches(component):
             run = deciding_runs()[component, switch]
             sides = [_side(run, results, value) for value in (False, True)]
-            lines.append(_row([f"`{switch}`", meanings[switch], _shown(run), *sides]))
+            lines.append(table_row([f"`{switch}`", meanings[switch], _shown(run), *sides]))
         parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
@@ -93,10 +95,9 @@ def _side(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> str:
 
 def _named(versions: Sequence[str], generations: Mapping[str, str], run: DecidingRun) -> str:
     """The releases; in parentheses those of generations in `unforbidden`."""
-    in_order = [version for version in releases() if version in versions]
-    firm = [version for version in in_order if generations[version] not in run.unforbidden]
-    others = [version for version in in_order if generations[version] in run.unforbidden]
-    named = [ranges(firm)] * bool(firm) + [f"({ranges(others)})"] * bool(others)
+    firm = [version for version in versions if generations[version] not in run.unforbidden]
+    others = [version for version in versions if generations[version] in run.unforbidden]
+    named = [ranges(releases(), firm)] * bool(firm) + [f"({ranges(releases(), others)})"] * bool(others)
     return " ".join(named) or "no release"
 
 
@@ -110,40 +111,27 @@ def _deciding(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> 
             continue
         if getattr(GENERATIONS[run.component][profile], run.switch) != value:
             continue
-        if outcome.digest == digest(run.place, profile) and profile in told_apart(run.place):
+        if outcome.digest == digest(run.place, profile) and profile in distinguished(run.place):
             found[version] = profile
     return found
-
-
-def ranges(versions: Sequence[str]) -> str:
-    """The versions; neighbours in the list of releases as `first to last`."""
-    every = list(releases())
-    groups: list[list[str]] = []
-    for version in versions:
-        if groups and every.index(version) == every.index(groups[-1][-1]) + 1:
-            groups[-1].append(version)
-        else:
-            groups.append([version])
-    return ", ".join(f"{one[0]} to {one[-1]}" if len(one) > 2 else ", ".join(one) for one in groups)
 
 
 def _exceptions(results: Mapping[str, Decided]) -> str:
     """The runs in which releases differed, and those that releases do not offer."""
     odd: list[str] = []
-    not_offered: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for version, decided in results.items():
         for (component, switch), outcome in decided.outcomes.items():
             if outcome.is_odd:
                 odd.append(f"- {version}, `{component}.{switch}`: {outcome.result}")
             elif outcome.why_not_offered is not None:
-                not_offered.setdefault((f"`{component}.{switch}`", outcome.why_not_offered), []).append(
-                    version
-                )
-    lines = [f"- {run}: {why} ({ranges(versions)})" for (run, why), versions in not_offered.items()]
-    differing = (
-        "**Some differed:**\n\n" + "\n".join(odd) if odd else "No release differed from its generation."
-    )
-    return differing + ("\n\nNot offered, so not driven:\n\n" + "\n".join(lines) if lines else "")
+                found.setdefault((f"`{component}.{switch}`", outcome.why_not_offered), []).append(version)
+    differing = ["**Some differed, or did not answer:**", "\n".join(odd)]
+    parts = differing if odd else ["No release differed from its generation."]
+    if found:
+        lines = [f"- {run}: {why} ({ranges(releases(), versions)})" for (run, why), versions in found.items()]
+        parts += ["Not offered, so not driven:", "\n".join(lines)]
+    return "\n\n".join(parts)
 
 
 def _shown(run: DecidingRun) -> str:
@@ -163,7 +151,3 @@ def _meanings(newest: object) -> dict[str, str]:
                 if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
                     found[ast.unparse(field.target)] = " ".join(str(ast.literal_eval(text.value)).split())
     return found
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"

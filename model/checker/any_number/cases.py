@@ -255,8 +255,8 @@ def _refutation(
 def _solution(solver: z3.Solver, decided: Collection[z3.BoolRef]) -> z3.ModelRef | None:
     """A model of the assertions and of these conditions; None if there is none.
 
-    A solver that has answered many questions leaves some undecided that a new one decides at once. So a new
-    one is asked then. Raises UndecidedError if it cannot decide either.
+    A solver that has decided many questions leaves some undecided that a new one decides at once. Such a
+    question goes to a new solver. Raises UndecidedError if the new one cannot decide it either.
     """
     solver.set("rlimit", EFFORT)
     try:

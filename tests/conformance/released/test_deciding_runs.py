@@ -29,7 +29,7 @@ from conformance.scenarios.deciding_runs import (
     switches,
     write,
 )
-from conformance.scenarios.switch_page import page, ranges, undecided
+from conformance.scenarios.switch_page import page, undecided
 from conformance.verdict import Exit
 from model.components import COMPONENTS
 from model.coordinator import generations as coordinator_generations
@@ -92,7 +92,7 @@ def test_each_switch_has_a_run():
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.component}.{run.switch}")
-def test_a_run_tells_each_generation_from_all_with_the_other_value(run):
+def test_a_run_distinguishes_each_generation_from_all_with_the_other_value(run):
     known = GENERATIONS[run.component]
     decided = {name: run.decided_by(name) for name in known if run.answers(name) is not None}
 
@@ -251,11 +251,6 @@ def test_a_release_that_has_not_decided_stands_nowhere():
 
     assert "gate.repeats_count with it" in undecided(results)
     assert "- 1.13.6, `gate.repeats_count`: differs at step 2" in page(results)
-
-
-def test_neighbouring_releases_are_shown_as_a_range():
-    assert ranges(["1.9.3", "1.10.3", "1.11.4", "2.3.0"]) == "1.9.3 to 1.11.4, 2.3.0"
-    assert ranges(["1.9.3", "1.11.4"]) == "1.9.3, 1.11.4"
 
 
 class _Model(ModelAdapter):

@@ -160,7 +160,7 @@ def test_a_task_with_several_gates_conforms_as_if_it_had_one(flink, mode, gates)
 
 
 def test_before_1_12_a_task_with_several_gates_is_not_driven(flink):
-    """The harness refuses it. Here it is told that the newest release is an older one."""
+    """The harness refuses it. Its command names the newest release as an older one."""
     older = [one if one != newest().version else "1.11.4" for one in command(newest(), gates=2)]
     with ProcessAdapter(older, SECONDS) as several:
         assert "from 1.12 on" in several.new("gate", {**EXACT, "channels": 2}).describe()

@@ -185,3 +185,11 @@ def test_each_rule_is_decided_by_a_release_or_says_why_by_none():
     decided = {rule for cell in read(PUBLISHED)[1].values() for rule in cell.rules}
     for rule in STEP_RULES:
         assert bool(rule.undecided) is (rule.id not in decided), rule.id
+
+
+def test_neighbouring_releases_are_shown_as_a_range():
+    every = ["1.9.3", "1.10.3", "1.11.4", "1.12.5", "2.3.0"]
+
+    assert released.ranges(every, {"1.9.3", "1.10.3", "1.11.4", "2.3.0"}) == "1.9.3 to 1.11.4, 2.3.0"
+    assert released.ranges(every, {"1.9.3", "1.11.4"}) == "1.9.3, 1.11.4"
+    assert released.ranges(every, ()) == ""

@@ -258,13 +258,13 @@ def test_what_is_undecided_ends_a_proof_and_is_left_out_of_a_search(monkeypatch)
     assert (result.refutations, result.proved) == ((), frozenset())
 
 
-def test_a_new_solver_is_asked_what_the_solver_of_the_path_cannot_decide(monkeypatch):
+def test_a_new_solver_gets_a_question_that_the_solver_of_the_path_leaves_open(monkeypatch):
     x = z3.Int("x")
-    asked = []
+    solvers = []
 
     def satisfiable(solver, *conditions):
-        asked.append(solver)
-        if len(asked) == 1:
+        solvers.append(solver)
+        if len(solvers) == 1:
             raise UndecidedError("z3 could not decide")
         return solver.check(*conditions) == z3.sat
 
@@ -272,9 +272,9 @@ def test_a_new_solver_is_asked_what_the_solver_of_the_path_cannot_decide(monkeyp
     known = z3.Solver()
     known.add(x > 1)
     assert cases._solution(known, (x < 3,))[x] == 2
-    assert asked[1] is not known
+    assert solvers[1] is not known
 
-    asked.clear()
+    solvers.clear()
     assert cases._solution(known, (x < 1,)) is None
 
 
