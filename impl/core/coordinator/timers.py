@@ -19,7 +19,7 @@ BAD_ARGUMENT: Final = Fail("IllegalArgumentException")
 
 
 def advance_to(state: CoordinatorState, until: int) -> list[CoordinatorEffect]:
-    """Let time pass until `until`. Expiries and slots happen when they are due, expiries first."""
+    """Let time pass until `until`. Expiries and periodic requests happen when due, expiries first."""
     effects: list[CoordinatorEffect] = []
     while True:
         slot = state.scheduler.next_slot
@@ -39,7 +39,7 @@ def advance_to(state: CoordinatorState, until: int) -> list[CoordinatorEffect]:
 
 
 def give_turn(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """The waiting requests get their turn, and then a slot that is due now (COORD-11)."""
+    """The waiting requests get their turn; then the scheduler makes a request that is due now (COORD-11)."""
     return take_turns(state) + advance_to(state, state.now)
 
 
