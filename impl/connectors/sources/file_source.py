@@ -37,8 +37,9 @@ class FileOffset:
 class FileSource(Source):
     """Reads partition `partition` of `partitions` of one file, in Arrow batches.
 
-    A format overrides `_open` and `broken`, the types of errors for content that is not as declared. Raises
-    SourceError if the file cannot be read or the partition does not exist.
+    A class for a file format overrides `_open` and `broken`, the types of errors that reading raises for
+    content that is not as declared. Raises SourceError if the file cannot be read or the partition does not
+    exist.
     """
 
     _buffer: pa.RecordBatch
@@ -113,7 +114,10 @@ class FileSource(Source):
 
 
 def fingerprint(path: Path | str) -> str:
-    """The blake2b checksum of a file's content, hexadecimal; of a zip, of the zip itself."""
+    """The blake2b checksum of a file's content, as hexadecimal text. A zip is not unpacked for it.
+
+    Raises SourceError if the file cannot be read.
+    """
     try:
         return digest_of(Path(path))
     except OSError as cause:
