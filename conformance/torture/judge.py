@@ -100,7 +100,7 @@ JOB_ERRORS = (SparkRuntimeError, StateError, ConnectorError, ConfigError)
 
 @contextmanager
 def timed(outcome: Outcome, folder: Path) -> Iterator[Callable[[], float]]:
-    """Empty `folder`, and measure the seconds of the round. Yields a function that returns them so far."""
+    """Empty `folder`, and measure the time of the round. Yields a function that returns it so far."""
     shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
     try:

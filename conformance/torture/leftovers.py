@@ -25,8 +25,8 @@ _OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barr
 def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int) -> list[str]:
     """The resources that the run in `folder` has left behind, one line each.
 
-    `retained`: the number of checkpoints that may remain. `root`: the run's processes are descendants of it.
-    `servers`: ids of processes that may remain.
+    `retained`: the number of checkpoints that may remain. `root`: the process from which the processes of the
+    run descend. `servers`: ids of processes that may remain.
     """
     return [*lasting(lambda: [*_threads(), *_processes(root, servers)]), *files(folder, retained)]
 
