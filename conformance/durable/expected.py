@@ -108,7 +108,7 @@ class ExpectedSink:
         return [value for one in self._state.committed for value in self._written.get(one, ())]
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
-        """Committed transactions must be visible, whole and once; those that `during` commits may be so."""
+        """Committed transactions must be visible, whole and once. Those that `during` commits may be so."""
         seen = Counter(map(repr, visible))
         must = set(self._state.committed)
         may = must if during is None else must | set(self._model.apply(self._state, during)[0].committed)

@@ -26,7 +26,7 @@ from conformance.torture.rounds import (
 )
 
 _ORDER = (FROZEN, SERVER, JUMPING, LOCAL, DRIVER, EXECUTOR, STANDALONE)
-"""The order in which kinds run."""
+"""The order in which the rounds of the kinds run."""
 _FAULTS_FOR_ONE_ROUND = {FROZEN: 15, SERVER: 30, JUMPING: 60, DRIVER: 75, EXECUTOR: 150}
 """A campaign of all kinds has one round of each slow kind for this number of faults."""
 FOLDERS, STORE = "folders", "s3"

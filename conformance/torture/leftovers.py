@@ -19,7 +19,7 @@ from impl.state.locations import Location, location_of
 PATIENCE_SECONDS = 15.0
 _KEPT = ("claims", "manifests", "progress")
 """Folders whose files belong to the output."""
-_OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
+_RUNTIME_THREADS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 
 
 def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int) -> list[str]:
@@ -74,7 +74,7 @@ def _output(committed: Location, *, taken_back: bool) -> Iterator[str]:
 def _threads() -> Iterator[str]:
     """Yield threads of the driver that belong to an attempt."""
     for thread in threading.enumerate():
-        if _OURS.match(thread.name):
+        if _RUNTIME_THREADS.match(thread.name):
             yield f"thread {thread.name!r} of the driver"
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MASTER = "local[6]"
 LONGEST_SECONDS, LONGEST_IN_STORE_SECONDS = 120.0, 400.0
 EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=800, batch_rows=100)
-"""The driver notices a hanging worker within a second. On a slow machine it may restart a busy one."""
+"""The driver notices a hanging worker within a second. On a slow machine it may restart a busy worker."""
 
 
 PATIENT = replace(EXECUTION, heartbeat_timeout_ms=PATIENT_MS)

@@ -1,4 +1,4 @@
-"""Structured Streaming's own stateful aggregation over the numbers, as an implementation under test.
+"""A stateful aggregation of Structured Streaming over the numbers, as an implementation under test.
 
 The query reads files of numbers, and keeps a count and a sum by key in Spark's state store. It writes an
 update for each number, and one file for each micro-batch. An `idempotent` sink writes a repeated batch into

@@ -121,7 +121,8 @@ class ParquetOutput:
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Retract the manifests that the newest claim excludes; returns their names.
 
-        Also retracts manifests above `checkpoint` that have no lineage, or all of them if no claim exists.
+        Also retracts the manifests above `checkpoint` that have no lineage. If no claim exists, retracts all
+        manifests above `checkpoint`.
         """
         return manifests.retract(self._location, checkpoint)
 

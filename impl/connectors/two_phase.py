@@ -7,8 +7,8 @@ carries out these effects. A participant guarantees three properties (`kafka.sin
 * After `pre_commit`, the transaction survives the end of the process and a crash of the system. No reader
   sees it.
 * `commit` makes the whole transaction visible, once. A repeated commit from any process has no effect.
-* The name of each transaction is used once, and contains the run and the attempt. So a sweep removes only
-  transactions of ended attempts of this run.
+* The name of each transaction is used once, and contains the run and the attempt. So `Output.sweep` removes
+  only transactions of ended attempts of this run.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -37,9 +37,9 @@ _STOPS_TRIED = 10
 _STOP_AGAIN_SECONDS = 1.0
 """Flink refuses to stop a job while one of its tasks starts. The request is repeated after this time."""
 REPLACED_SECONDS = 12.0
-"""Longer than `heartbeat.timeout`: the job manager replaces a task manager that is frozen for this time."""
+"""Duration of a long freeze. It exceeds `heartbeat.timeout`, so the job manager replaces the task manager."""
 EXPIRED_SECONDS = 4.0
-"""Longer than the checkpoint time-out of jobs with failing checkpoints, shorter than `heartbeat.timeout`."""
+"""Duration of a freeze that makes checkpoints expire, between their time-out and `heartbeat.timeout`."""
 _WAIT = 0.05
 _NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
 """Without this option the ZooKeeper in Flink 1.13 looks for a class of Log4j 1."""

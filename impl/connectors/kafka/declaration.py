@@ -61,7 +61,7 @@ _FIXED_SETTINGS: Final[Mapping[str, object]] = MappingProxyType(
 _REFUSED_SETTINGS: Final = frozenset(
     {"bootstrap.servers", "metadata.broker.list", "group.id", "default.topic.config"}
 )
-"""Settings that `options` may not have either: other fields set them, or they would override `_FIXED_SETTINGS`."""
+"""Other settings that `options` may not have: other fields set them, or they override `_FIXED_SETTINGS`."""
 _NO_GROUP: Final = "barrierspec"
 """The group if the declaration has none, because a consumer requires one; no offset is committed to it."""
 

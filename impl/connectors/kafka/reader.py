@@ -153,9 +153,9 @@ REMEDY: Final = (
 
 
 def partition_of(message: Message, group: str) -> Partition | None:
-    """The partition of a message; None if the message is an error of the whole client that it retries.
+    """The partition of a message; None if the message is an error of the whole client, which retries.
 
-    Raises SourceError if the message is an error of the whole client that it does not retry.
+    Raises SourceError for an error of the whole client after which the client does not retry.
     """
     topic, number, error = message.topic(), message.partition(), message.error()
     if topic is not None and number is not None:

@@ -41,7 +41,7 @@ _REFUSED_SETTINGS: Final = frozenset(
         "message.timeout.ms",
     }
 )
-"""Settings that `options` may not have either: other fields set them, or they would override `_FIXED_SETTINGS`."""
+"""Other settings that `options` may not have: other fields set them, or they override `_FIXED_SETTINGS`."""
 _DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
     {
         "linger.ms": 5,

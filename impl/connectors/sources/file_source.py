@@ -37,9 +37,8 @@ class FileOffset:
 class FileSource(Source):
     """Reads partition `partition` of `partitions` of one file, in Arrow batches.
 
-    A class for a file format overrides `_open` and `broken`, the types of errors that reading raises for
-    content that is not as declared. Raises SourceError if the file cannot be read or the partition does not
-    exist.
+    A subclass for a file format overrides `_open` and `broken`. `broken`: the types of the errors for content
+    that is not as declared. Raises SourceError if the file cannot be read or the partition does not exist.
     """
 
     _buffer: pa.RecordBatch

@@ -1,6 +1,6 @@
 """The sender's end of a channel, where unaligned barriers move ahead of records (UNAL-32, UNAL-33).
 
-Unaligned barriers wait in a queue of their own. A barrier with a time-out waits among the records until its
+Unaligned barriers wait in a separate queue. A barrier with a time-out waits among the records until its
 alignment times out.
 """
 

@@ -222,7 +222,7 @@ PRE_CHECK_REASONS: Final = frozenset(
 
 
 class AcknowledgeResult(StrEnum):
-    """How an acknowledgement of a pending checkpoint was counted (COORD-05)."""
+    """The result of an acknowledgement of a pending checkpoint (COORD-05)."""
 
     SUCCESS = "SUCCESS"
     DUPLICATE = "DUPLICATE"
@@ -230,7 +230,7 @@ class AcknowledgeResult(StrEnum):
 
 
 class Notice(StrEnum):
-    """The end of a checkpoint of which an operator coordinator is notified."""
+    """The kinds of notifications to an operator coordinator: the checkpoint is complete, or was aborted."""
 
     COMPLETE = "complete"
     ABORT = "abort"
@@ -271,7 +271,7 @@ class Rejected(Effect):
 
 @word("acknowledged")
 class Acknowledged(Effect):
-    """How an acknowledgement of a pending checkpoint was counted."""
+    """The result of an acknowledgement of a pending checkpoint."""
 
     task: str
     checkpoint: int

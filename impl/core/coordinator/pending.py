@@ -121,7 +121,7 @@ class PendingCheckpoint:
         return bool(self._states or self._shared) or of_coordinators
 
     def acknowledged_by(self, task: str) -> tuple[object, tuple[str, ...]]:
-        """The handle that `task` has acknowledged, None without one, and its shared handles."""
+        """The handle that `task` has acknowledged (None: no handle), and its shared handles."""
         return self._states.get(task), self._shared.get(task, ())
 
     @property

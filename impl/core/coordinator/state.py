@@ -99,7 +99,7 @@ class CoordinatorState:
 
     @property
     def in_master_phase(self) -> bool:
-        """Whether a checkpoint awaits an operator coordinator or a hook; at most one does at a time."""
+        """Whether a checkpoint awaits an operator coordinator or a hook. At most one does so at a time."""
         newest = next(reversed(self.pending.values()), None)
         return self.orphaned is not None or (newest is not None and newest.in_master_phase)
 

@@ -82,7 +82,7 @@ def replace_executions(state: CoordinatorState, tasks: Sequence[str]) -> list[Co
 
 
 def _report_new_executions(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """The listener awaits the new executions; then those that run or have finished report so."""
+    """The listener awaits the new executions. Then each of them that runs or has finished reports this."""
     new = state.listener.await_new(state.job.tasks)
     if not new or not _follows_tasks(state):
         return []
@@ -107,7 +107,7 @@ def _follow_listener(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def start_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """Start the scheduler. It is stopped first if it runs already, or if `start_suspends` of the profile."""
+    """Start the scheduler. It is stopped first if it runs already, or if the profile has `start_suspends`."""
     if state.shut_down:
         return [BAD_ARGUMENT]
     suspends = state.scheduler.runs or state.profile.start_suspends
@@ -123,6 +123,6 @@ def stop_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def _next_expired(state: CoordinatorState, until: int) -> PendingCheckpoint | None:
-    """The pending checkpoint with the earliest deadline up to `until`; the smaller id first."""
+    """The pending checkpoint with the earliest deadline up to `until`; at equal deadlines the smallest id."""
     due = [one for one in state.pending.values() if one.deadline <= until]
     return min(due, key=lambda one: (one.deadline, one.checkpoint), default=None)

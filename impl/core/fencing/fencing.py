@@ -50,7 +50,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
     def draw(self, driver: int) -> events.FencingEffects:
         """Draw the number of a new attempt (FENCE-01).
 
-        This method and those below raise ProtocolError for a step that is not the driver's next one.
+        Each method of an event raises ProtocolError if the driver's phase does not allow the event.
         """
         own = self._at(driver, Phase.IDLE)
         if own.attempt and self._is_superseded(own):

@@ -82,7 +82,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         return (answer, SendDecline(checkpoint, events.TASK_FAILURE))
 
     def induce(self, checkpoint: int) -> events.SourceEffects:
-        """The source's own hook announces the checkpoint, perhaps ahead of its trigger (TASK-22, TASK-23).
+        """The hook of the source announces the checkpoint, perhaps ahead of the trigger (TASK-22, TASK-23).
 
         Raises ProtocolError if the source is not externally induced.
         """

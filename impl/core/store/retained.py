@@ -1,7 +1,8 @@
 """The data that outlives a coordinator: completed checkpoints, their durable copies and their shared state.
 
-An addition may fail before the checkpoint is written, after it is written, or so that this is unknown. A new
-coordinator finds each checkpoint that was written. Rules: SUB-06 to SUB-09, COORD-20 to COORD-22.
+An addition may fail before the checkpoint is written, or after it, or it may be unknown whether it was
+written. A new coordinator finds each checkpoint that was written. Rules: SUB-06 to SUB-09, COORD-20 to
+COORD-22.
 """
 
 from collections.abc import Iterable, Sequence

@@ -30,7 +30,10 @@ class TaskProfile:
     stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
-    """The task passes on only completions with an id above all earlier and the restored one; else all."""
+    """The task notifies its operators only of a completion with a higher id than all before; else of each.
+
+    The restored checkpoint counts as one before.
+    """
     notified_of_subsumed: bool = False
     """The coordinator notifies tasks of a dropped checkpoint."""
     remembers: int | None = 128
