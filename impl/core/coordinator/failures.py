@@ -2,7 +2,7 @@
 
 As in Flink's CheckpointFailureManager, only some reasons count, a checkpoint counts once until the count is
 cleared, and a success clears the count. From 1.12 on only a success with the highest id so far clears it, and
-failures of checkpoints with lower ids do not count (FLINK-18336). A stop-with-savepoint that a task declines
+failures of checkpoints up to that id do not count (FLINK-18336). A stop-with-savepoint that a task declines
 fails the job at once. Up to 1.14.2, a stop-with-savepoint fails the job if it fails for any reason after its
 start. Rules: COORD-15 to COORD-17, COORD-28.
 """
