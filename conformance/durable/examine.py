@@ -1,4 +1,7 @@
-"""Tests the durable data of a sink or a store with random sequences of moves, and shortens one that fails."""
+"""Tests the durable data of a sink or a store with random sequences of moves (events and kills).
+
+It shortens a sequence that fails.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,6 +24,7 @@ from conformance.durable.move_sequences import Move, Player, SequenceResult, dra
 from model.components import WireError
 
 SEQUENCES_PER_EXAMPLE = 0.2
+"""The number of sequences for each example of the Hypothesis machine (`conformance.drive.plan`)."""
 LARGE_SEQUENCES = 2
 """The number of large sequences for each sequence of normal size, if the process may be killed."""
 REPEATS = 5
@@ -39,11 +43,11 @@ class Durability:
     wrong: str = ""
     """The defect, with the moves that lead to it; empty: none."""
     undetermined: str = ""
-    """Why the sequences ended without a verdict."""
+    """The reason why the sequences ended without a verdict; empty: none."""
     unsupported: int = 0
     """Large sequences that ended with the answer `unsupported`."""
     not_killed: str = ""
-    """Why no process was killed."""
+    """The reason why no process was killed; empty: none."""
 
     def describe(self) -> str:
         """The bound, in one line."""
@@ -99,7 +103,7 @@ def _drawn(component: str, random: Random, sequences: int, *, kills: bool) -> It
 
 
 def _judged(result: SequenceResult, player: Player) -> tuple[str, str]:
-    """The reason for UNDETERMINED, and what is wrong; one of them is empty."""
+    """The reason for UNDETERMINED, and the defect; one of the two is empty."""
     if isinstance(result.failed, Hung | Unsupported):
         return f"durable: {result.failed.describe()}", ""
     result, failures = _shortest_seen_again(result, player)
@@ -115,8 +119,8 @@ def _judged(result: SequenceResult, player: Player) -> tuple[str, str]:
 def _shortest_seen_again(result: SequenceResult, player: Player) -> tuple[SequenceResult, int]:
     """The shortest sequence that fails again, and the number of its failures in REPEATS repetitions.
 
-    Returns the original sequence if none fails again: the effect of a kill during an event depends on its
-    moment, so a shorter sequence may have failed just once.
+    Returns the original sequence and 0 if none fails again. The effect of a kill during an event depends on
+    its exact time, so a shorter sequence may have failed just once.
     """
     for shorter in reversed(_shorter_and_shorter(result, player)):
         failures = sum(not player.play(shorter.moves).is_sound for _ in range(REPEATS))

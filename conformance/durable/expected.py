@@ -1,7 +1,8 @@
 """The data that a sink or a store may show after each event, and after a kill during an event.
 
-The reference model determines which transactions are committed and which checkpoints are retained. An event
-during which the process is killed may take effect not at all, completely, or in part; each commit is atomic.
+The reference model determines which transactions are committed and which checkpoints are retained. If the
+process is killed during an event, the event may have no effect, its full effect, or a part of it; but each
+commit is atomic.
 """
 
 from collections import Counter
@@ -17,9 +18,9 @@ from model.store.store import Entry, Store
 TYPES = ("checkpoint", "checkpoint", "savepoint")
 """The types of checkpoints that are added, by weight. A stop ends the job, so none is drawn."""
 NEWEST = 0.6
-"""The probability that a notification or a restore names the newest possible checkpoint."""
+"""The probability that a notification or a restore has the id of the newest possible checkpoint."""
 FEW_RECORDS = 3
-"""A transaction with fewer records gets another one more often than a snapshot."""
+"""While a transaction has fewer records, the next event is more often a record than a snapshot."""
 
 
 class Wrong(NamedTuple):
@@ -30,12 +31,12 @@ class Wrong(NamedTuple):
 
 
 class Expected(Protocol):
-    """The expected visible data of one component, which its events change."""
+    """The expected visible data of one component. Its events change this data."""
 
     config: Wire
 
     def draw(self, random: Random) -> Wire:
-        """The next event: one that the protocol permits here."""
+        """A random next event that the protocol permits in this state."""
 
     def take(self, event: Wire) -> Effects:
         """Apply the event, and return the effects of the model. Raises WireError if it is not permitted."""
@@ -44,10 +45,10 @@ class Expected(Protocol):
         """The data that a reader sees while no event is being applied."""
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
-        """The first defect of the visible values; `during`: the event at which the process was killed."""
+        """The first defect of the visible values; `during`: the event during which the process was killed."""
 
     def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
-        """A new process continues; `visible` is what it shows, and is not wrong."""
+        """A new process continues. `visible`: the data that it shows, which has no defect."""
 
 
 class ExpectedSink:
@@ -61,12 +62,12 @@ class ExpectedSink:
         self._values = 0
         self._newest = 0
         self._complete = 0
-        """The newest checkpoint that is known to be complete: a restore never goes back further."""
+        """The newest checkpoint that is known to be complete; a restore never uses an older checkpoint."""
         self._aborted: set[int] = set()
         self._restored = False
 
     def draw(self, random: Random) -> Wire:
-        """Events that make a commit likely; after a crash a restore."""
+        """A random event, with weights that make commits likely; after a crash always a restore."""
         state, filed = self._state, self._state.pending
         taken = [one.checkpoint for one in state.snapshots if one.checkpoint >= self._complete]
         may = [checkpoint for checkpoint in taken if checkpoint not in self._aborted]
@@ -107,7 +108,7 @@ class ExpectedSink:
         return [value for one in self._state.committed for value in self._written.get(one, ())]
 
     def wrong(self, visible: Sequence[Any], during: Wire | None = None) -> Wrong | None:
-        """Committed transactions must be visible, whole and once; each one that `during` commits may be."""
+        """Committed transactions must be visible, whole and once. Those that `during` commits may be so."""
         seen = Counter(map(repr, visible))
         must = set(self._state.committed)
         may = must if during is None else must | set(self._model.apply(self._state, during)[0].committed)
@@ -131,9 +132,9 @@ class ExpectedSink:
         return Wrong("SINK-01", f"{_some(strange)} visible, but never written") if strange else None
 
     def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
-        """The model crashes, if it runs. A transaction that `during` commits is committed if it is visible.
+        """Crash the model, if it runs. A transaction that `during` commits is committed if it is visible.
 
-        If `during` is a restore, newer snapshots are gone.
+        If `during` is a restore, newer snapshots no longer exist.
         """
         state = self._state
         if during is not None:
@@ -149,7 +150,7 @@ class ExpectedSink:
             self.take({"kind": "crash"})
 
     def _begin(self, event: Wire) -> None:
-        """Record values and ids that an event uses up as soon as it is sent."""
+        """Record the value or the id of an event that is sent, because no later event may use it again."""
         checkpoint = event.get("checkpoint") or 0
         if event["kind"] == "write":
             self._values = max(self._values, event["value"])
@@ -172,7 +173,7 @@ class ExpectedStore:
         self._newest = 0
 
     def draw(self, random: Random) -> Wire:
-        """Additions, and requests for the latest."""
+        """A random addition, or a request for the latest checkpoint."""
         if random.random() < 0.3:
             return {"kind": "latest"}
         return {
@@ -207,7 +208,7 @@ class ExpectedStore:
         return Wrong("SUB-06", f"{_some(lost)} retained, but not visible") if lost else None
 
     def restart(self, visible: Sequence[Any], during: Wire | None) -> None:
-        """Retains what the new process shows. The next addition drops what exceeds the limit."""
+        """Retain the checkpoints that the new process shows. The next addition drops any above the limit."""
         if during is not None:
             self._begin(during)
         self._state = self._state._replace(entries=tuple(self._types[one] for one in sorted(visible)))
@@ -220,7 +221,7 @@ class ExpectedStore:
 
 
 EXPECTED: dict[str, type[ExpectedSink] | type[ExpectedStore]] = {"sink": ExpectedSink, "store": ExpectedStore}
-"""By component; these have durable data of their own."""
+"""Maps each component that has durable data to its expected data."""
 
 
 def _ids(state: Store) -> list[str]:

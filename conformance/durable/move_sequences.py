@@ -1,11 +1,12 @@
-"""Sequences of moves of a sink or a store: events, and random kills of the process, which then starts again.
+"""Sequences of moves for a sink or a store: events, and random kills of the process, which then starts again.
 
-A sequence is drawn with the model alone, so a seed decides it. For a kill *during* an event, it states the
-share of the usual time of such an event that passes before the kill, and not how far the event gets.
+A sequence is drawn before the implementation runs, so the seed alone determines it. A kill *during* an event
+comes after a drawn share of the usual time of such an event. So the progress of the event at the kill is not
+determined.
 
 A large sequence has one step that takes milliseconds, so that a kill hits it: a sink commits many records or
-many transactions, a store gets many additions. In most of this time a part that is not atomic has been
-written incompletely, although each such window is short.
+many transactions, or a store gets many additions. An implementation that is not atomic has written only a
+part of them during most of this time.
 """
 
 import tempfile
@@ -21,20 +22,20 @@ from conformance.adapters.protocol import Applied, Failure, Keeping, Killable, M
 from conformance.durable.expected import EXPECTED, TYPES, Expected, Wrong
 
 MOVES = 25
-"""Moves of one sequence."""
+"""The number of moves in one sequence."""
 KILLED_BEFORE = 0.1
 """The probability that a move is a kill between two events."""
 KILLED_DURING = {"snapshot": 0.15, "notify_complete": 0.6, "restore": 0.3, "add": 0.3}
-"""The probability of a kill during an event; KILLED_RARELY for events that make nothing durable."""
+"""The probability of a kill during an event; KILLED_RARELY for all events that make no data durable."""
 KILLED_RARELY = 0.02
 TRANSACTIONS = (24, 1)
-"""The numbers of transactions in the commits of large sequences, in turn."""
+"""The number of transactions that a large sequence commits at once; large sequences use these in turn."""
 RECORDS = (8, 768)
-"""Records of each of these transactions."""
+"""The number of records in each of these transactions."""
 ADDITIONS = 32
-"""Additions to a store that are sent as one batch."""
+"""The number of additions to a store that are sent as one batch."""
 SHOWN = ("latest",)
-"""Effects that are compared; of all others only their durable results count."""
+"""The effects that are compared. Of all other effects only the durable results are compared."""
 
 
 class Move(NamedTuple):
@@ -45,7 +46,7 @@ class Move(NamedTuple):
     share: float = 0.0
     """The share of the median time of such a batch that passes before the kill."""
     size: int = 0
-    """The size of a large sequence; batches of one size take about the same time. 0: timed by the event."""
+    """The size of a large sequence; batches of one size take about the same time. 0: a normal sequence."""
 
     @property
     def timed(self) -> object:
@@ -69,11 +70,11 @@ class SequenceResult(NamedTuple):
     observations: int
     wrong: Wrong | None = None
     failed: Failure | None = None
-    """The failure in place of an answer."""
+    """The failure that came in place of an answer."""
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing was wrong and every answer was received."""
+        """Whether no defect was found and every answer was received."""
         return self.wrong is None and self.failed is None
 
 
@@ -94,13 +95,13 @@ def draw(component: str, random: Random, *, kills: bool) -> tuple[Move, ...]:
 
 
 def draw_large(component: str, random: Random, number: int) -> tuple[Move, ...]:
-    """The large sequence of this number. The first one of each size has no kill: its time is measured."""
+    """The large sequence of this number. The first one of each size has no kill, to measure its time."""
     drawn = {"sink": _large_commit, "store": _many_additions}[component]
     return drawn(random, number)
 
 
 def _large_commit(random: Random, number: int) -> tuple[Move, ...]:
-    """A commit that is cut short, and the restore that has to finish it, which may be cut short, too."""
+    """A kill during a commit, and the restore that must complete the commit; perhaps a kill during it too."""
     last = TRANSACTIONS[number % len(TRANSACTIONS)]
     values = count(1)
     written: list[Wire] = []
@@ -122,7 +123,7 @@ def _large_commit(random: Random, number: int) -> tuple[Move, ...]:
 
 
 def _many_additions(random: Random, number: int) -> tuple[Move, ...]:
-    """Many additions that are cut short; later savepoints show whether the types are still known."""
+    """A kill during many additions. Later savepoints show whether the types are still known."""
     added = tuple(
         {"kind": "add", "checkpoint": one, "type": random.choice(TYPES)} for one in range(1, ADDITIONS + 3)
     )
@@ -141,7 +142,7 @@ class Player:
         self._seconds = defaultdict[object, list[float]](list)
 
     def play(self, sequence: tuple[Move, ...]) -> SequenceResult:
-        """Play one sequence in a folder of its own. Raises WireError if the protocol does not permit it."""
+        """Play one sequence in a new folder. Raises WireError if the protocol does not permit a move."""
         with tempfile.TemporaryDirectory(prefix="barrierspec-durable-") as folder:
             expected = EXPECTED[self._component]()
             made = self._adapter.new_in(self._component, expected.config, folder)
@@ -184,9 +185,11 @@ class Player:
 
 
 def _cut_short(expected: Expected, move: Move, visible: Sequence[Any]) -> Wrong | None:
-    """The defect after a kill during a batch, else None: some events have happened, and the next one in part.
+    """The defect after a kill during a batch; None if the visible data is permitted.
 
-    If no such event fits, the defect is that of the event before which the expected data is most similar.
+    It is permitted if some first events of the batch have their effect, and the next event has a part of its
+    effect. If no number of first events explains the data, the result is the defect for the number whose
+    expected data is most similar.
     """
     found: list[tuple[int, Wrong]] = []
     for event in move.events or (None,):

@@ -1,4 +1,4 @@
-"""Runs a campaign: rounds of each row of `table.toml` until it has its number of faults, or time is up."""
+"""Runs a campaign: rounds of each row of `table.toml` until the row has its faults, or the time is over."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -41,9 +41,10 @@ def run_campaign(
 ) -> Iterator[dict[str, Any]]:
     """Run the rounds that are not `done`, the rows in turn. Yields the result of each as a JSON object.
 
-    A round is done if `done` has its verdict for the version that would run now. `build`: the folder for the
-    rounds' folders. `progress` receives a message before the first round of each row. If an engine cannot be
-    set up, the other rows run, and EngineSetUpError is raised at the end. Raises UnknownReleaseError.
+    A round is done if `done` has its verdict for the present version of the engine. `build`: the folder for
+    the rounds' folders. `progress` receives a message before the first round of each row. If an engine cannot
+    be set up, the function runs the other rows, and raises EngineSetUpError at the end. Raises
+    UnknownReleaseError if a row has an unknown release.
     """
     until = time.monotonic() + order.seconds
     known = {
@@ -93,7 +94,7 @@ def _round(row: TableRow, make: Maker, seed: int, number: int, build: Path) -> d
 
 
 def _validate(place: Place, result: RoundResult) -> None:
-    """Validate the log of a cluster, unless a disk was full: then a process could not write all its lines."""
+    """Validate the log of a cluster, unless a disk was full, because then the log may lack lines."""
     if any(one["kind"] == Kind.DISK_FULL.value for one in result.faults):
         return
     result.log = logs.validated(logs.of_cluster(place.processes), place.folder / "job.log")

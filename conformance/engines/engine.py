@@ -70,7 +70,7 @@ class Engine(ABC):
 
     place: Place
     settings: dict[str, Any]
-    """The settings that were drawn for the round, such as the mode. The result has them."""
+    """The settings that were drawn for the round, such as the mode. The result of the round contains them."""
     restarts: list[str] = field(default_factory=list)
     """Processes that ended by themselves, each with its last line."""
     recorded: list[dict[str, Any]] = field(default_factory=list)
@@ -85,7 +85,7 @@ class Engine(ABC):
 
     @abstractmethod
     def inject(self, fault: Fault) -> None:
-        """Inject a fault, then do what a person who operates the engine does, such as restart it."""
+        """Inject a fault, then do the work of a person who operates the engine, such as a restart."""
 
     @abstractmethod
     def supervise(self) -> None:
@@ -102,7 +102,8 @@ class Engine(ABC):
     def state(self) -> Mapping[Hashable, Totals] | None:
         """The state of each key at the end, read independently of the output; None if it cannot be read.
 
-        The caller calls it once, after it has read the output for the last time. Raises RoundError.
+        The caller calls it once, after it has read the output for the last time. Raises RoundError if the
+        engine does not return the state.
         """
         return None
 
@@ -123,5 +124,5 @@ class Engine(ABC):
         self.restarts.append(what)
         if len(self.restarts) >= MOST_RESTARTS:
             raise RoundError(
-                f"expected the engine to stay up, it ended {MOST_RESTARTS} times; the last: {what}"
+                f"expected the engine to keep running, it ended {MOST_RESTARTS} times; the last: {what}"
             )

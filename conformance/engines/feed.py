@@ -41,7 +41,7 @@ class Feed:
     folder: Path
     records: int
     fed: int = field(default=0, init=False)
-    """The number of written records. The lanes take turns."""
+    """The number of written records. Record i of the input is in lane i mod LANES."""
 
     def __post_init__(self) -> None:
         """Make empty lanes."""

@@ -25,9 +25,9 @@ def version(row: TableRow) -> str:
 
 
 def maker(row: TableRow) -> Maker:
-    """Fetch or install the engine. Returns a function that makes it for a round.
+    """Fetch or install the engine of a row. Returns a function that makes the engine for a round.
 
-    Raises EngineSetUpError and FlinkError.
+    Raises EngineSetUpError or FlinkError if the engine cannot be fetched or installed.
     """
     match row.engine:
         case "flink":

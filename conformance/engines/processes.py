@@ -1,4 +1,4 @@
-"""Processes of an engine. Each leads a process group, with which it is frozen or killed."""
+"""Processes of an engine. Each leads a process group, and a signal to it goes to the whole group."""
 
 import os
 import signal

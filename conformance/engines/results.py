@@ -1,4 +1,4 @@
-"""Stores the results of rounds, one JSON object for each round, and summarises them for the table."""
+"""Stores the results of rounds, one JSON object for each round, and summarises them for the results page."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from conformance.engines.rounds import RoundResult
 
 REPRODUCED = 3
-"""The page marks an anomaly that fewer rounds than this have shown."""
+"""The results page marks an anomaly that fewer than this number of rounds have shown."""
 _RESTARTS_SHOWN = 3
 Stored = Mapping[str, Any]
 
 
 class ResultsError(InputError):
-    """The file does not hold results. The message states what was expected."""
+    """The file has no results, or malformed ones. The message states the expected content."""
 
 
 def stored(result: "RoundResult", row: TableRow, version: str) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def stored(result: "RoundResult", row: TableRow, version: str) -> dict[str, Any]
 
 
 def read(file: Path) -> list[Stored]:
-    """Read the rounds in a file; none if it does not exist. Raises ResultsError."""
+    """Read the rounds in a file; none if it does not exist. Raises ResultsError if a round is malformed."""
     if not file.exists():
         return []
     try:
@@ -116,7 +116,7 @@ class Summary:
 
     @property
     def anomalies(self) -> Mapping[Anomaly, Sequence[Stored]]:
-        """By anomaly: the judged rounds that showed it."""
+        """Maps each anomaly to the judged rounds that showed it."""
         found: dict[Anomaly, list[Stored]] = defaultdict(list)
         for one in self.judged:
             for finding in one["findings"]:
@@ -125,7 +125,7 @@ class Summary:
 
     @property
     def effects(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """By kind of fault whose effect is checked: the observed effects."""
+        """Maps each kind of fault whose effect is checked to the observed effects."""
         found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for one in self.judged:
             for effect in effects(one):
@@ -136,8 +136,7 @@ class Summary:
     def guarantee(self) -> Guarantee:
         """The strongest guarantee that no anomaly refutes. Announced anomalies do not count.
 
-        One round is enough to refute a guarantee. The page marks an anomaly that fewer than REPRODUCED rounds
-        have shown.
+        One round is enough to refute a guarantee.
         """
         refuted = {one for anomaly in self.anomalies.keys() - self.row.announced for one in anomaly.refutes}
         return next((one for one in Guarantee if one not in refuted), Guarantee.BROKEN)

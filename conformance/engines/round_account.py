@@ -1,4 +1,4 @@
-"""Makes the `Account` of a round for the classifier: input, committed rows, rows seen during the round."""
+"""Makes the `Account` of a round for the classifier: input, committed rows, rows read during the round."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -35,6 +35,6 @@ def rows(lines: Iterable[str], torn: bool = True) -> list[Row]:
 
 
 def account(records: int, lines: Sequence[str], samples: Iterable[Sequence[str]] = ()) -> Account:
-    """Make the account. `samples`: the committed lines at several moments of the round."""
+    """Make the account. `samples`: the committed lines at several times during the round."""
     seen = [Seen(row, number, True) for number, sample in enumerate(samples) for row in rows(sample, False)]
     return Account(sent(records), rows(lines), seen=seen)

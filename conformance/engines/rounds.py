@@ -71,9 +71,9 @@ class RunningRound:
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> Sequence[str]:
-        """Run the round. Returns the committed rows at its end. Raises RoundError."""
+        """Run the round. Returns the committed rows at its end. Raises RoundError if the engine is stuck."""
         until = time.monotonic() + LONGEST_SECONDS
-        feeder = threading.Thread(target=self._grow, daemon=True)
+        feeder = threading.Thread(target=self._feed_input, daemon=True)
         self.engine.start()
         feeder.start()
         try:
@@ -96,7 +96,8 @@ class RunningRound:
     def _wait(self, processed: int, fed: int, until: float) -> None:
         """Wait until `processed` records were processed, then until `fed` records were fed.
 
-        `until`: the time at which the round is too long. Raises RoundError.
+        `until`: the time at which the round must end. Raises RoundError at this time, or if the engine
+        processes too few records for ALIVE_SECONDS.
         """
         stuck = time.monotonic() + ALIVE_SECONDS
         more = time.monotonic() + TRICKLE_SECONDS
@@ -114,7 +115,7 @@ class RunningRound:
         """Wait until every record has a row, or the engine has ended or had enough time. Returns the rows.
 
         It had enough time if it has processed nothing for QUIET_SECONDS and then completed some more
-        checkpoints. Raises RoundError.
+        checkpoints. Raises RoundError at the time `until`.
         """
         self.engine.end.touch()
         done, since = self.engine.place.processed(), time.monotonic()
@@ -131,12 +132,12 @@ class RunningRound:
                 done, since, quiet = processed, now, None
             elif quiet is None and now - since > QUIET_SECONDS:
                 quiet = now, self.engine.completed()
-            elif quiet is not None and self._had_its_chance(*quiet):
+            elif quiet is not None and self._had_enough_time(*quiet):
                 break
         time.sleep(_SETTLE_SECONDS)
         return self.engine.lines()
 
-    def _had_its_chance(self, since: float, completed: int | None) -> bool:
+    def _had_enough_time(self, since: float, completed: int | None) -> bool:
         now = self.engine.completed()
         if completed is None or now is None:
             return time.monotonic() - since > _UNKNOWN_CHECKPOINTS_SECONDS
@@ -145,13 +146,13 @@ class RunningRound:
     def _tick(self, until: float) -> None:
         if time.monotonic() > until:
             raise RoundError(
-                f"the engine did not get on in time: {self.feed.fed:,} records were fed and "
+                f"the engine was stuck or too slow: {self.feed.fed:,} records were fed and "
                 f"{self.engine.place.processed():,} processed, after {len(self.result.faults)} faults"
             )
         time.sleep(_TICK)
         self.engine.supervise()
 
-    def _grow(self) -> None:
+    def _feed_input(self) -> None:
         """Feed records at RATE, up to `_limit`."""
         allowance, last = 0.0, time.monotonic()
         while not self.feed.complete and not self._stop.wait(_TICK):
@@ -164,7 +165,7 @@ class RunningRound:
 
 
 def _state(engine: Engine) -> tuple[Mapping[Hashable, Totals] | None, dict[str, Any]]:
-    """The state that was read, and the result's field `state`. Without a state, None: it is not judged."""
+    """The state that was read, or None, which is not judged; and the field `state` of the result."""
     try:
         state = engine.state()
     except (RoundError, EngineError) as failed:
@@ -182,9 +183,9 @@ def run_round(
     records: int = RECORDS,
     then: Callable[[Place, RoundResult], None] = lambda _place, _result: None,
 ) -> RoundResult:
-    """Run a round under `folder`, which is emptied first. Returns `result`, filled in.
+    """Run a round under `folder`, which is emptied first. Fills the fields of `result`, and returns it.
 
-    `make`: makes the engine. `then`: called after all processes have ended, such as to read their logs.
+    `make`: makes the engine. `then`: called after all processes have ended, for example to read their logs.
     """
     shutil.rmtree(folder, ignore_errors=True)
     feed = Feed(folder, records)

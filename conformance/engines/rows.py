@@ -20,14 +20,14 @@ class UnknownRowError(InputError):
 
 
 class TableRow(NamedTuple):
-    """One row: an engine with a sink, and what its documentation claims."""
+    """One row: an engine with a sink, and the guarantee that its documentation claims."""
 
     name: str
     engine: str
     sink: str
     claim: Guarantee
     says: str
-    """Where the engine's documentation states the claim, and in which words."""
+    """The place in the engine's documentation that states the claim, and its words."""
     draws: Mapping[str, Sequence[Any]]
     """The settings that are drawn for each round."""
     planted: frozenset[Anomaly] = frozenset()

@@ -1,4 +1,4 @@
-"""Draws the faults of a round by a seed, the same for each engine.
+"""Draws the faults of a round by a seed; all engines get the same faults.
 
 A fault is due when a given number of records was fed, and the engine has processed records since the last
 fault.
@@ -84,8 +84,8 @@ def faults_of(
 ) -> tuple[Fault, ...]:
     """The faults of a round, in the order of their points.
 
-    With `kinds`, each of them is equally likely, and every draw differs from the draw without. Raises
-    ValueError if there are too few records for so many faults.
+    If `kinds` is given, each of them is equally likely, and all values differ from those without `kinds`.
+    Raises ValueError if there are too few records for so many faults.
     """
     free = records - SPACING * (faults + 1)
     if free < 0:

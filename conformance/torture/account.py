@@ -55,8 +55,8 @@ def account_of(
 ) -> Account:
     """The account of the run that has ended in `folder`.
 
-    `seen`: rows that were read during the run. `committed`: the rows of its output table; None: it wrote
-    Parquet. Raises StateError or ConnectorError if a file cannot be read.
+    `seen`: rows that were read during the run. `committed`: the rows of the run's output table; None: the run
+    wrote Parquet files. Raises StateError or ConnectorError if a file cannot be read.
     """
     checkpoints, output = places_of(folder)
     storage = CheckpointStorage(checkpoints)
@@ -117,7 +117,7 @@ class Reader:
     def look(self) -> None:
         """Read the new manifests and their rows, and whether their checkpoint or a newer one is complete now.
 
-        A completion also commits the rows of aborted checkpoints before it (SINK-05).
+        A newer one is enough, because its completion also commits the rows of aborted checkpoints (SINK-05).
         """
         checkpoints, output = places_of(self._folder)
         if "manifests" not in location_of(output).folders():

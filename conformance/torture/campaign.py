@@ -1,8 +1,9 @@
-"""Runs the rounds of a campaign until enough faults are injected, or time is up.
+"""Runs the rounds of a campaign until enough faults are injected, or the time is over.
 
-The first rounds have a frozen driver, and most of them run without Spark. Then come the rounds in one Spark
-session. After the end of this session come the rounds whose drivers and executors are killed, and those on a
-standalone cluster. A round that fails does not end the campaign, because other rounds may show more defects.
+First the campaign runs the rounds with a frozen driver, most of them without Spark. Then it runs the rounds
+that share one Spark session. After the end of this session it runs the rounds whose drivers and executors are
+killed, and the rounds on a standalone cluster. A round that fails does not end the campaign, because other
+rounds may show more defects.
 """
 
 import itertools
@@ -54,9 +55,9 @@ from conformance.verdict import Verdict
 from impl.spark.session import spark_session
 
 ALTERNATIVES = 64
-"""Number of candidates for the next round. The one that reaches the most new marks (`FAULTS`) is run."""
+"""Number of candidates for the next round. The campaign runs one with the most new marks (`FAULTS`)."""
 _KEPT = 5
-"""The folders of this number of passed rounds are kept, the last ones. Each has very many files."""
+"""Number of passed rounds whose folders are kept, the last ones. Each folder has very many files."""
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Campaign:
     outcomes: list[Outcome] = field(default_factory=list)
     seconds: float = 0.0
     skipped: str | None = None
-    """The kinds of rounds that cannot run here, and the reason; None: all can run."""
+    """The kinds of rounds that this machine cannot run, and the reason; None: it can run all kinds."""
     implementation: str = "bundled"
     """`bundled`, or `spark` for Structured Streaming."""
     only: tuple[str, ...] = ()
@@ -115,7 +116,7 @@ class Campaign:
         return all_marks(self.mode) if bundled else all_streaming_marks(self.mode or IDEMPOTENT)
 
     def anomalies(self) -> dict[Anomaly, tuple[int, Outcome]]:
-        """By anomaly: the number of rounds in which it was found, and the first of them."""
+        """Maps each anomaly to the number of rounds in which it was found, and the first of these rounds."""
         found: dict[Anomaly, tuple[int, Outcome]] = {}
         for outcome in self.outcomes:
             for one in outcome.anomalies:
@@ -211,7 +212,7 @@ class _Rounds(Generic[Planned]):
 def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:
     """Run all rounds, or the rounds named in `only`. Adds the results to `campaign`.
 
-    Raises UnknownRoundError, and the errors of Spark's start.
+    Raises UnknownRoundError for a wrong name in `only`, and the errors of Spark if its session cannot start.
     """
 
     def plan(name: str) -> Round:
@@ -222,7 +223,7 @@ def run_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = 
         try:
             programs()
         except ServerNotFoundError as missing:
-            campaign.skipped = f"rounds with a killed server, or a frozen sink in front of one: {missing}"
+            campaign.skipped = f"rounds that write into a PostgreSQL server: {missing}"
     rounds = _Rounds(campaign, on_round, plan)
 
     def run(kind: str, run_one: Callable[[Round, Path], Outcome]) -> None:
@@ -261,7 +262,7 @@ def _run_frozen(planned: Round, folder: Path, server: KeptServer | None, store: 
 def run_streaming_campaign(campaign: Campaign, on_round: OnRound, only: tuple[str, ...] = ()) -> None:
     """Run the rounds of Structured Streaming. `campaign.mode` is the mode of the sink.
 
-    Raises UnknownRoundError.
+    Raises UnknownRoundError for a wrong name in `only`.
     """
 
     def plan(name: str) -> StreamingRound:

@@ -1,8 +1,8 @@
-"""Checks that a jump of a wall clock fails no attempt, aborts no checkpoint, and does not stop the schedule.
+"""Checks that a jump of a wall clock fails no attempt, aborts no checkpoint, and does not stop the scheduler.
 
-The check of the output cannot show such defects: a restart repairs the effect of a time-out that comes too
-early, and the last checkpoint is taken at the end of the data. The time-outs of the round are far longer than
-a slow machine needs, and far shorter than a jump.
+The check of the output cannot show such defects: after a time-out that comes too early the job restarts, and
+at the end of the data it takes a last checkpoint. The time-outs of the round are far longer than a slow
+machine needs, and far shorter than a jump.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from impl.faults import CLOCK
 from impl.job import JobResult
 
 CHECKPOINTS_AFTER = 3
-"""Minimum number of checkpoints that complete after a jump. If the jump stops the schedule, at most two do:
-one that is pending, and the last one."""
+"""Minimum number of checkpoints that complete after a jump. If a jump stops the scheduler, at most two
+complete: a pending one, and the one at the end of the data."""
 PATIENT_MS = 60_000
 """The time-outs of heartbeats and checkpoints in ms."""
 

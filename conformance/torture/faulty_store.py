@@ -1,9 +1,9 @@
 """A proxy in front of an object store, which delays, refuses and cuts requests, and loses answers.
 
 `SLOW` delays a request. `FAILED` and `THROTTLED` answer 500 and 503, `RESET` breaks the connection, and `CUT`
-breaks it in the middle of an upload; the store does not receive these requests. `LOST` and `FAILED_AFTER` let
-the store carry the request out, and then break the connection or answer 500. `CUT` of a download sends half
-of the object.
+breaks it in the middle of an upload; the store does not receive these requests. With `LOST` and
+`FAILED_AFTER` the store carries the request out; then the proxy breaks the connection or answers 500. `CUT`
+of a download sends half of the object.
 """
 
 import os
@@ -39,7 +39,7 @@ Choose = Callable[[str, str], StoreFault | None]
 _STATUS: Final = {StoreFault.FAILED: 500, StoreFault.THROTTLED: 503}
 _RESETS: Final = struct.pack("ii", 1, 0)
 _PASSED_ON: Final = frozenset({"connection", "content-length", "transfer-encoding", "keep-alive"})
-"""Headers that the proxy does not pass on: they belong to one connection, and the proxy writes its own."""
+"""Headers that the proxy does not forward. They belong to one connection, and the proxy writes new ones."""
 
 
 def drawn(seed: str, share: float) -> Choose:
@@ -116,10 +116,10 @@ class FaultyStore:
 
 
 class KeptStore:
-    """An object store behind a proxy. It sets environment variables, so that this process, and those that it
-    starts, use the proxy.
+    """An object store behind a proxy. It sets environment variables by which this process uses the proxy.
 
-    As a context manager it ends with the block. A request gets a fault with probability SHARE.
+    Processes that this process starts use the proxy too. As a context manager the store ends with the block.
+    A request gets a fault with probability SHARE.
     """
 
     SHARE: Final = 0.04
@@ -188,7 +188,7 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 self._send(status, headers, content, cut=fault is StoreFault.CUT)
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815 - the names of the base
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _answer  # noqa: N815 - the base class calls these names
 
     def _send(self, status: int, headers: list[tuple[str, str]], body: bytes, *, cut: bool = False) -> None:
         length = str(len(body))

@@ -59,7 +59,7 @@ class Outcome:
         return self.classification.findings if self.classification else ()
 
     def took_from(self, result: JobResult) -> None:
-        """Copy the fields of the job's own result."""
+        """Copy the fields of the job's result."""
         self.injected = result.faults
         self.attempts = len(result.attempts)
         self.checkpoints = len(result.checkpoints)
@@ -100,7 +100,10 @@ JOB_ERRORS = (SparkRuntimeError, StateError, ConnectorError, ConfigError)
 
 @contextmanager
 def timed(outcome: Outcome, folder: Path) -> Iterator[Callable[[], float]]:
-    """Empty `folder`, and measure the seconds of the round. Yields a function that returns them so far."""
+    """Empty `folder`, and measure the time of the round.
+
+    Yields a function that returns the number of seconds so far.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     began = time.monotonic()
     try:

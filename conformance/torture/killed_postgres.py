@@ -42,7 +42,7 @@ class KeptServer:
             return [Row(*row) for row in found.fetchall()]
 
     def left(self) -> list[str]:
-        """Transactions that are prepared although no job runs, without those that the last call has found."""
+        """The transactions that are prepared although no job runs, and that the last call has not found."""
         with self._session() as session:
             prepared = {gid for (gid,) in session.execute("SELECT gid FROM pg_prepared_xacts").fetchall()}
         found, self._found_prepared = prepared - self._found_prepared, prepared

@@ -26,7 +26,7 @@ from conformance.torture.rounds import (
 )
 
 _ORDER = (FROZEN, SERVER, JUMPING, LOCAL, DRIVER, EXECUTOR, STANDALONE)
-"""The order in which kinds run."""
+"""The order in which the rounds of the kinds run."""
 _FAULTS_FOR_ONE_ROUND = {FROZEN: 15, SERVER: 30, JUMPING: 60, DRIVER: 75, EXECUTOR: 150}
 """A campaign of all kinds has one round of each slow kind for this number of faults."""
 FOLDERS, STORE = "folders", "s3"
@@ -53,7 +53,7 @@ class RoundsByKind:
         self._only = only
 
     def names(self, kind: str) -> Iterator[str]:
-        """The names of the rounds of a kind; endless unless their number is limited."""
+        """The names of the rounds of a kind. The iterator does not end unless their number is limited."""
         options = self._options
         if self._is_excluded(kind):
             return iter(())
@@ -99,7 +99,7 @@ class RoundsByKind:
             return True  # checkpoints take too long: too few would complete after a jump
         if kind == STANDALONE and options.storage != STORE:
             return True  # the hosts share no disk
-        return options.source == KAFKA and kind in (FROZEN, SERVER, JUMPING, STANDALONE)  # no broker there
+        return options.source == KAFKA and kind in (FROZEN, SERVER, JUMPING, STANDALONE)  # they use no broker
 
     def _fits(self, name: str) -> bool:
         """Whether the storage can hold the round's output, and the server that it needs can be started."""

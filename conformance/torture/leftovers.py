@@ -19,14 +19,14 @@ from impl.state.locations import Location, location_of
 PATIENCE_SECONDS = 15.0
 _KEPT = ("claims", "manifests", "progress")
 """Folders whose files belong to the output."""
-_OURS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
+_RUNTIME_THREADS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
 
 
 def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int) -> list[str]:
     """The resources that the run in `folder` has left behind, one line each.
 
-    `retained`: the number of checkpoints that may remain. `root`: the run's processes are descendants of it.
-    `servers`: ids of processes that may remain.
+    `retained`: the number of checkpoints that may remain. `root`: the process from which the processes of the
+    run descend. `servers`: ids of processes that may remain.
     """
     return [*lasting(lambda: [*_threads(), *_processes(root, servers)]), *files(folder, retained)]
 
@@ -74,7 +74,7 @@ def _output(committed: Location, *, taken_back: bool) -> Iterator[str]:
 def _threads() -> Iterator[str]:
     """Yield threads of the driver that belong to an attempt."""
     for thread in threading.enumerate():
-        if _OURS.match(thread.name):
+        if _RUNTIME_THREADS.match(thread.name):
             yield f"thread {thread.name!r} of the driver"
 
 

@@ -1,4 +1,4 @@
-"""Runs a round in a shared Spark session: its job with faults, a reader of its output, and its judgement."""
+"""Runs a round in a shared Spark session: runs a job with faults, reads its output, and judges the result."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MASTER = "local[6]"
 LONGEST_SECONDS, LONGEST_IN_STORE_SECONDS = 120.0, 400.0
 EXECUTION = ExecutionConfig(heartbeat_interval_ms=50, heartbeat_timeout_ms=800, batch_rows=100)
-"""The driver notices a hanging worker within a second. On a slow machine it may restart a busy one."""
+"""The driver notices a hanging worker within a second. On a slow machine it may restart a busy worker."""
 
 
 PATIENT = replace(EXECUTION, heartbeat_timeout_ms=PATIENT_MS)
@@ -38,7 +38,7 @@ ON_HOSTS = replace(IN_STORE, startup_timeout_ms=300_000)
 
 
 class RoundTooLongError(Exception):
-    """A round has not ended in time: something in it waits forever."""
+    """A round has not ended in time, so one of its processes probably waits forever."""
 
 
 def run_local(
@@ -52,8 +52,8 @@ def run_local(
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
-    `server`: for its output, or None. `store`: for its checkpoints and its output, which is then read only at
-    the end, or None. `broker`: for its input, or None.
+    `server`: the database for its output, or None. `store`: the object store for its checkpoints and its
+    output, which is then read only at the end, or None. `broker`: the origin of its input, or None.
     """
     outcome = Outcome(planned)
     reader = Reader(folder)

@@ -33,7 +33,7 @@ class Pipeline:
     runs: str
     """The implementation and sink: a key of RUNS."""
     keeps: Guarantee
-    """The guarantee that its documentation states."""
+    """The guarantee that the documentation of the pipeline states."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ RUNS: Mapping[str, Callable[[int, Path], Outcome]] = {
     "structured-streaming": _streaming(IDEMPOTENT),
     "structured-streaming appending": _streaming(APPENDING),
 }
-"""By name: a function that runs a round with a seed in a folder. It starts Spark."""
+"""Maps each name to a function that starts Spark and runs a round with a seed in a folder."""
 
 
 def pipelines(file: Path) -> list[Pipeline]:
     """Read the pipelines in a file: a table `[[pipeline]]` for each, with `name`, `runs` and `keeps`.
 
-    `keeps` is exactly-once if left out. Raises PipelineError.
+    The default of `keeps` is exactly-once. Raises PipelineError if the file cannot be read.
     """
     try:
         rows = tomllib.loads(file.read_text(encoding="utf-8")).get("pipeline", [])

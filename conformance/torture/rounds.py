@@ -1,8 +1,9 @@
 """Draws the rounds of a campaign, with their faults, from the seed and the name of each round.
 
 So one round can be repeated alone. In the order of their numbers, local rounds use every pair of a point and
-an action once before they repeat a pair. A campaign prefers rounds that reach points and phases that were not
-reached before.
+an action once before they repeat a pair. A task *passes* a point each time that it reaches this point of the
+protocol; a fault happens at one of these passages. A campaign prefers rounds that reach points and phases
+that were not reached before.
 """
 
 import random
@@ -19,7 +20,7 @@ from impl.faults import CLOCK, DAMAGE, GATE_POINTS, POINTS, SINK_POINTS, Action,
 from impl.jobs.numbers import COUNTERS, SINKS, SOURCES
 
 MODES = ("exactly-once", "unaligned", "alternating")
-"""The modes that rounds have in turn, unless an option of the campaign sets the mode."""
+"""The modes of the gates, which rounds use in turn, unless an option of the campaign sets the mode."""
 ALL_MODES = (*MODES, "at-least-once")
 LOCAL, DRIVER, EXECUTOR, SERVER, FROZEN = "round", "driver", "executor", "server", "frozen"
 JUMPING, STANDALONE = "clock", "standalone"
@@ -36,7 +37,7 @@ _KILLS = {
 _KILLED = frozenset(kill for kills in _KILLS.values() for kill in kills)
 PARQUET, SQLITE, POSTGRES = "parquet", "sqlite", "postgres"
 SINK_KINDS = (PARQUET, SQLITE, POSTGRES)
-"""The sinks that rounds with a frozen driver have in turn."""
+"""The sinks, which rounds with a frozen driver use in turn."""
 _ROWS, _RATE = 4_000, 4_000.0
 _FROZEN_RATE, _FROZEN_INTERVAL_MS = 500.0, 100
 """Low enough that both drivers complete some checkpoints before the input ends."""
@@ -58,7 +59,7 @@ FAULTS: Mapping[str, float] = {"faults": 4, "modes": 1, "phases": 1}
 """The kinds of marks that a round reaches, with their weights.
 
 `faults`: pairs of a point and an action; `modes`: such a pair and the mode; `phases`: such a pair, the
-operator, and whether it is the first passage. By the weights, a new pair counts most.
+operator, and whether it is the first passage. The weights make a new pair count most.
 """
 TURN = 3_000
 """Two rounds of a kind whose numbers differ by TURN have the same mode, sink and runtime."""
@@ -77,7 +78,7 @@ class PlannedRound(Generic[Fault]):
     """A planned round of any implementation."""
 
     name: str
-    """The kind and the number of the round. With the campaign's seed it is enough to repeat the round."""
+    """The kind and the number of the round. The name and the campaign's seed suffice to repeat the round."""
     mode: str
     """The mode of the gates; for Structured Streaming the mode of the sink."""
     faults: tuple[Fault, ...]
@@ -103,11 +104,11 @@ class Round(PlannedRound[FaultPlan]):
     retained: int
     tolerable: int
     sink: str = PARQUET
-    """The output, one of SINK_KINDS. Not used by rounds with a killed server: they write into PostgreSQL."""
+    """The output, one of SINK_KINDS. Rounds with a killed server ignore it and write into PostgreSQL."""
     driver_first: bool = True
     """Whether a frozen driver continues before its children."""
     on_spark: bool = True
-    """Whether the job runs on Spark. If not, its subtasks are processes of this host (`processes`)."""
+    """Whether the job runs on Spark. If not, each of its subtasks is a process of this host (`processes`)."""
 
     @property
     def kind(self) -> str:
@@ -127,7 +128,8 @@ class Round(PlannedRound[FaultPlan]):
     def checkpoints(self) -> CheckpointConfig:
         """The job's configuration of checkpoints.
 
-        Each task writes its state into a file if a fault is to prevent that: a full disk, or a killed host.
+        Each task writes its state into a file if a fault of the round hits such files: a full disk, or a
+        killed host.
         """
         fills_a_disk = any(one.action == Action.FULL_DISK for one in self.faults)
         writes_files = fills_a_disk or self.kind == STANDALONE
@@ -166,9 +168,8 @@ def round_named(name: str, seed: int, mode: str | None = None) -> Round:
     if kind == FROZEN:
         return _frozen(draw, name, index, chosen)
     first = index * FAULTS_A_ROUND[LOCAL]
-    dealt = range(first, first + FAULTS_A_ROUND[LOCAL])
     if kind == LOCAL:
-        pairs = [_card(seed, place) for place in dealt]
+        pairs = [_pair_at(seed, place) for place in range(first, first + FAULTS_A_ROUND[LOCAL])]
     else:
         pairs = _with_a_failure(draw) if kind == JUMPING else _with_kills(draw, kind)
     return Round(
@@ -190,7 +191,7 @@ def streaming_round(number: int, seed: int, sink: str = IDEMPOTENT) -> Streaming
     draw.shuffle(pairs)
     faults = []
     for point, action in pairs[:STREAMING_FAULTS_A_ROUND]:
-        # no fault is in the first file, so that there is a checkpoint to restore
+        # no fault is in the first file, so that a restart finds a checkpoint
         record = draw.randrange(ROWS_A_FILE, FILES * ROWS_A_FILE)
         batch = draw.randrange(1, FILES)
         faults.append(StreamingFault(point, record if point == STATE else batch, action))
@@ -249,22 +250,22 @@ def jumps() -> list[tuple[str, str]]:
 
 
 def _with_a_failure(draw: random.Random) -> list[tuple[str, str]]:
-    """Jumps of clocks and one error, so that an attempt may also restore after a jump."""
+    """Draw jumps of clocks and one error. The error makes the job restore, perhaps after a jump."""
     failure = (draw.choice(_not_restoring()), Action.ERROR.value)
     return [failure, *draw.sample(jumps(), FAULTS_A_ROUND[JUMPING] - 1)]
 
 
-def _card(seed: int, place: int) -> tuple[str, str]:
+def _pair_at(seed: int, place: int) -> tuple[str, str]:
     """The pair of point and action at a position in an endless sequence: shuffled lists of all pairs."""
-    number, within = divmod(place, len(_pack(seed, 0)))
-    return _pack(seed, number)[within]
+    number, within = divmod(place, len(_shuffled_pairs(seed, 0)))
+    return _shuffled_pairs(seed, number)[within]
 
 
 @lru_cache(maxsize=512)
-def _pack(seed: int, number: int) -> list[tuple[str, str]]:
-    pack = pairs_in_process()
-    random.Random(f"{seed} pack {number}").shuffle(pack)
-    return pack
+def _shuffled_pairs(seed: int, number: int) -> list[tuple[str, str]]:
+    pairs = pairs_in_process()
+    random.Random(f"{seed} pack {number}").shuffle(pairs)
+    return pairs
 
 
 def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
@@ -274,7 +275,7 @@ def _with_kills(draw: random.Random, kind: str) -> list[tuple[str, str]]:
 
 
 def _killed_at(kind: str) -> list[str]:
-    """The points at which a kind of round kills. Only a server is also killed during a restart or restore."""
+    """The points at which rounds of a kind kill. Only a server is also killed during a restart or restore."""
     points = POINTS if kind == SERVER else _not_restoring()
     return [one for one in points if _KILLS[kind][0] in actions_at(one)]
 
@@ -304,13 +305,13 @@ def _frozen(draw: random.Random, name: str, index: int, mode: str) -> Round:
 
 
 def _placed(draw: random.Random, point: str, action: str) -> FaultPlan:
-    """Draw the task of a fault, and at which passage of its point it happens."""
+    """The fault at a point, with its task and the number of its passage drawn at random."""
     tasks, most = _places(point, action)
     return FaultPlan(point, draw.choice(tasks), draw.randint(1, most) if most > 1 else 1, action)
 
 
 def _places(point: str, action: str) -> tuple[Sequence[str | None], int]:
-    """The tasks to which a fault can happen, and the last passage at which it may happen."""
+    """The tasks to which a fault can happen, and the highest number of the passage at which it happens."""
     if point in (Point.COMPLETION_DUE, Point.COMPLETION_STORED):
         return (None, *_ids("count"), *_ids("numbers")), 5
     sinks = point in SINK_POINTS or action == Action.KILL_SERVER

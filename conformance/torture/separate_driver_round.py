@@ -25,9 +25,9 @@ from impl.job import Job, JobResult
 
 LOCAL_MASTER = "local[6]"
 CLUSTER_MASTER = "local-cluster[2,6,1024]"
-"""Two executors, each large enough for the whole job, so that the job need not wait for a killed executor."""
+"""Two executors, each large enough for the whole job, so that the job need not wait for a new executor."""
 TOKEN = "BARRIERSPEC_ROUND"
-"""The environment variable with the token of a process's round."""
+"""The environment variable with the token of the round to which a process belongs."""
 LONGEST_SECONDS = 400.0
 TO_LEAVE_SECONDS = 60.0
 """Maximum time from the end of the job until an executor, or the Java process of a driver, has ended."""

@@ -59,7 +59,7 @@ def _write_input(folder: Path) -> None:
 
 
 def _drive(planned: StreamingRound, folder: Path, token: str, outcome: Outcome) -> dict[str, Any] | None:
-    """Run one driver to its end. Returns its result; None if a fault has killed it, or after a finding."""
+    """Run one driver to its end. Returns its result; None if a fault has killed it, or it has a finding."""
     spec = folder / f"driver-{outcome.drivers}.json"
     cluster = any(one.action == Action.KILL_EXECUTOR for one in planned.faults)
     specification = {

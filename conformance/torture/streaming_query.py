@@ -1,8 +1,8 @@
-"""Structured Streaming's own stateful aggregation over the numbers, as an implementation under test.
+"""A stateful aggregation of Structured Streaming over the numbers, as an implementation under test.
 
 The query reads files of numbers, and keeps a count and a sum by key in Spark's state store. It writes an
-update for each number, and one file for each micro-batch. An `idempotent` sink writes a repeated batch under
-its old name, an `appending` sink under a new name. The query runs in a process that can be killed (`python -m
+update for each number, and one file for each micro-batch. An `idempotent` sink writes a repeated batch into
+the same file, an `appending` sink into a new file. The query runs in a process that can be killed (`python -m
 conformance.torture.streaming_query SPEC`). After an error it is started again from Spark's checkpoint.
 """
 
@@ -58,7 +58,7 @@ class StreamingFault:
         return asdict(self)
 
     def due(self, folder: str) -> bool:
-        """Make the file `mark`. Returns True only to the first caller, which then injects the fault."""
+        """Create the file `mark`. Returns True only to the first caller, which then injects the fault."""
         try:
             os.close(os.open(self.mark(folder), os.O_CREAT | os.O_EXCL, 0o644))
         except FileExistsError:

@@ -3,7 +3,8 @@
 sources           CSV, Parquet, JSON lines, folders of Parquet files, generated rows
 kafka             topics of the Kafka protocol
 two_phase         the two-phase commit of every sink, and the contract of an external system
-parquet_sink      Parquet files, which `manifests` make visible; `parquet_progress`: up to which checkpoint
+parquet_sink      Parquet files, which `manifests` make visible
+parquet_progress  the newest checkpoint for which every sink subtask has committed its Parquet files
 sqlite_sink       a table of an SQLite database
 postgres_sink     a table of a PostgreSQL server, by prepared transactions; `postgres`: the connections
 staging           the pre-committed files of the Parquet and the SQLite sink

@@ -1,6 +1,6 @@
-"""The claims of a database's tables: the table `barrierspec_claims`, in SQLite and in PostgreSQL.
+"""The claims of the tables of a database, as rows of the table `barrierspec_claims` in SQLite or PostgreSQL.
 
-This table has one row for each job and target table. The module `output_claims` defines a claim.
+That table has one row for each job and target table. The module `output_claims` defines a claim.
 """
 
 from dataclasses import dataclass

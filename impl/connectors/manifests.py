@@ -2,7 +2,7 @@
 
     data/2-<lineage>-sink-0-7.parquet             written by attempt 2 of subtask sink-0 in transaction 7
     data/.2-<lineage>-sink-0-8.parquet.staging    a transaction that is still open
-    manifests/<lineage>-2-sink-0-12.json          what sink-0, in attempt 2, committed for checkpoint 12
+    manifests/<lineage>-2-sink-0-12.json          lists the files of sink-0, attempt 2, for checkpoint 12
     claims/5.json                                 the newest claim (`output_claims`)
 
 A sink publishes a manifest as a whole, under a new name, and never changes it. Readers find data files only
@@ -138,7 +138,7 @@ def publish(location: Location, manifest: Manifest, attempt: int) -> None:
     if not location.publish(name, content, f"{attempt}-") and location.read(name) != content:
         raise SinkConflictError(
             f"{location}/{name}: {manifest.subtask} has other output for checkpoint {manifest.checkpoint}; "
-            "give every checkpoint an id of its own and every job an output directory of its own"
+            "use each checkpoint id once, and give each job a separate output directory"
         )
 
 
@@ -275,7 +275,10 @@ def sweep_scratch(location: Location, attempt: int, lineage: str | None) -> None
 
 
 def _is_of(names: re.Pattern[str], name: str, attempt: int, lineage: str | None = None) -> bool:
-    """Whether an attempt before `attempt` wrote a file, of run `lineage` or without one; None: any run."""
+    """Whether `name` is a file of an attempt before `attempt`, and of the run `lineage` or of no run.
+
+    `lineage` None: of any run.
+    """
     match = names.fullmatch(name)
     if match is None or int(match.group(1)) >= attempt:
         return False

@@ -1,8 +1,8 @@
-"""Claims: which attempt of which run may commit into an output.
+"""Claims, which decide which attempt of which run may commit into an output.
 
-Before an attempt starts its sinks, its driver claims the output. The claim is stored where commits are
-decided: in a row of the database, or in a file that the readers of Parquet output read. An older attempt
-that was paused finds the newer claim before it commits. If it still publishes files, readers leave them out.
+Before an attempt starts its sinks, its driver claims the output. The claim is stored in the output itself: in
+a row of the database, or in a file that the readers of Parquet output read. An older attempt that was paused
+finds the newer claim before it commits. If it still publishes files, readers leave them out.
 
 A run from the beginning cannot claim an output into which another run has committed. A run from a savepoint
 can claim the output of the savepoint's run. The commits after the savepoint are then no longer part of the
@@ -25,9 +25,9 @@ class OutputClaimedError(ConnectorError):
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A run from whose savepoint another run has begun.
+    """An earlier run: another run has begun from a savepoint of it.
 
-    Its output counts up to the savepoint `checkpoint`. `starts`: as in `Claim`.
+    The output of the earlier run counts up to the savepoint `checkpoint`. `starts`: as in `Claim`.
     """
 
     lineage: str
@@ -39,7 +39,7 @@ class Ancestor:
 class Claim:
     """The attempt that owns an output.
 
-    `starts`: from each attempt of the run to the checkpoint from which it started; None: from the beginning.
+    `starts`: maps each attempt of the run to the checkpoint from which it started; None: the beginning.
     """
 
     job: str
@@ -47,7 +47,10 @@ class Claim:
     attempt: int
     starts: Mapping[int, int | None] = field(default_factory=dict)
     ancestors: tuple[Ancestor, ...] = ()
-    """The runs from whose savepoints this run descends, nearest first."""
+    """The earlier runs that this run continues, newest first: it began from a savepoint of the first one.
+
+    Each of them began from a savepoint of the next one.
+    """
     replaced: tuple[str, ...] = ()
     """The lineages whose whole output the driver retracts."""
 
@@ -55,8 +58,9 @@ class Claim:
         """The claim that replaces the claim `last`, with the ancestors and replaced lineages of `last`.
 
         `used`: whether the run of `last` has committed anything. Raises SupersededError if a newer attempt of
-        this run has claimed the output. Raises OutputClaimedError if another run has committed into it, and
-        this run does not begin from a savepoint of that run, or begins from one whose output was retracted.
+        this run has claimed the output. Raises OutputClaimedError if another run has committed into it and
+        this run does not begin from a savepoint of that run. Also raises it if this run begins from a
+        savepoint whose output was retracted.
         """
         if last is None:
             return self

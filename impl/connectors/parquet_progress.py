@@ -29,8 +29,8 @@ _RETRACTED: Final = re.compile(r"[A-Za-z0-9_-]+-(\d+)\.json")
 def record_progress(location: Location, context: SinkContext, checkpoint: int) -> None:
     """Record that a subtask has committed everything pre-committed up to `checkpoint`.
 
-    The name of the file is not synced, because the restore after a crash records the progress again. Raises
-    StorageError if the storage reports an error.
+    The folder of the file is not synced, because the restore after a crash records the progress again.
+    Raises StorageError if the storage reports an error.
     """
     of = f"{context.lineage}." if context.lineage else ""
     location.make_folder("progress")
@@ -39,7 +39,7 @@ def record_progress(location: Location, context: SinkContext, checkpoint: int) -
 
 
 def newest_whole_checkpoint(directory: Where) -> int | None:
-    """The newest whole checkpoint of all sinks in `directory`; None without one.
+    """The newest whole checkpoint of all sinks in `directory`; None if there is none.
 
     The progress of a run that no longer owns the output does not count.
     """
@@ -64,7 +64,7 @@ def newest_whole_checkpoint(directory: Where) -> int | None:
 def whole_output(directory: Where, after: int = -1, up_to: int | None = None) -> tuple[Manifest, ...]:
     """The manifests of the whole checkpoints above `after` and up to `up_to`, in order.
 
-    `up_to`: None: up to the newest whole checkpoint.
+    If `up_to` is None, the last one is the newest whole checkpoint.
     """
     reached = newest_whole_checkpoint(directory)
     if reached is None:

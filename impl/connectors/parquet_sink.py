@@ -36,7 +36,7 @@ class ParquetFiles(StagedFiles):
         manifests.sweep_scratch(self._location, attempt, lineage)
 
     def pre_commit(self, transaction: int, checkpoint: int) -> manifests.Manifest:
-        """Make the file durable; returns its manifest, which lists no file for a transaction without rows."""
+        """Make the file durable; returns its manifest, which lists no file if the transaction has no rows."""
         file = self.stage(transaction)
         files = () if file is None else (file,)
         return manifests.Manifest(self._subtask, checkpoint, transaction, files, self._lineage, self._attempt)
@@ -121,7 +121,8 @@ class ParquetOutput:
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
         """Retract the manifests that the newest claim excludes; returns their names.
 
-        Also retracts manifests above `checkpoint` that have no lineage, or all of them if no claim exists.
+        Also retracts the manifests above `checkpoint` that have no lineage. If no claim exists, retracts all
+        manifests above `checkpoint`.
         """
         return manifests.retract(self._location, checkpoint)
 

@@ -89,7 +89,8 @@ def connect(conninfo: str) -> "Connection[Any]":
         import psycopg
     except ImportError as missing:
         raise ConnectorError(
-            f"a PostgreSQL sink takes psycopg, which does not load ({missing}): pip install 'psycopg[binary]'"
+            f"a PostgreSQL sink needs psycopg, which cannot be imported ({missing}): "
+            "pip install 'psycopg[binary]'"
         ) from missing
     try:
         parts = psycopg.conninfo.conninfo_to_dict(conninfo)
@@ -116,7 +117,7 @@ def patiently(act: Callable[[], Answer], seconds: float) -> Answer:
 
 def pid_file(conninfo: str) -> Path:
     """The file with the process id of a server on this host. Fault campaigns kill that process."""
-    with closing(connect(conninfo)) as session, server_errors("reading its folder"):
+    with closing(connect(conninfo)) as session, server_errors("reading data_directory"):
         row = session.execute("SHOW data_directory").fetchone()
     assert row is not None
     return Path(str(row[0])) / "postmaster.pid"

@@ -42,7 +42,7 @@ COLUMNS: Final = """
     SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
     WHERE attrelid = to_regclass(%s) AND attnum > 0 AND NOT attisdropped"""
 """The query for the columns of a table, with their types as PostgreSQL names them."""
-_TAKEN_BY: Final[Mapping[str, tuple[str, ...]]] = {
+_WIDER_TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "smallint": ("integer", "bigint", "numeric"),
     "integer": ("bigint", "numeric"),
     "bigint": ("numeric",),
@@ -60,10 +60,10 @@ def require_columns(where: str, expected: Mapping[str, str], found: Mapping[str,
     PostgreSQL rounds a double to a real, or a decimal to the digits of its column, without an error.
     """
     for name, kind in expected.items():
-        there = found.get(name)
-        if there is None or (there != kind and there not in _TAKEN_BY.get(kind, ())):
+        actual = found.get(name)
+        if actual is None or (actual != kind and actual not in _WIDER_TYPES.get(kind, ())):
             raise ConnectorError(
-                f"{where}: expected a column {name!r} of type {kind}, got {there or 'none'}, which may "
+                f"{where}: expected a column {name!r} of type {kind}, got {actual or 'none'}, which may "
                 "change values; alter the table, give the sink another table, or declare the schema of this "
                 "table"
             )
@@ -126,7 +126,8 @@ class PostgresRows:
     def pre_commit(self, transaction: int, checkpoint: int) -> PreparedRows:
         """Prepare the open transaction with its row in `barrierspec_commits`; returns the receipt.
 
-        A transaction without rows is not prepared. Raises SupersededError if the table was claimed since.
+        A transaction without rows is not prepared. Raises SupersededError if a newer attempt or another run
+        has claimed the table.
         """
         from psycopg import sql
 
@@ -153,7 +154,8 @@ class PostgresRows:
     def commit(self, receipt: PreparedRows) -> None:
         """Commit a transaction that any process has prepared. Connects again if the connection is lost.
 
-        Raises SupersededError if the table was claimed since, TransactionLostError if it was rolled back.
+        Raises SupersededError if a newer attempt or another run has claimed the table, TransactionLostError
+        if the transaction was rolled back.
         """
         if receipt.gid is None:
             return
@@ -317,12 +319,12 @@ class PostgresOutput:
         def found() -> tuple[str, ...]:
             with closing(connect(self.conninfo)) as session, server_errors(f"reading {self.where}"):
                 session.execute(COMMITS)
-                there = session.execute(
+                existing = session.execute(
                     "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() "
                     "UNION SELECT gid FROM barrierspec_commits WHERE gid = ANY(%s)",
                     (list(names),),
                 )
-                return tuple(sorted(set(names).difference(gid for (gid,) in there.fetchall())))
+                return tuple(sorted(set(names).difference(gid for (gid,) in existing.fetchall())))
 
         return patiently(found, self.patience_seconds)
 

@@ -2,8 +2,9 @@
 
 A transaction is a staging file beside the database. A pre-commit closes, syncs and renames the file. A commit
 is one SQLite transaction, which inserts the rows of the file, and the file's name into `barrierspec_commits`.
-A name in this table is committed, so a repeated commit of any process has no effect. SQLite has one writer,
-so the subtasks commit one after the other. The column `barrierspec_commit` of each row refers to its commit.
+A file whose name is in this table is committed, so a repeated commit of any process has no effect. SQLite has
+one writer, so the subtasks commit one after the other. The column `barrierspec_commit` of each row refers to
+its commit.
 """
 
 import sqlite3
@@ -83,7 +84,7 @@ class SqliteRows(StagedFiles):
         return StagedRows(self._context, checkpoint, transaction, self.stage(transaction))
 
     def commit(self, receipt: StagedRows) -> None:
-        """Insert the rows and the file's name in one transaction, unless the name is committed."""
+        """Insert the rows and the file's name in one transaction, unless the file is committed."""
         if receipt.file is not None:
             self._output.insert(receipt, receipt.file, self._context)
             remove_file(self._output.staging / receipt.file.file)
@@ -274,8 +275,7 @@ class SqliteOutput:
             if getattr(cause, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                 raise DatabaseLockedError(
                     f"{self.where}: expected the write lock within {_BUSY_SECONDS:.0f} s, but another "
-                    "process holds it, perhaps a paused sink of an earlier driver; let that process "
-                    "continue, "
+                    "process holds it, perhaps a paused sink of an earlier driver; let that process continue "
                     "or end it, and resume the job"
                 ) from cause
             raise ConnectorError(

@@ -95,9 +95,8 @@ class StagedFiles:
                 self._writer.write_table(table, row_group_size=_ROW_GROUP)
         except (pa.ArrowInvalid, ValueError) as cause:
             raise ConnectorError(
-                f"{path}: expected one schema for all rows of a transaction, got {cause}; write "
-                "batches of one "
-                "schema"
+                f"{path}: expected one schema for all rows of a transaction, got {cause}; write batches of "
+                "one schema"
             ) from cause
         self._rows += self._buffered
         self._buffer.clear()

@@ -7,8 +7,8 @@ carries out these effects. A participant guarantees three properties (`kafka.sin
 * After `pre_commit`, the transaction survives the end of the process and a crash of the system. No reader
   sees it.
 * `commit` makes the whole transaction visible, once. A repeated commit from any process has no effect.
-* Each name is used once, and contains the run and the attempt. So a sweep removes only transactions of ended
-  attempts of this run.
+* The name of each transaction is used once, and contains the run and the attempt. So `Output.sweep` removes
+  only transactions of ended attempts of this run.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -65,7 +65,7 @@ class Participant(Protocol):
     def pre_commit(self, transaction: int, checkpoint: int) -> Receipt:
         """Make the transaction durable but not visible; returns its receipt."""
 
-    def commit(self, receipt: Any) -> None:  # noqa: ANN401 - its own receipt
+    def commit(self, receipt: Any) -> None:  # noqa: ANN401 - each participant has its own class of receipts
         """Make the transaction visible. A repeated call has no effect."""
 
     def committed(self, checkpoint: int) -> None:
@@ -125,8 +125,8 @@ class Output(Protocol):
 
         A job with a damaged checkpoint restores an older checkpoint. It then writes the output of later
         checkpoints again, so their committed output must be retracted. `by`: the claim of the driver that
-        retracts. If a newer attempt has claimed the output, retracts nothing of it: a database raises
-        SupersededError, and Parquet output follows the newest claim.
+        retracts. If a newer attempt has claimed the output, the method retracts nothing of it: a database
+        raises SupersededError, and Parquet output retracts by the newest claim.
         """
 
 
@@ -243,8 +243,8 @@ class TwoPhaseSink:
             carry_out = self._carry_out.get(type(effect))
             if carry_out is None:
                 raise ProtocolError(
-                    f"the sink is driven by effects {sorted(one.__name__ for one in self._carry_out)}, got "
-                    f"{type(effect).__name__}, which this version does not know; install one that does"
+                    f"the sink takes the effects {sorted(one.__name__ for one in self._carry_out)}, got "
+                    f"{type(effect).__name__}; install a version of barrierspec that knows this effect"
                 )
             carry_out(*effect.values())
         return effects

@@ -50,7 +50,7 @@ def column_type(
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401 - a scalar of Arrow
-    """The text of a value for a message, also of a value that Python does not have."""
+    """The text of a value for a message, also of a value that no Python object represents."""
     try:
         shown = repr(value.as_py())
     except (ValueError, OverflowError):
@@ -125,7 +125,7 @@ def whole_microseconds(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
 
 
 def within_years_1_to_9999(column: pa.Array) -> tuple[pa.BooleanArray, str] | None:
-    """Refuse other years. The sink converts values to Python objects, and Python has no other years."""
+    """Refuse years below 1 or above 9999, because the sink converts values to Python objects."""
     if not (pa.types.is_timestamp(column.type) or pa.types.is_date(column.type)):
         return None
     try:

@@ -3,7 +3,7 @@
     gate          the input gate of a task, in every mode and generation
     channel       one channel whose barriers may overtake
     subtask       the snapshot steps of a subtask
-    source        what a source's task does when it is triggered
+    source        the answers of a source's task when it is triggered
     coordinator   the checkpoint coordinator of a job
     store         the completed checkpoints and their shared state
     sink          two-phase commit of a transactional sink
@@ -15,7 +15,7 @@
 `errors` has the errors. No module of this package reads a file, a clock or a random number, or imports the
 runtime.
 
-`COMPONENTS` makes a component from a configuration of the wire (docs/adapter-protocol.md).
+`COMPONENTS` makes a component from the JSON configuration of a request (docs/adapter-protocol.md).
 """
 
 from collections.abc import Callable, Mapping
@@ -83,7 +83,7 @@ COMPONENTS: Final[Mapping[str, Callable[[Mapping[str, object]], Component[Any, A
         "fencing": fencing_from_config,
     }
 )
-"""From each component's name on the wire to a function that makes a component from a configuration.
+"""Maps each component's name on the wire to a function that makes a component from a configuration.
 
 The function raises ConfigError for a wrong configuration, UnsupportedError for a valid configuration that
 this implementation does not offer.

@@ -2,8 +2,8 @@
 
 A component does no I/O and reads no clock. The runtime and the conformance suite carry out its effects. Each
 event is a dataclass. `handle` takes an event as this dataclass, and `apply` takes it as an object of the
-wire. Both call the method whose name is the kind of the event, with the fields in order: `gate.barrier(0,
-5)`.
+wire, that is, as a JSON object of the adapter protocol (module `wire`). Both call the method whose name is
+the kind of the event, with the fields in order: `gate.barrier(0, 5)`.
 """
 
 from abc import ABC, abstractmethod
@@ -29,7 +29,7 @@ def events_of(union: object) -> Mapping[str, type[Event]]:
 
 
 class Component(ABC, Generic[EventT, EffectT]):
-    """A state machine of the protocol. Its events come by typed methods, by `handle`, or by `apply`."""
+    """A state machine of the protocol. A caller passes events by typed methods, by `handle` or by `apply`."""
 
     _events: ClassVar[Mapping[str, type[Any]]]
 
@@ -110,6 +110,6 @@ def supported(config: Mapping[str, object], key: str, offered: Collection[str], 
     value = config.get(key, default)
     if not isinstance(value, str) or value not in offered:
         raise UnsupportedError(
-            f"{key} is offered as {', '.join(offered)}; got {value!r}; ask for one of those"
+            f"{key} is offered as {', '.join(offered)}; got {value!r}; choose one of those"
         )
     return value

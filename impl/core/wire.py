@@ -1,12 +1,13 @@
 """Conversion of events and effects to objects of the wire and back.
 
-An event or an effect is a `Word`: a frozen dataclass with a `kind`. On the wire it is a flat object with the
-fields of the dataclass in their order, such as `{"kind": "barrier", "channel": 0, "checkpoint": 5}`. A field
-with a default may be missing on the wire. `wire` leaves a field out if it has its default. `parse` raises
-ProtocolError for a missing, unknown or wrongly typed field.
+The wire is the JSON text that an adapter and the suite exchange (docs/adapter-protocol.md). An event or an
+effect is a `Word`: a frozen dataclass with a `kind`. On the wire it is a flat object with the fields of the
+dataclass in their order, such as `{"kind": "barrier", "channel": 0, "checkpoint": 5}`. A field with a default
+may be missing on the wire. `wire` leaves a field out if it has its default. `parse` raises ProtocolError for
+a missing, unknown or wrongly typed field.
 
 A lock-step run calls `parse` and `wire` for every step. Both are therefore one loop over the prepared field
-names. Only a word with other fields than JSON scalars needs a second loop.
+names. Only a word with defaults, or with fields that are not JSON scalars, needs a second loop.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ Wire = dict[str, object]
 """One event or effect on the wire: a mapping from strings to JSON values, with `kind` as the first key."""
 
 _SCALARS: Mapping[object, frozenset[type]] = {
-    int: frozenset({int}),  # compared with `type`, so that true is no int
+    int: frozenset({int}),  # `parse` compares exact types, so True is no int
     bool: frozenset({bool}),
     str: frozenset({str}),
     int | None: frozenset({int, type(None)}),

@@ -37,9 +37,9 @@ _STOPS_TRIED = 10
 _STOP_AGAIN_SECONDS = 1.0
 """Flink refuses to stop a job while one of its tasks starts. The request is repeated after this time."""
 REPLACED_SECONDS = 12.0
-"""Longer than `heartbeat.timeout`: the job manager replaces a task manager that is frozen for this time."""
+"""Duration of a long freeze. It exceeds `heartbeat.timeout`, so the job manager replaces the task manager."""
 EXPIRED_SECONDS = 4.0
-"""Longer than the checkpoint time-out of jobs with failing checkpoints, shorter than `heartbeat.timeout`."""
+"""Duration of a freeze that makes checkpoints expire, between their time-out and `heartbeat.timeout`."""
 _WAIT = 0.05
 _NO_LOG4J_BEANS = "-Dzookeeper.jmx.log4j.disable=true"
 """Without this option the ZooKeeper in Flink 1.13 looks for a class of Log4j 1."""
@@ -58,8 +58,8 @@ class FlinkCluster(Engine):
     """The job on a cluster. Settings: mode, backend, sink, source, parallelism, pause, slow.
 
     With the setting `checkpoints`, the folder of the checkpoints is a mounted file system, so that faults can
-    make checkpoints fail. With a setting `copies` above 1 the job has a defect: its state counts each record
-    that many times.
+    make checkpoints fail. With a setting `copies` above 1 the job has a planted defect: its state counts each
+    record `copies` times.
     """
 
     distribution: Distribution = field(kw_only=True)
@@ -69,7 +69,7 @@ class FlinkCluster(Engine):
     _restarts: int = field(default=0, init=False)
     """The number of times that the whole cluster was started again, after a stop or a lost job manager."""
     _from: str | None = field(default=None, init=False)
-    """The savepoint or checkpoint from which the job was started last."""
+    """The savepoint or checkpoint from which the last start of the job began."""
     _manager: Started = field(init=False)
     _workers: list[Started] = field(default_factory=list, init=False)
     _table: CommittedTable | None = field(default=None, init=False)
@@ -141,7 +141,7 @@ class FlinkCluster(Engine):
         self._workers = [one if one.alive else self._start_worker() for one in self._workers]
 
     def lines(self) -> Sequence[str]:
-        """The rows of the files that are not hidden, or those of the table."""
+        """The rows of the table, if the sink writes one; else the rows of the files that are not hidden."""
         if self._table is not None:
             return self._table.lines()
         return [
@@ -159,7 +159,7 @@ class FlinkCluster(Engine):
 
     def state(self) -> dict[Hashable, Totals] | None:
         """Stop the job with a savepoint, and return the state in it. Raises RoundError if there is none."""
-        location = self._stopped_in_the_end()
+        location = self._stop_with_retries()
         if location is None:
             raise RoundError(f"expected a savepoint after {_STOPS_TRIED} requests to stop, got none")
         return state_in(location, self._java(256), self.place)
@@ -268,8 +268,11 @@ class FlinkCluster(Engine):
         self.recorded.append(Effect(fault.kind, self._rest, self.place.processes).of(what, seconds))
 
     def _stop(self, parallelism: int, killed: Started | None = None, delay: float = 0.0) -> None:
-        """Stop the job with a savepoint, and start it from there. `killed`: a process to kill meanwhile."""
-        location = self._stopped_in_the_end(killed, delay)
+        """Stop the job with a savepoint, and start it from the savepoint.
+
+        `killed`: a process to kill `delay` seconds after the first request to stop.
+        """
+        location = self._stop_with_retries(killed, delay)
         if location is None:
             return
         self._from = location
@@ -279,17 +282,17 @@ class FlinkCluster(Engine):
             one.kill()
         self._start_again()
 
-    def _stopped_in_the_end(self, killed: Started | None = None, delay: float = 0.0) -> str | None:
+    def _stop_with_retries(self, killed: Started | None = None, delay: float = 0.0) -> str | None:
         """Request a stop until there is a savepoint. Returns its folder; None after _STOPS_TRIED requests."""
         for _ in range(_STOPS_TRIED):
-            location = self._stopped(killed, delay)
+            location = self._stop_once(killed, delay)
             if location is not None:
                 return location
             killed = None
             time.sleep(_STOP_AGAIN_SECONDS)
         return None
 
-    def _stopped(self, killed: Started | None, delay: float) -> str | None:
+    def _stop_once(self, killed: Started | None, delay: float) -> str | None:
         """Request a stop with a savepoint once. Returns the savepoint's folder; None if there is none."""
         job = self._job()
         if job is None:
@@ -345,7 +348,7 @@ class FlinkCluster(Engine):
         return None
 
     def _record(self) -> None:
-        """Record the counts of checkpoints that the job manager reports."""
+        """Record the numbers of checkpoints that the job manager reports."""
         with suppress(RestError):
             for one in read_json(self._rest, "/jobs")["jobs"]:
                 answer = read_json(self._rest, f"/jobs/{one['id']}/checkpoints")

@@ -37,7 +37,10 @@ def write_configuration(folder: Path) -> None:
 
 
 def java(class_path: str, megabytes: int, configuration: Path) -> list[str]:
-    """The Java command before the class. `megabytes`: the heap. `configuration`: the folder of the files."""
+    """The Java command before the name of the class.
+
+    `megabytes`: the size of the heap. `configuration`: the folder that `write_configuration` makes.
+    """
     logging = f"-Dlog4j.configurationFile=file:{configuration / 'log4j.properties'}"
     options = [*_SETTINGS["java"]["options"], f"-Xmx{megabytes}m", logging]
     return [shutil.which("java") or "java", *options, "-cp", class_path]

@@ -1,4 +1,4 @@
-"""Fetches the jars of a released Flink that a cluster needs, and compiles our job against them."""
+"""Fetches the jars of a released Flink that a cluster needs, and compiles the job of `java/` with them."""
 
 import zipfile
 from collections.abc import Sequence
@@ -25,7 +25,10 @@ class Distribution(NamedTuple):
 
 
 def distribution(release: Release, options: Sequence[str] = ()) -> Distribution:
-    """Fetch the jars and compile the job, unless that is done. `options`: of pip. Raises FlinkError."""
+    """Fetch the jars and compile the job, unless the cache has them. `options`: further options of pip.
+
+    Raises FlinkError if a jar cannot be fetched or the job cannot be compiled.
+    """
     jars = job_jars(release, options)
     classes = compiled_of(release, _sources(), jars)
     return Distribution(release.version, ":".join(map(str, (classes, *jars))), _zookeeper(jars[:1]))

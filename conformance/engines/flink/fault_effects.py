@@ -49,11 +49,11 @@ class Effect:
         self._before = self._counts()
 
     def of(self, fault: AbstractContextManager[None], seconds: float) -> dict[str, Any]:
-        """Apply the fault for this time, and somewhat longer if no checkpoint fails. Returns its effect.
+        """Apply the fault for this time, and up to LONGER_SECONDS longer if no checkpoint fails.
 
-        `failed` and `completed` are numbers of checkpoints, and `lines` is the number of lines of the logs
-        that show this kind of fault. `messages`: by reason of a failure that REST reports, the number of
-        checkpoints. Raises RoundError if the job manager does not answer.
+        Returns its effect: `failed` and `completed` are numbers of checkpoints, and `lines` is the number of
+        lines of the logs that show this kind of fault. `messages` maps each reason of a failure that REST
+        reports to the number of checkpoints. Raises RoundError if the job manager does not answer.
         """
         with fault:
             time.sleep(seconds)
@@ -80,7 +80,7 @@ class Effect:
         return {name: now[name] - self._before[name] for name in ("failed", "completed")}
 
     def _lines(self) -> int:
-        """The number of lines, since the constructor has ended, that show the fault."""
+        """The number of lines of the logs that show the fault, written since the constructor has ended."""
         shows = re.compile((self._kind.shows or "").encode())
         found = 0
         for log in of_cluster(self._processes):
@@ -96,7 +96,7 @@ class Effect:
         return counts
 
     def _messages(self) -> dict[str, int]:
-        """By reason: the number of checkpoints that have failed since the fault, as REST reports them."""
+        """Maps each reason that REST reports to the number of checkpoints that failed since the fault."""
         return dict(
             Counter(
                 str(one.get("failure_message"))[:_MESSAGE]
@@ -107,7 +107,10 @@ class Effect:
         )
 
     def _answers(self) -> list[dict[str, Any]]:
-        """The REST interface's answer about the checkpoints of each job. Raises RoundError."""
+        """The answers of the REST interface about the checkpoints of each job.
+
+        Raises RoundError if the job manager does not answer.
+        """
         until = time.monotonic() + _ANSWERED_SECONDS
         while True:
             try:

@@ -23,7 +23,7 @@ def of_cluster(processes: Processes) -> list[Path]:
 
 
 def merged(logs: Sequence[Path]) -> Iterator[str]:
-    """Yield the records of all logs in the order of their times. Those of one log stay in their order."""
+    """Yield the records of all logs in the order of their times. The records of one log keep their order."""
     for _, record in heapq.merge(*map(_records, logs), key=lambda one: one[0]):
         yield record
 
@@ -31,8 +31,8 @@ def merged(logs: Sequence[Path]) -> Iterator[str]:
 def validated(logs: Sequence[Path], into: Path) -> dict[str, Any]:
     """Write the merged log into the file `into`, and run the monitor of Flink's logs on it.
 
-    Returns the verdict, the numbers of lines about the protocol and of lines that were replayed through the
-    model, the rules of which a line was judged, and the first alarms.
+    Returns the verdict, the number of lines about the protocol, the number of lines that were replayed
+    through the model, the rules by which lines were judged, and the first alarms.
     """
     into.write_text("".join(merged(logs)), encoding="utf-8")
     alarms: list[Alarm] = []

@@ -1,8 +1,8 @@
-"""Makes the folder of the checkpoints a small file system of its own, which can become read-only or full.
+"""Makes the folder of the checkpoints a separate small file system, which can become read-only or full.
 
-The file system is mounted in its own mount namespace, which one sleeping process keeps alive. The folder is a
-link into that process's view of the file system. When the process ends, the mount ends, and nothing is left
-on the machine. Without root, the mount needs a user namespace too.
+The file system is mounted in a separate mount namespace, which one sleeping process keeps alive. The folder
+is a link to the file system as that process sees it (`/proc/PID/root`). When the process ends, the mount
+ends, and nothing is left on the machine. Without root, the mount needs a user namespace too.
 """
 
 import errno
@@ -95,7 +95,7 @@ def _keep_full(file: BinaryIO, ends: threading.Event) -> None:
 
 
 def _is_mounted(folder: Path) -> bool:
-    """Whether the folder is a mount point; False if the process whose view it is in has ended."""
+    """Whether the folder is a mount point; False if the sleeping process has ended."""
     try:
         return folder.is_mount()
     except OSError:

@@ -14,7 +14,7 @@ _JOB = Path(__file__).parents[1] / "python" / "jobs" / "pyflink_job.py"
 
 
 def with_python(distribution: Distribution, python: str) -> Distribution:
-    """The distribution with our compiled classes and the jars of this Python's PyFlink.
+    """The distribution with the compiled classes of the job and the jars of this Python's PyFlink.
 
     `python`: the path of the interpreter. Raises EngineSetUpError if it has no PyFlink.
     """
@@ -39,16 +39,16 @@ class PyFlinkCluster(FlinkCluster):
     job_class: ClassVar[str] = "org.apache.flink.client.python.PythonDriver"
 
     def job_words(self) -> Sequence[str]:
-        """The arguments of PyFlink's client, with the file of the job, then those of the job."""
+        """The arguments of PyFlink's client, with the file of the job, and then the arguments of the job."""
         words = ["-pyclientexec", self.python, "-pyexec", self.python, "-py", str(_JOB)]
         return [*words, str(self.place.lanes), str(LANES), str(self.place.output), str(self.place.progress)]
 
     def state(self) -> None:
-        """Return None: PyFlink's state consists of pickled Python values, which our job cannot read."""
+        """Return None: PyFlink's state consists of pickled Python values, which `StateReader` cannot read."""
         return
 
     def environment(self) -> dict[str, str]:
-        """Name the folder in which Flink finds the jar for Python. Flink's start scripts would set it."""
+        """The variable with the folder of the jar for Python, which Flink's start scripts would set."""
         return {"FLINK_OPT_DIR": str(_package(self.python) / "opt")}
 
     def more_settings(self) -> dict[str, str]:

@@ -24,7 +24,7 @@ class RestError(RuntimeError):
 
 
 def read_json(port: int, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the JSON answer to a GET, or to a POST if there is a body. Raises RestError."""
+    """The JSON answer to a GET, or to a POST if there is a body. Raises RestError if there is no answer."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}{path}",
         data=None if body is None else orjson.dumps(body),

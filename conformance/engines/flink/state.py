@@ -13,7 +13,10 @@ SECONDS: Final = 120.0
 
 
 def state_in(savepoint: str, java: Sequence[str], place: Place) -> dict[Hashable, Totals]:
-    """The state of each key that has one. `java`: the command before the class. Raises RoundError."""
+    """The state of each key that has one. `java`: the command before the name of the class.
+
+    Raises RoundError if the program fails or takes too long.
+    """
     file = place.folder / "state.csv"
     reads = place.processes.start(
         "state", [*java, "barrierspec.engines.StateReader", savepoint, str(KEYS), str(file)]

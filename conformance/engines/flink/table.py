@@ -10,9 +10,9 @@ from conformance.torture.servers.loopback import free_port
 from conformance.torture.servers.postgres_server import PostgresServer, ServerFailedError, ServerNotFoundError
 
 DRIVER: Final = Path("/usr/share/java/postgresql.jar")
-"""Where Debian's package `libpostgresql-jdbc-java` installs the driver of PostgreSQL for Java."""
+"""The file in which Debian's package `libpostgresql-jdbc-java` installs PostgreSQL's driver for Java."""
 _PREPARED: Final = 500
-"""Maximum number of prepared transactions. Those of failed checkpoints stay prepared: no state names them."""
+"""Maximum number of prepared transactions. Those of failed checkpoints stay prepared for ever."""
 
 
 class CommittedTable:

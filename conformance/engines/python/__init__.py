@@ -1,1 +1,1 @@
-"""Engines that are used from Python. Each has its own environment, and its job in `jobs/`."""
+"""Engines whose jobs are Python programs. Each has a separate environment, and its job is in `jobs/`."""

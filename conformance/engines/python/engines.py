@@ -1,4 +1,4 @@
-"""Structured Streaming, Bytewax and Pathway, each with its own sink, as a user installs them."""
+"""Structured Streaming, Bytewax and Pathway as a user installs them, each with a sink of the engine."""
 
 import json
 import os
@@ -59,7 +59,7 @@ class Spark(OneProcess):
         return [self.python, str(JOBS / "spark_job.py"), str(file)]
 
     def environment(self) -> dict[str, str]:
-        """The addresses, and the class-data archive if there is one, which halves the time to start Java."""
+        """The addresses, and the class-data archive if it exists, which halves the time to start Java."""
         found = {
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": self.python,
@@ -88,7 +88,7 @@ class Spark(OneProcess):
             super().inject(fault)
 
     def lines(self) -> Sequence[str]:
-        """The lines of the files that the log of sink `files` names; for others, of all visible files."""
+        """The committed lines: of the files in the log of sink `files`, or of all visible files."""
         if self.settings["sink"] == "files":
             return [line for file in committed_by_spark(self.place.output) for line in rows_in(file)]
         return [
@@ -113,7 +113,7 @@ def _words(process: psutil.Process) -> list[str]:
 
 
 def committed_by_spark(output: Path) -> Iterator[Path]:
-    """The files that the log of Spark's sink names, each once: a compact log repeats earlier lines."""
+    """The files in the log of Spark's sink, each once, although a compact log repeats earlier lines."""
     named: dict[str, None] = {}
     log = output / "_spark_metadata"
     for file in sorted(log.iterdir()) if log.is_dir() else ():
@@ -131,9 +131,9 @@ class Bytewax(OneProcess):
     python: str = field(kw_only=True)
 
     def command(self) -> Sequence[str]:
-        """The command, with a snapshot each second, which is the minimum. The first call makes the store.
+        """The command, with a snapshot each second, the shortest interval. The first call makes the store.
 
-        Raises EngineSetUpError if Bytewax cannot make it.
+        Raises EngineSetUpError if Bytewax cannot make its recovery store.
         """
         if self.starts == 1:
             made = subprocess.run(
@@ -144,7 +144,7 @@ class Bytewax(OneProcess):
                 check=False,
             )
             if made.returncode:
-                raise EngineSetUpError(f"Bytewax makes no recovery store: {made.stderr[-300:]}")
+                raise EngineSetUpError(f"expected a recovery store of Bytewax, got: {made.stderr[-300:]}")
         return [
             self.python, "-P", "-m", "bytewax.run", f"{JOBS / 'bytewax_job.py'}:flow",
             "-w", str(self.settings["parallelism"]),
@@ -184,7 +184,7 @@ class Pathway(OneProcess):
         return [self.python, str(JOBS / "pathway_job.py"), *map(str, folders)]
 
     def lines(self) -> Sequence[str]:
-        """The rows of updates that add rows (`diff` > 0), not of those that retract rows."""
+        """The rows of updates that add rows (`diff` > 0), without updates that retract rows."""
         rows: list[str] = []
         for file in sorted(self.place.output.iterdir()):
             for line in rows_in(file):

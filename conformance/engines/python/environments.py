@@ -1,4 +1,4 @@
-"""Installs engines from PyPI, each in its own virtual environment in the cache folder, once."""
+"""Installs each engine from PyPI once, in a separate virtual environment in the cache folder."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def version_of(engine: str) -> str:
 
 
 def python_of(engine: str) -> str:
-    """The path of the interpreter in an engine's environment, which is made first if it does not exist.
+    """The path of the interpreter in an engine's environment. Makes the environment if it does not exist.
 
     Raises EngineSetUpError if the installation fails.
     """

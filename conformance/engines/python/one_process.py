@@ -95,7 +95,7 @@ class OneProcess(Engine):
         return self.job.process.poll() == 0 and self.end.exists()
 
     def completed(self) -> int | None:
-        """Return None: the engine does not show it."""
+        """Return None: the engine does not show its completed checkpoints."""
         return None
 
     def children(self) -> list[psutil.Process]:

@@ -3,9 +3,9 @@
 It keeps topics and offsets in memory, or in an object store. With an object store it can be killed and
 started again without loss.
 
-It differs from Apache Kafka. The end of a partition that it lists is too low; the one that it sends with
-records is right. It answers a fetch beyond the end, or before the first record, without an error. It cannot
-add partitions to a topic or delete records. The records of an aborted transaction stay visible.
+It differs from Apache Kafka. It lists an end of each partition that is too low, but sends the right end with
+the records. It answers a fetch beyond the end, or before the first record, without an error. It cannot add
+partitions to a topic or delete records. The records of an aborted transaction stay visible.
 """
 
 import importlib.util
@@ -57,7 +57,7 @@ class Broker:
         return f"127.0.0.1:{self._advertised}"
 
     def start(self) -> None:
-        """Start the broker, also after it was killed. It has the topics of its storage.
+        """Start the broker, also after it was killed. Its topics are those in its storage.
 
         Raises BrokerNotFoundError if it does not start.
         """
@@ -109,7 +109,7 @@ class Broker:
             answer.result(_ANSWER_SECONDS)
 
     def produce(self, topic: str, values: Iterable[bytes], partitions: int) -> None:
-        """Write values to the partitions in turn. Raises BrokerNotFoundError if one is not acknowledged."""
+        """Write values to the partitions in turn. Raises BrokerNotFoundError unless all are acknowledged."""
         from confluent_kafka import Producer
 
         producer = Producer({"bootstrap.servers": f"127.0.0.1:{self.port}", "linger.ms": 5})

@@ -1,4 +1,4 @@
-"""The Kafka broker of a campaign. It is frozen, disconnected and killed while a round's job reads from it."""
+"""The Kafka broker of a campaign. Faults freeze, disconnect and kill it while a round's job reads from it."""
 
 import random
 import threading
@@ -31,7 +31,7 @@ class BrokerFault(StrEnum):
 
 
 class FaultyBroker:
-    """A broker behind a proxy. It keeps its topics in its own object store, so that it can be killed.
+    """A broker behind a proxy. It keeps its topics in a separate object store, so that it can be killed.
 
     As a context manager it is stopped at the end of the block.
     """
@@ -61,7 +61,8 @@ class FaultyBroker:
     def begin(self, planned: Round) -> KafkaInput:
         """Fill a new topic, start the faults, and return the source of the round.
 
-        Partition p has the numbers p, p + SOURCES, ..., and subtask p reads it. Raises BrokerNotFoundError.
+        Partition p has the numbers p, p + SOURCES, ..., and subtask p reads it. Raises BrokerNotFoundError if
+        the broker does not acknowledge them.
         """
         ends = dict[tuple[str, int], int]()
         while not ends:  # the name of a topic decides which subtask reads partition 0

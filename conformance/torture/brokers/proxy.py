@@ -1,4 +1,4 @@
-"""A proxy in front of a broker. It can disconnect all clients, and refuse them for a while."""
+"""A proxy in front of a broker. It can disconnect all clients, and refuse new connections for some time."""
 
 import contextlib
 import socket

@@ -1,9 +1,9 @@
-"""A round whose first driver is frozen, replaced by a second one, and thawed while the second one runs.
+"""A round whose first driver is frozen, replaced by a second driver, and thawed while the second one runs.
 
 In most rounds, SIGSTOP stops the driver and all its children (`freeze`) at a point drawn from the seed. In
-the others only a sink is stopped (`hang`), and its driver is killed. A second driver takes over and completes
-three checkpoints. Then the frozen processes continue. They must not change the output any more, and the first
-driver must end with `SupersededError`.
+the other rounds only a sink is stopped (`hang`), and its driver is killed. A second driver takes over the job
+and completes three checkpoints. Then the frozen processes continue. They must not change the output any more,
+and the first driver must end with `SupersededError`.
 """
 
 import os
@@ -78,7 +78,7 @@ class _FirstDriver:
     def wait_until_frozen(self) -> bool:
         """Wait until the fault has frozen it. Returns False if it ends before, or takes too long.
 
-        A whole driver is frozen once all its descendants are stopped too.
+        For the action `freeze`, all descendants of the driver must be stopped too.
         """
         until = time.monotonic() + _TO_FREEZE_SECONDS
         while time.monotonic() < until:
@@ -128,8 +128,8 @@ def run_frozen(
 ) -> Outcome:
     """Run a round under `folder`, which is emptied first, and judge it.
 
-    `server`: for a PostgreSQL sink. `spark`: the session of the second driver, while the first driver starts
-    its own; None: both run without Spark, as in `processes`. `store`: as in `run_local`.
+    `server`: for a PostgreSQL sink. `spark`: the session of the second driver; the first driver then starts
+    another one. None: both run without Spark, as in `processes`. `store`: as in `run_local`.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -164,7 +164,7 @@ def run_frozen(
                 outcome.findings.append("its fault has occurred, and not every process of the driver stopped")
             kill_alive(token)
         else:
-            outcome.drivers = 1  # the first driver has read all its input before the fault was due
+            outcome.drivers = 1  # the first driver had read all its input before the fault was due
             if not isinstance(ended := first.ended(), JobResult):
                 outcome.findings.append(f"the first driver ended by itself, with {ended!r:.400}")
         if outcome.drivers > 1:
@@ -199,8 +199,8 @@ def run_frozen(
 def _first_ended(ended: JobResult | Exception | None) -> list[str]:
     if isinstance(ended, SupersededError):
         return []
-    came = "nothing" if ended is None else f"{type(ended).__name__}: {str(ended)[:400]}"
-    return [f"the first driver was superseded; expected it to end with SupersededError, got {came}"]
+    got = "nothing" if ended is None else f"{type(ended).__name__}: {str(ended)[:400]}"
+    return [f"the first driver was superseded; expected it to end with SupersededError, got {got}"]
 
 
 def _job(planned: Round, folder: Path, server: KeptServer | None, place: str | None) -> Job:
@@ -230,13 +230,13 @@ def _committed(planned: Round, folder: Path, server: KeptServer | None) -> list[
     return server.rows(planned.table)
 
 
-_GONE = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+_ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
 
 
 class ProcessFamily:
     """A root process and its descendants, which a fault freezes (SIGSTOP) and this object thaws (SIGCONT).
 
-    A process stops when the kernel next schedules it. On a busy machine that is some time after the signal.
+    A process stops when the kernel next schedules it, on a busy machine some time after the signal.
     """
 
     def __init__(self, root: psutil.Process) -> None:
@@ -250,13 +250,13 @@ class ProcessFamily:
     def all_stopped(self) -> bool:
         """Whether the root and all its living descendants are stopped."""
         members = [*self._members()]
-        alive = [status for one in members if (status := _status(one)) not in (None, *_GONE)]
+        alive = [status for one in members if (status := _status(one)) not in (None, *_ENDED)]
         if not alive or set(alive) != {psutil.STATUS_STOPPED}:
             return False
-        return self._members() == members  # no process was started while the others were looked at
+        return self._members() == members  # no process was started during this check
 
     def thaw(self, *, root_first: bool) -> None:
-        """Let every member continue: the known ones, and those that were started since.
+        """Let every member continue, also each member that was started since the last call.
 
         Members stay known after the root is killed. A member that has not stopped yet loses its pending
         SIGSTOP.

@@ -1,8 +1,8 @@
 """Runs the subtasks of a job as processes of this host, without Spark, so that a driver starts in a second.
 
-Most rounds with a frozen driver use it, because they start many drivers. It has the methods of a Spark
-Connect session that the runtime calls: all partitions run at once, and can be killed. Driver, workers,
-checkpoints and sinks are those of every job.
+Most rounds with a frozen driver use this module, because they start many drivers. Its `ProcessSession` has
+the methods of a Spark Connect session that the runtime calls: all partitions run at once, and can be killed.
+Driver, workers, checkpoints and sinks are the same as in every job.
 
     python -m conformance.torture.frozen_drivers.processes [--spark] FOLDER
 
@@ -48,7 +48,7 @@ class ProcessesFailedError(Exception):
 
 class _Settings:
     def get(self, name: str, default: str | None = None) -> str | None:
-        """The value of a setting: the driver is on this host, and all other settings have their default."""
+        """The value of a setting: loopback for the driver's host, and the default for all other settings."""
         return LOOPBACK if name == "spark.driver.host" else default
 
 
@@ -137,7 +137,7 @@ def _partition(packed: bytes, partition: int) -> None:
 
 
 def main(folder: Path, *, on_spark: bool) -> None:
-    """Run the job in `folder` to its end, and write its result or error into the folder."""
+    """Run the job in `folder` to its end, and write its result or its error into the folder."""
     driver_job: DriverJob = pickle.loads((folder / "job").read_bytes())
     if not on_spark:
         settings = replace(driver_job.settings, spark=ProcessSession().as_spark())

@@ -1,6 +1,6 @@
 """An object store with the protocol of S3, for tests and campaigns: the server of `moto`, on loopback.
 
-It keeps all objects in memory, and refuses a conditional write as Amazon S3 does.
+It keeps all objects in memory. Like Amazon S3, it refuses a write whose condition does not hold.
 """
 
 import importlib.util

@@ -17,7 +17,7 @@ from typing import Final, Self
 
 _WITHOUT_ROOT: Final = "nobody"
 _PORT: Final = 5432
-"""A part of the socket's name. Several servers can have the same, because each has its own folder."""
+"""A part of the socket's name. Several servers can use the same number, because each has its own folder."""
 _SETTINGS: Final = {"max_connections": "60", "shared_buffers": "16MB", "log_min_messages": "warning"}
 
 
@@ -38,7 +38,7 @@ def programs() -> Path:
 
 
 class PostgresServer:
-    """One running server. A context manager: at its end it stops the server and removes the folder.
+    """One running server. As a context manager it is stopped at the end of the block, and its folder removed.
 
     `prepared`: the server's `max_prepared_transactions`; PostgreSQL's default is 0. `port`: a port of
     loopback, for clients that cannot use a unix socket. Raises ServerNotFoundError and ServerFailedError.
@@ -60,7 +60,7 @@ class PostgresServer:
             self._run("initdb", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync")
             self.start()
         except BaseException:
-            self.stop()  # even if a signal interrupts the start: the server is no child of this process
+            self.stop()  # also after a signal: the server is no child of this process, so it would continue
             raise
 
     @property

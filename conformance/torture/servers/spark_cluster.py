@@ -22,11 +22,11 @@ import psutil
 from conformance.torture.servers.loopback import free_port
 
 HOSTS, CORES = 2, 6
-"""Each host is large enough for the whole job, so that the job need not wait for a killed one."""
+"""Each host is large enough for the whole job, so that the job need not wait for a new host."""
 _EVENTS: Final = "events"
 """The folder of the event log in the output of a job."""
 _TOKEN: Final = "BARRIERSPEC_CLUSTER"
-"""The environment variable with the token of a process's cluster."""
+"""The environment variable with the token of the cluster to which a process belongs."""
 _START_SECONDS: Final = 90.0
 _LOOK_SECONDS: Final = 0.05
 _DEPLOY: Final = "org.apache.spark.deploy"

@@ -1,7 +1,7 @@
-"""A source that reads topics of the Kafka protocol, and a sink that writes one.
+"""A source that reads topics of the Kafka protocol, and a sink that writes one topic.
 
-declaration   what a user declares: brokers, topics, where to start and to end
-cluster       requests to the brokers: topics, their ids, the offsets that they hold
+declaration   the declaration of a source by a user: brokers, topics, start and end
+cluster       requests to the brokers: topics, their ids, and the offsets of their records
 reader        the consumer of one subtask, and its position in each partition
 sink          the sink, at least once
 

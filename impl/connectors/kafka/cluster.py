@@ -13,7 +13,7 @@ from impl.connectors.kafka.declaration import KafkaInput, Partition
 from impl.connectors.retries import Answer
 
 ANSWER_SECONDS: Final = 10.0
-"""The time limit of one request, in seconds."""
+"""The time limit of a request, in seconds."""
 
 
 class Topic(NamedTuple):
@@ -60,7 +60,7 @@ class Cluster:
         return found
 
     def listed(self, partitions: Collection[Partition]) -> dict[Partition, Bounds]:
-        """The bounds as the brokers list them. `high` may be too low: see `KafkaReader.bounds`."""
+        """The bounds that the brokers list. `high` may be too low: see `KafkaReader.bounds`."""
         ends = []
         for spec in (OffsetSpec.earliest(), OffsetSpec.latest()):
             requested = {TopicPartition(*one): spec for one in partitions}
@@ -84,7 +84,7 @@ class Cluster:
         return {(one.topic, one.partition): one.offset for one in answers if one.offset >= 0}
 
     def close(self) -> None:
-        """Close the client, which otherwise tries to connect for as long as it exists."""
+        """Close the client. An open client tries to connect again and again."""
         self._admin.__exit__(None, None, None)
 
     def _list_topics(self) -> Collection[str]:

@@ -16,7 +16,7 @@ Partition: TypeAlias = tuple[str, int]
 
 
 class KafkaRecord(NamedTuple):
-    """One record as the broker has it."""
+    """One record as the broker stores it."""
 
     topic: str
     partition: int
@@ -28,7 +28,7 @@ class KafkaRecord(NamedTuple):
 
 
 class KafkaStart(StrEnum):
-    """Where a partition is read from if no checkpoint has a position in it."""
+    """The position at which the source begins to read a partition, if no checkpoint has a position in it."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -39,7 +39,7 @@ class KafkaStart(StrEnum):
 
 
 class KafkaEnd(StrEnum):
-    """Where the job stops reading a partition."""
+    """The position at which the job stops reading a partition."""
 
     NEVER = "never"
     LATEST = "latest"
@@ -49,7 +49,7 @@ class KafkaEnd(StrEnum):
 Deserializer: TypeAlias = Callable[[KafkaRecord], "tuple[Any, ...] | None"]
 """Makes the row of a record; None leaves the record out."""
 
-_OURS: Final[Mapping[str, object]] = MappingProxyType(
+_FIXED_SETTINGS: Final[Mapping[str, object]] = MappingProxyType(
     {
         "enable.auto.commit": False,  # only a completed checkpoint commits (OFFSET-01)
         "enable.auto.offset.store": False,
@@ -58,8 +58,10 @@ _OURS: Final[Mapping[str, object]] = MappingProxyType(
         "allow.auto.create.topics": False,
     }
 )
-_NEVER: Final = frozenset({"bootstrap.servers", "metadata.broker.list", "group.id", "default.topic.config"})
-"""Further settings that `options` may not have: other fields set them, or they would override `_OURS`."""
+_REFUSED_SETTINGS: Final = frozenset(
+    {"bootstrap.servers", "metadata.broker.list", "group.id", "default.topic.config"}
+)
+"""Other settings that `options` may not have: other fields set them, or they override `_FIXED_SETTINGS`."""
 _NO_GROUP: Final = "barrierspec"
 """The group if the declaration has none, because a consumer requires one; no offset is committed to it."""
 
@@ -68,13 +70,14 @@ _NO_GROUP: Final = "barrierspec"
 class KafkaInput:
     """Topics of the Kafka protocol as the source of a job.
 
-    `servers`: host:port, several with commas. `topics`: their names, or a regular expression that begins with
-    `^`. `deserializer`: None gives each `KafkaRecord` as a row. `group`: the consumer group that gets the
-    offsets of each completed checkpoint; None: they are not committed. `start`: for the partitions that exist
-    when the job starts; a mapping has offsets, and other partitions begin at their earliest one. Partitions
-    that appear later are read from their earliest offset. `until`: a mapping has the offset before which each
-    partition ends; partitions that are not in it are not read. `discovery_seconds`: the interval between two
-    requests for the topics. `options`: further settings of librdkafka, such as those of TLS and SASL.
+    `servers`: host:port, or several of them with commas. `topics`: their names, or a regular expression that
+    begins with `^`. `deserializer`: None makes each `KafkaRecord` a row. `group`: the consumer group to which
+    the source commits the offsets of each completed checkpoint; None: it commits no offsets. `start`: the
+    first position in each partition that exists when the job starts. It may be a mapping from partitions to
+    offsets; a partition without an entry begins at its earliest offset, as does a partition that appears
+    later. `until`: a mapping has the offset before which each partition ends; the source does not read a
+    partition without an entry. `discovery_seconds`: the interval between two requests for the topics.
+    `options`: further settings of librdkafka, such as those of TLS and SASL.
 
     Raises ConfigError for a declaration that cannot work.
     """
@@ -91,15 +94,15 @@ class KafkaInput:
 
     def __post_init__(self) -> None:
         if importlib.util.find_spec("confluent_kafka") is None:
-            raise ConfigError("a KafkaInput takes confluent-kafka: pip install 'barrierspec[kafka]'")
+            raise ConfigError("a KafkaInput needs confluent-kafka: pip install 'barrierspec[kafka]'")
         if not self.topics:
-            raise ConfigError("a KafkaInput takes at least one topic, got none; name it")
+            raise ConfigError("a KafkaInput needs at least one topic, got none; name a topic in `topics`")
         if isinstance(self.topics, str) and not self.topics.startswith("^"):
             object.__setattr__(self, "topics", (self.topics,))
         committed = isinstance(self.start, KafkaStart) and self.start.startswith("committed")
         if committed and self.group is None:
-            raise ConfigError(f"start {self.start} takes the group that has committed; set `group`")
-        own = sorted({*_OURS, *_NEVER} & set(self.options))
+            raise ConfigError(f"start {self.start} needs a group that has committed offsets; set `group`")
+        own = sorted({*_FIXED_SETTINGS, *_REFUSED_SETTINGS} & set(self.options))
         if own:
             raise ConfigError(f"the source sets {', '.join(own)} itself; leave it out of `options`")
         for name, value in self.options.items():
@@ -124,13 +127,18 @@ class KafkaInput:
 
     def consumer_settings(self) -> dict[str, Any]:
         """The settings of a consumer."""
-        return {"fetch.wait.max.ms": 100, **self.settings(), "group.id": self.group or _NO_GROUP, **_OURS}
+        return {
+            "fetch.wait.max.ms": 100,
+            **self.settings(),
+            "group.id": self.group or _NO_GROUP,
+            **_FIXED_SETTINGS,
+        }
 
-    def names(self, there: Callable[[], list[str]]) -> list[str]:
-        """The names of the topics. `there`: returns the topics of the brokers; only a pattern calls it."""
+    def names(self, list_topics: Callable[[], list[str]]) -> list[str]:
+        """The names of the topics. `list_topics`: returns the brokers' topics; it is called for a pattern."""
         if isinstance(self.topics, tuple):
             return list(self.topics)
-        return [name for name in there() if re.match(self.topics, name)]
+        return [name for name in list_topics() if re.match(self.topics, name)]
 
     def owner(self, partition: Partition, parallelism: int) -> int:
         """The index of the subtask, of `parallelism`, that reads the partition.

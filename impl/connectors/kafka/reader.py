@@ -57,7 +57,7 @@ class KafkaReader:
 
     @property
     def positions(self) -> Mapping[Partition, Position]:
-        """The position in each partition that `begin` was called with; the next `read` changes it."""
+        """The position in each partition that `begin` has started; the next `read` changes it."""
         return self._positions
 
     def snapshot(self) -> dict[Partition, Position]:
@@ -99,8 +99,8 @@ class KafkaReader:
     def read(self, most: int) -> list[KafkaRecord]:
         """The records that have arrived, at most `most`; does not wait.
 
-        Raises OffsetsLostError if the broker has no record at a position, SourceError for an error after
-        which the client does not try again.
+        Raises OffsetsLostError if the broker has no record at a position, SourceError for an error that the
+        client does not retry.
         """
         records = []
         for message in self._consumer.consume(most, 0):
@@ -135,7 +135,7 @@ class KafkaReader:
 
     def close(self) -> None:
         """Close the consumer, after a short wait for the answer to the last commit."""
-        # close() waits for the answer to the last commit: up to a minute if the broker hangs
+        # `Consumer.close` waits for this answer for up to a minute if the broker hangs
         closing = threading.Thread(target=self._consumer.close, name="kafka close", daemon=True)
         closing.start()
         closing.join(_LAST_COMMIT_SECONDS)
@@ -143,7 +143,7 @@ class KafkaReader:
     def _committed(self, error: KafkaError | None, partitions: Iterable[TopicPartition]) -> None:
         failed = [error, *(one.error for one in partitions)]
         for why in filter(None, failed):
-            _LOGGER.warning("no offsets were committed to the group: %s; the next checkpoint tries", why)
+            _LOGGER.warning("no offsets were committed to the group: %s; the next checkpoint commits", why)
 
 
 REMEDY: Final = (
@@ -153,9 +153,9 @@ REMEDY: Final = (
 
 
 def partition_of(message: Message, group: str) -> Partition | None:
-    """The partition of a message; None for an error of the whole client after which it tries again.
+    """The partition of a message; None if the message is an error of the whole client, which retries.
 
-    Raises SourceError for an error of the whole client after which it does not.
+    Raises SourceError for an error of the whole client after which the client does not retry.
     """
     topic, number, error = message.topic(), message.partition(), message.error()
     if topic is not None and number is not None:
@@ -169,9 +169,9 @@ def partition_of(message: Message, group: str) -> Partition | None:
 
 
 def require_retriable(error: KafkaError | None, where: Partition, offset: int) -> None:
-    """Raise OffsetsLostError or SourceError for an error after which the client does not try again.
+    """Raise OffsetsLostError or SourceError for an error that the client does not retry.
 
-    `offset`: the next one to read.
+    `offset`: the offset of the next record to read.
     """
     if error is None or error.retriable():
         return
@@ -182,7 +182,7 @@ def require_retriable(error: KafkaError | None, where: Partition, offset: int) -
             f"{error.str()}. The broker has lost or deleted records that were not read; {REMEDY}"
         )
     if error.code() in _GONE:
-        raise SourceError(  # a starting broker may answer so; the next attempt tries longer
+        raise SourceError(  # a broker that is starting may give this error; the next attempt tries longer
             f"partition {number} of topic {topic!r} does not exist now: {error.str()}; create it, or {REMEDY}"
         )
     raise SourceError(

@@ -1,10 +1,10 @@
 """A sink that writes a topic of the Kafka protocol, at least once.
 
-It uses no transactions of the broker. It sends rows as they come, and readers see them at once. A pre-commit
-waits until the brokers have acknowledged every row that was written before it. So when the sink acknowledges
-its snapshot, no row before the barrier can be lost (SINK-02). A commit has nothing left to do.
+It uses no transactions of the broker. It sends each row when it gets the row, and readers see it at once. A
+pre-commit waits until the brokers have acknowledged every row that was written before it. So when the sink
+acknowledges its snapshot, no row before the barrier can be lost (SINK-02). A commit has no effect.
 After a failure the sink writes the rows since the restored checkpoint again, and readers see these rows
-twice. A sweep or a retraction cannot take a row back.
+twice. No method can remove a row that was sent.
 """
 
 import importlib.util
@@ -24,14 +24,14 @@ from impl.connectors.two_phase import SinkContext
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Producer
 
-_OURS: Final[Mapping[str, object]] = MappingProxyType(
+_FIXED_SETTINGS: Final[Mapping[str, object]] = MappingProxyType(
     {
         "acks": "all",
         "enable.idempotence": True,  # a repeated request neither duplicates nor reorders rows
         "delivery.report.only.error": True,
     }
 )
-_NEVER: Final = frozenset(
+_REFUSED_SETTINGS: Final = frozenset(
     {
         "bootstrap.servers",
         "metadata.broker.list",
@@ -41,11 +41,11 @@ _NEVER: Final = frozenset(
         "message.timeout.ms",
     }
 )
-"""Settings apart from `_OURS` that `options` may not have."""
+"""Other settings that `options` may not have: other fields set them, or they override `_FIXED_SETTINGS`."""
 _DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
     {
         "linger.ms": 5,
-        "partitioner": "murmur2_random",  # as the client in Java
+        "partitioner": "murmur2_random",  # the partitioner of Kafka's Java client
         "queue.buffering.max.kbytes": 65_536,
     }
 )
@@ -81,10 +81,10 @@ class AcknowledgedRows:
 class KafkaOutput:
     """A topic of the Kafka protocol as the sink of a job, which gets every row at least once.
 
-    `servers`: host:port, several with commas. `topic`: its name; it must exist. `schema`: of the rows.
-    `serializer`: makes the message of a row. `patience_seconds`: a row that the brokers have not acknowledged
-    within this time fails the attempt. `options`: further settings of librdkafka, such as those of TLS and
-    SASL. Raises ConfigError for a declaration that cannot work.
+    `servers`: host:port, or several of them with commas. `topic`: the name of a topic that exists. `schema`:
+    the schema of the rows. `serializer`: makes the message of a row. `patience_seconds`: a row that the
+    brokers have not acknowledged within this time fails the attempt. `options`: further settings of
+    librdkafka, such as those of TLS and SASL. Raises ConfigError for a declaration that cannot work.
     """
 
     servers: str
@@ -96,12 +96,12 @@ class KafkaOutput:
 
     def __post_init__(self) -> None:
         if importlib.util.find_spec("confluent_kafka") is None:
-            raise ConfigError("a KafkaOutput takes confluent-kafka: pip install 'barrierspec[kafka]'")
+            raise ConfigError("a KafkaOutput needs confluent-kafka: pip install 'barrierspec[kafka]'")
         if not self.topic:
             raise ConfigError("a KafkaOutput takes a topic, got an empty name; name it")
         if self.patience_seconds < 1:
             raise ConfigError(f"patience_seconds takes at least 1, not {self.patience_seconds}")
-        own = sorted({*_OURS, *_NEVER} & set(self.options))
+        own = sorted({*_FIXED_SETTINGS, *_REFUSED_SETTINGS} & set(self.options))
         if own:
             raise ConfigError(f"the sink sets {', '.join(own)} itself; leave it out of `options`")
 
@@ -113,7 +113,7 @@ class KafkaOutput:
     def settings(self) -> dict[str, Any]:
         """The settings of a producer, for librdkafka."""
         timeout = {"delivery.timeout.ms": int(self.patience_seconds * 1_000)}
-        return {**_DEFAULTS, "bootstrap.servers": self.servers, **self.options, **timeout, **_OURS}
+        return {**_DEFAULTS, "bootstrap.servers": self.servers, **self.options, **timeout, **_FIXED_SETTINGS}
 
     def open(self, context: SinkContext) -> "KafkaRows":
         """A new participant for one sink subtask."""
@@ -130,8 +130,8 @@ class KafkaOutput:
             described[self.topic].result()
         except KafkaException as refused:
             raise ConnectorError(
-                f"{self.where}: expected a topic that exists, got {refused}; create it, or see `servers` and "
-                "`options`"
+                f"{self.where}: expected a topic that exists, got {refused}; create it, or correct `servers` "
+                "and `options`"
             ) from refused
 
     def holds_output(self, job: str) -> bool:
@@ -151,7 +151,7 @@ class KafkaOutput:
         return ()
 
     def retract(self, lineage: str, checkpoint: int | None, by: Claim | None = None) -> tuple[str, ...]:
-        """Do nothing: a message cannot be taken back."""
+        """Do nothing: a message that was sent cannot be removed."""
         return ()
 
 
@@ -198,11 +198,11 @@ class KafkaRows:
         """Do nothing, because a topic records no checkpoint."""
 
     def remnant(self, transaction: int) -> str:
-        """A name for the open transaction; nothing at the brokers has it."""
+        """A name for the open transaction. The brokers do not know this name."""
         return f"{self._context.subtask}-{self._context.attempt}-{transaction}"
 
     def abort(self, remnant: str) -> None:
-        """Do nothing: rows that were sent cannot be taken back, and are written again."""
+        """Do nothing: rows that were sent cannot be removed. After a restore they are written again."""
 
     def close(self) -> None:
         """Drop the rows that are not sent yet."""

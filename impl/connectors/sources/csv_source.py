@@ -61,10 +61,10 @@ class CsvSource(FileSource):
         return reader.schema, (self._exact(block, guessed) for block in reader)
 
     def _exact(self, block: pa.RecordBatch, guessed: Sequence[str]) -> pa.RecordBatch:
-        """`block`, if no column whose type was inferred as float has a number that may have lost digits.
+        """Return `block`. Raises SourceError for a number that may have lost digits.
 
-        Integers beyond 64 bits are inferred as floats, which round them. Raises SourceError for such a
-        number.
+        Such a number is in a column of `guessed`, the columns whose type was inferred as float. The reader
+        infers this type for integers beyond 64 bits too, and rounds them.
         """
         for name in guessed:
             bounds = pc.min_max(block.column(name)).as_py()
@@ -72,8 +72,8 @@ class CsvSource(FileSource):
                 if number is not None and abs(number) >= _LARGEST_EXACT:
                     raise SourceError(
                         f"{self._path}: column {name!r} has {number!r}, which may have lost digits, "
-                        "because its type was guessed as a float; declare it in `types`: float64() if it "
-                        "shall round, or uint64(), decimal128(38, 0), string()"
+                        "because its type was guessed as a float; declare it in `types`: float64() to "
+                        "accept rounding, or uint64(), decimal128(38, 0), string()"
                     )
         return block
 
@@ -83,5 +83,5 @@ class CsvSource(FileSource):
         archive = zipfile.ZipFile(self._path)
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if self._member is None and len(names) != 1:
-            raise SourceError(f"{self._path}: holds {names}; name one of them as `member`")
+            raise SourceError(f"{self._path}: contains the files {names}; name one of them as `member`")
         return archive.open(self._member or names[0])

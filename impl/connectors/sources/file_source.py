@@ -37,8 +37,8 @@ class FileOffset:
 class FileSource(Source):
     """Reads partition `partition` of `partitions` of one file, in Arrow batches.
 
-    A format overrides `_open` and `broken`, the types of errors for content that is not as declared. Raises
-    SourceError if the file cannot be read or the partition does not exist.
+    A subclass for a file format overrides `_open` and `broken`. `broken`: the types of the errors for content
+    that is not as declared. Raises SourceError if the file cannot be read or the partition does not exist.
     """
 
     _buffer: pa.RecordBatch
@@ -113,7 +113,10 @@ class FileSource(Source):
 
 
 def fingerprint(path: Path | str) -> str:
-    """The blake2b checksum of a file's content, hexadecimal; of a zip, of the zip itself."""
+    """The blake2b checksum of a file's content, as hexadecimal text. A zip is not unpacked for it.
+
+    Raises SourceError if the file cannot be read.
+    """
     try:
         return digest_of(Path(path))
     except OSError as cause:

@@ -1,8 +1,8 @@
 """A source over a folder of Parquet files that can be read again from an offset.
 
-File i, in the order of names, belongs to partition i mod n, so one partition reads each file as a whole. The
-offset is the number of rows that were read of all files of the partition. The snapshot lists the files of the
-folder, and a restore with other files is refused (ONCE-01).
+File i, in the order of names, belongs to partition i mod n, so each file is read by one partition. The offset
+is the number of rows that were read from all files of the partition. The snapshot lists the files of the
+folder, and a restore with other files raises SourceChangedError (ONCE-01).
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ _BLOCK_ROWS = 65_536
 class ParquetSource(FileSource):
     """Reads a Parquet file. `columns`: the columns to read, in this order; None: all.
 
-    `dictionaries`: columns of strings are dictionary-encoded, as they mostly are in the file. Raises
+    `dictionaries`: whether batches have columns of strings dictionary-encoded, which most files have. Raises
     SourceError if the file or a column cannot be read.
     """
 
@@ -36,8 +36,8 @@ class ParquetSource(FileSource):
 
     def _strings(self) -> list[str]:
         """The columns that are read as dictionaries."""
-        there = pq.read_schema(self._path) if self._dictionaries else ()
-        return [field.name for field in there if pa.types.is_string(field.type)]
+        fields = pq.read_schema(self._path) if self._dictionaries else ()
+        return [field.name for field in fields if pa.types.is_string(field.type)]
 
     def _open(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         try:

@@ -47,7 +47,7 @@ class RateSource(Source):
     def _continue_at(self, snapshot: RateOffset) -> None:
         if snapshot.rows != self._rows:
             raise SourceChangedError(
-                f"the checkpoint is of {snapshot.rows} rows, here are {self._rows}; restore with the options "
-                "of the checkpoint"
+                f"the checkpoint is of a source of {snapshot.rows} rows, this source has {self._rows}; "
+                "restore with the options of the checkpoint"
             )
         self.offset = snapshot.offset

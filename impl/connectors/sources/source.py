@@ -1,4 +1,4 @@
-"""The base of all sources: partitions, offsets, and the check that a checkpoint is of the same partition."""
+"""The base of all sources: partitions, offsets, and the check that a checkpoint has the same partition."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path

@@ -19,7 +19,7 @@ class ChannelProfile(NamedTuple):
     """The switches of one generation of channels."""
 
     counts_aligned: bool
-    """Whether an aligned barrier that arrives ends the storing at the receiver, and may be prioritised."""
+    """Whether an aligned barrier ends the storing of records when it arrives, and may be prioritised."""
     converts_timed_out: bool
     """Whether a barrier at the sender becomes unaligned when its alignment times out."""
     urgent_pass_block: bool
@@ -106,8 +106,8 @@ class Channel(Component[events.ChannelEvent, events.ChannelEffect]):
         require_checkpoint_id(checkpoint)
         if not self._receiver.is_known(checkpoint):
             raise ProtocolError(
-                f"expected the newest barrier at the receiver, announced and not ended, got checkpoint "
-                f"{checkpoint}; from flink-1.13 on prioritise it between its announcement and its end"
+                f"expected the newest barrier at the receiver, got checkpoint {checkpoint}; from flink-1.13 "
+                "on, prioritise this barrier after its announcement and before its checkpoint ends"
             )
         self._receiver.prioritise(checkpoint)
         return ()

@@ -1,7 +1,7 @@
 """Events and effects of one channel (vocabulary: `channel`).
 
-The effects `record`, `barrier` and `announce` are what the receiver's gate reads. A record is any JSON value;
-several records are a list.
+The effects `record`, `barrier` and `announce` are the items that the receiver's gate reads. A record is any
+JSON value; several records are a list.
 """
 
 from typing import TypeAlias
@@ -63,7 +63,7 @@ class Take(Event):
 
 @word("start_persisting")
 class StartPersisting(Event):
-    """The receiver stores what the checkpoint's barrier overtakes."""
+    """The receiver begins to store the records that the checkpoint's barrier overtakes."""
 
     checkpoint: int
 
@@ -77,7 +77,7 @@ class StopPersisting(Event):
 
 @word("prioritise")
 class Prioritise(Event):
-    """The receiver moves the announced barrier to the front."""
+    """The receiver moves the announced barrier to the front of its queue."""
 
     checkpoint: int
 
@@ -110,7 +110,7 @@ class BarrierRead(Effect):
 
 @word("announce")
 class AnnouncementRead(Effect):
-    """The gate is notified of a barrier ahead of its place."""
+    """The gate reads the announcement of a barrier, ahead of the barrier."""
 
     checkpoint: int
 

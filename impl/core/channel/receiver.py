@@ -44,8 +44,8 @@ class Numbered(NamedTuple):
 class ChannelReceiver:
     """One input channel of a task.
 
-    `restored`: the records that a checkpoint stored at the receiver. `counts_aligned`: whether an aligned
-    barrier that arrives also ends the storing. In flink-1.12 only an unaligned barrier ends it.
+    `restored`: the records that a checkpoint stored at the receiver. `counts_aligned`: whether the arrival of
+    an aligned barrier also ends the storing of records. In flink-1.12 only an unaligned barrier ends it.
     """
 
     def __init__(self, restored: list[object], *, counts_aligned: bool) -> None:
@@ -146,7 +146,7 @@ class ChannelReceiver:
     def stop(self, checkpoint: int) -> None:
         """End the storing for `checkpoint` and older ones, because its snapshot is complete or aborted.
 
-        While restored records are unread, it also takes effect after a call for a newer checkpoint.
+        While restored records are unread, a call for a checkpoint older than the snapshot's ends it too.
         """
         if self._recovering or checkpoint >= self._snapshot:
             self._storing = Storing.NONE
@@ -170,7 +170,7 @@ class ChannelReceiver:
         if position is None:
             raise ProtocolError(
                 f"no barrier of checkpoint {checkpoint} with a time-out waits at the receiver; "
-                "prioritise one that was announced and not yet taken"
+                "prioritise a barrier that was announced and that the gate has not read"
             )
         del self._regular[position]
         self._urgent.append(Barrier(checkpoint, Alignment.UNALIGNED))

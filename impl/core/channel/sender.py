@@ -1,6 +1,6 @@
 """The sender's end of a channel, where unaligned barriers move ahead of records (UNAL-32, UNAL-33).
 
-Unaligned barriers wait in a queue of their own. A barrier with a time-out waits among the records until its
+Unaligned barriers wait in a separate queue. A barrier with a time-out waits among the records until its
 alignment times out.
 """
 
@@ -64,7 +64,7 @@ class ChannelSender:
         return () if replaced is None else (LoseOutput(replaced),)
 
     def time_out(self, checkpoint: int) -> tuple[SenderEffect, ...]:
-        """The barrier of `checkpoint` with a time-out becomes unaligned, if it is the promised one."""
+        """The barrier of `checkpoint` with a time-out becomes unaligned, if `promised` is this checkpoint."""
         if self._promised != checkpoint:
             return ()
         position = self._regular.index(Barrier(checkpoint, Alignment.TIMEOUT))
@@ -75,14 +75,14 @@ class ChannelSender:
         return (StoreOutput(checkpoint, overtaken),)
 
     def abort(self, checkpoint: int) -> tuple[SenderEffect, ...]:
-        """`checkpoint` was aborted. If it is the promised one, the sender stores no records for it."""
+        """`checkpoint` was aborted. If `promised` is this checkpoint, the sender stores nothing for it."""
         if self._promised != checkpoint:
             return ()
         self._promised = None
         return (LoseOutput(checkpoint),)
 
     def leave(self) -> tuple[Payload | Barrier | None, tuple[SenderEffect, ...]]:
-        """Remove the next item to transfer; returns it, None if no item may leave, and the effects."""
+        """Remove the next item to transfer; returns the item and the effects. No item may leave: None."""
         if self._urgent and (self._urgent_pass_block or not self._blocked):
             return self._urgent.popleft(), ()
         if self._blocked or not self._regular:

@@ -1,7 +1,7 @@
-"""How a pending checkpoint ends: it completes, it is aborted, or the store cannot add it.
+"""The end of a pending checkpoint: it completes, it is aborted, or the store cannot add it.
 
-Rules: COORD-06, COORD-08, COORD-09, COORD-12, SUB-02 to SUB-05. No function here starts a checkpoint: the
-caller gives the waiting requests their turn afterwards (COORD-11).
+Rules: COORD-06, COORD-08, COORD-09, COORD-12, SUB-02 to SUB-05. No function here starts a checkpoint.
+Afterwards the caller gives the waiting requests their turn (COORD-11).
 """
 
 from collections.abc import Sequence
@@ -68,10 +68,10 @@ def abort(
     declined: bool = False,
     each_once: bool = False,
 ) -> list[events.CoordinatorEffect]:
-    """Abort a pending checkpoint: discard what it collected, count the failure, notify the tasks.
+    """Abort a pending checkpoint: discard its acknowledged state, count the failure, notify the tasks.
 
     `declined`: a task has declined it; else the coordinator itself aborts it. `each_once`: discard a shared
-    file once, even if several tasks have acknowledged it.
+    file only once, even if several tasks have acknowledged it.
     """
     orphaned = pending.abort()
     del state.pending[pending.checkpoint]
@@ -101,9 +101,10 @@ def abort(
 
 
 def _turns_after_abort(state: CoordinatorState, pending: PendingCheckpoint) -> None:
-    """Give the queue its turns: from 1.11 on one turn after the abort, from 1.12 on a second turn.
+    """Give the waiting requests their turns: one after the abort from 1.11 on, a second one from 1.12 on.
 
-    The second turn follows the deletion of the collected state; if nothing is deleted, it follows the abort.
+    The second turn follows the deletion of the acknowledged state. If nothing is deleted, it follows the
+    first turn.
     """
     after_end = state.profile.turns_after_end
     if pending.has_collected or state.profile.counts_empty_deletions:
@@ -132,7 +133,7 @@ def fail_start(
 def fail_io(
     state: CoordinatorState, pending: PendingCheckpoint, reported: str
 ) -> list[events.CoordinatorEffect]:
-    """Count a start that failed with IO_EXCEPTION. If this fails the job, `reported` is the reason."""
+    """Count a start that failed with IO_EXCEPTION. If this fails the job, the job's reason is `reported`."""
     if not state.profile.counts_failed_io:
         return []
     fails = count_failure(state, pending, events.IO_EXCEPTION)
@@ -140,14 +141,20 @@ def fail_io(
 
 
 def fail_stop(state: CoordinatorState, reason: str) -> list[events.CoordinatorEffect]:
-    """Up to 1.10 a stop-with-savepoint that fails after its start fails the job; in later releases not."""
+    """Up to 1.10: the effect `FailJob` if a stop-with-savepoint has started and fails.
+
+    No effect in later releases, in which `count_failure` decides whether the job fails.
+    """
     if not state.profile.failed_stops_count_too or reason in events.PRE_CHECK_REASONS:
         return []
     return [events.FailJob(reason)]
 
 
 def _restart_delay(state: CoordinatorState) -> None:
-    """Up to 1.10, with no checkpoint pending: drop a postponed request and wait for the initial delay."""
+    """Up to 1.10, if no checkpoint is pending: drop a postponed request.
+
+    The next periodic request then comes after the initial delay.
+    """
     if not state.pending and state.scheduler.runs and state.postponed.take():
         state.scheduler.begin_anew(state.now)
 
@@ -175,7 +182,7 @@ def abort_all(state: CoordinatorState, reason: str) -> list[events.CoordinatorEf
 
 
 def rejected(request: Request, reason: str) -> list[events.CoordinatorEffect]:
-    """The effect `Rejected` of a request that starts nothing; no effect if the coordinator has made it."""
+    """The effect `Rejected` of a request that starts nothing; no effect for the coordinator's own request."""
     return [] if request.own else [events.Rejected(request.type, reason)]
 
 
@@ -196,9 +203,9 @@ def count_failure(
 def _fail_to_store(
     state: CoordinatorState, pending: PendingCheckpoint, done: Completed, failure: events.StoreFailure
 ) -> list[events.CoordinatorEffect]:
-    """End a checkpoint that the store could not add, as an abort does.
+    """End a checkpoint that the store could not add: delete its files, count the failure, notify the tasks.
 
-    Its files stay if the store may have written it nevertheless (COORD-21).
+    The files stay if the store may have written the checkpoint nevertheless (COORD-21).
     """
     effects: list[events.CoordinatorEffect] = []
     if not state.profile.completes_before_storing:

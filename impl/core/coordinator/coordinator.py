@@ -173,7 +173,9 @@ class Coordinator(InspectedCoordinator):
     def io_fails(self, what: events.IoStep) -> events.CoordinatorEffects:
         """The next operation `what` will fail. Raises ProtocolError unless `io_failures` is `injected`."""
         if not self._state.options.injects_io_failures:
-            raise ProtocolError("nothing fails; send `io_fails` only where io_failures are injected")
+            raise ProtocolError(
+                "`io_fails` needs the option io_failures injected; set it or leave the event out"
+            )
         self._state.failing_io.add(what)
         return ()
 
@@ -184,7 +186,7 @@ class Coordinator(InspectedCoordinator):
         """
         state = self._state
         if not state.options.slow_cleaning:
-            raise ProtocolError("every deletion has ended; send `deleted` only where cleaning is slow")
+            raise ProtocolError("`deleted` needs the option cleaning slow; set it or leave the event out")
         if not (state.deletions and state.deletions.popleft()) or state.shut_down:
             return ()
         return tuple(timers.give_turn(state))
@@ -247,7 +249,7 @@ class Coordinator(InspectedCoordinator):
     def _pending(self, checkpoint: int, attempt: int | None = None) -> PendingCheckpoint | None:
         require_checkpoint_id(checkpoint)
         if attempt is not None and attempt < 0:
-            raise ProtocolError(f"attempts are counted from 0 on, got {attempt}; send that of the execution")
+            raise ProtocolError(f"attempts are counted from 0 on, got {attempt}; send the task's attempt")
         return self._state.pending.get(checkpoint)
 
     def _answered(
@@ -257,7 +259,7 @@ class Coordinator(InspectedCoordinator):
         options = self._state.options
         names = options.hooks if of_hook else options.operator_coordinators
         if name not in names:
-            raise ProtocolError(f"expected one of {list(names)}, got {name!r}; name one of the configuration")
+            raise ProtocolError(f"expected one of {list(names)}, got {name!r}; send a configured name")
         return tuple(answer(self._state, name, checkpoint, of_hook=of_hook, fails=fails))
 
     def _aborted(self, pending: PendingCheckpoint, reason: str) -> events.CoordinatorEffects:
@@ -277,5 +279,5 @@ def coordinator_from_config(config: Mapping[str, object]) -> Coordinator:
     if "first_id" not in config:
         return Coordinator(options)
     if options.restored_savepoint is not None and config["first_id"] != 1:
-        raise ConfigError("first_id: the id after restored_savepoint is the first; leave one of them out")
+        raise ConfigError("first_id: the first id follows restored_savepoint; leave one of the two out")
     return Coordinator(options, first_id=number(config, "first_id"))

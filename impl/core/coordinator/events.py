@@ -36,7 +36,7 @@ class IoStep(StrEnum):
 
 
 class TriggeredType(StrEnum):
-    """The type with which a task is triggered: that of the checkpoint, or full (COORD-38)."""
+    """The type with which a task is triggered: the checkpoint's type, or a full checkpoint (COORD-38)."""
 
     CHECKPOINT = "checkpoint"
     SAVEPOINT = "savepoint"
@@ -68,8 +68,9 @@ class TaskStatus(Event):
 class RequestCheckpoint(Event):
     """A checkpoint, a savepoint or a stop-with-savepoint is requested.
 
-    `forced`: the limits do not apply. `periodic`: the request counts as one of the scheduler. `drain`: the
-    sources end for good; only with a stop-with-savepoint.
+    `forced`: the request starts however many checkpoints are pending, and the minimum pause does not apply.
+    `periodic`: the request counts as one of the scheduler. `drain`: the sources end for good; only with a
+    stop-with-savepoint.
     """
 
     type: CheckpointType
@@ -217,11 +218,11 @@ PRE_CHECK_REASONS: Final = frozenset(
         "BLOCKING_OUTPUT_EXIST",
     }
 )
-"""The pre-flight reasons: a request that fails for one of these has not started a checkpoint."""
+"""The pre-flight reasons: a request that is rejected for one of these has started no checkpoint."""
 
 
 class AcknowledgeResult(StrEnum):
-    """How an acknowledgement of a pending checkpoint was counted (COORD-05)."""
+    """The result of an acknowledgement of a pending checkpoint (COORD-05)."""
 
     SUCCESS = "SUCCESS"
     DUPLICATE = "DUPLICATE"
@@ -229,7 +230,7 @@ class AcknowledgeResult(StrEnum):
 
 
 class Notice(StrEnum):
-    """The end of a checkpoint of which an operator coordinator is notified."""
+    """The kinds of notifications to an operator coordinator: the checkpoint is complete, or was aborted."""
 
     COMPLETE = "complete"
     ABORT = "abort"
@@ -270,7 +271,7 @@ class Rejected(Effect):
 
 @word("acknowledged")
 class Acknowledged(Effect):
-    """How an acknowledgement of a pending checkpoint was counted."""
+    """The result of an acknowledgement of a pending checkpoint."""
 
     task: str
     checkpoint: int

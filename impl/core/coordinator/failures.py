@@ -1,10 +1,10 @@
-"""When failing checkpoints fail the job: at more consecutive counted failures than are tolerated.
+"""The count of failed checkpoints: the job fails if the count exceeds the number that the job tolerates.
 
 As in Flink's CheckpointFailureManager, only some reasons count, a checkpoint counts once until the count is
-cleared, and a success clears the count. From 1.12 on only the highest success does, and failures of
-checkpoints up to that one are ignored (FLINK-18336). A stop-with-savepoint that a task declines fails the job
-at once; up to 1.14.2 so does one that fails for any reason after its start. Rules: COORD-15 to COORD-17,
-COORD-28.
+cleared, and a success clears the count. From 1.12 on only a success with the highest id so far clears it, and
+failures of checkpoints up to that id do not count (FLINK-18336). A stop-with-savepoint that a task declines
+fails the job at once. Up to 1.14.2, a stop-with-savepoint fails the job if it fails for any reason after its
+start. Rules: COORD-15 to COORD-17, COORD-28.
 """
 
 from typing import Final
@@ -77,7 +77,7 @@ class CheckpointFailureManager:
         self._clear()
 
     def _exceeded(self, checkpoint: int | None, reason: str) -> bool:
-        """Count a failure. Returns whether more than tolerated have failed, and then clears the count."""
+        """Count a failure. Returns whether the count exceeds `tolerable`, and in that case clears it."""
         if self._tolerable == UNLIMITED or reason not in self._reasons or checkpoint in self._counted:
             return False
         if checkpoint is not None:

@@ -1,4 +1,4 @@
-"""The queries of a coordinator: its observable state, and what a runtime needs to act for it."""
+"""The queries of a coordinator: its observable state, and the values that a runtime reads."""
 
 from collections.abc import Mapping
 from typing import Any

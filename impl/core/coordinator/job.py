@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from impl.core.coordinator.profiles import CoordinatorProfile
 from impl.core.errors import ConfigError, ProtocolError
 
-# A status is any of Flink's names; the coordinator distinguishes these.
+# A status of the job or of a task is any name that Flink has for it. The coordinator distinguishes these.
 CREATED: Final = "CREATED"
 RUNNING: Final = "RUNNING"
 FINISHED: Final = "FINISHED"
@@ -87,9 +87,10 @@ class Job:
         self.begin_attempts(self.tasks)
 
     def plan(self) -> Plan | None:
-        """The tasks of a checkpoint that starts now; None if the job or a task that must run is not RUNNING.
+        """The tasks of a checkpoint that starts now; None if no checkpoint can start.
 
-        None too if the generation lets a finished task prevent the start. No tasks: all have finished.
+        No checkpoint can start if the job or a task that must run is not RUNNING, or if a task has finished
+        and the generation does not allow this. A plan without tasks: all tasks have finished.
         """
         if self.status != RUNNING:
             return None
@@ -99,7 +100,7 @@ class Job:
                 return None
             return Plan(self._sources, self.tasks) if started else None
         running = [task for task in self.tasks if self._statuses[task] == RUNNING]
-        if len(running) < len(self.tasks) and not self._rest_has_finished():
+        if len(running) < len(self.tasks) and not self._others_have_finished():
             return None
         heads = [task for task in running if task in self._sources]
         if not heads and self._sources:  # every predecessor has finished
@@ -111,6 +112,6 @@ class Job:
         if task not in self._statuses:
             raise ProtocolError(f"the job has the tasks {list(self.tasks)}, got {task!r}; name one of those")
 
-    def _rest_has_finished(self) -> bool:
+    def _others_have_finished(self) -> bool:
         statuses = self._statuses.values()
         return self._finished_tasks and all(one in (RUNNING, FINISHED) for one in statuses)

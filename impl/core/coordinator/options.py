@@ -1,4 +1,4 @@
-"""The options of a coordinator, their bounds, and their reading from the wire."""
+"""The options of a coordinator, their bounds, and the functions that read them from the wire."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -36,8 +36,8 @@ class CoordinatorOptions:
     `finished_tasks` None: the default of the generation. `keep_when_cancelled`: completed checkpoints stay
     when the job is cancelled or fails. `slow_cleaning`: a deletion ends at the event `deleted`; else at once.
     `injects_io_failures`: the event `io_fails` may come. `restored_savepoint`: id of the savepoint or
-    retained checkpoint from which the job starts; None: none. `claim_mode` decides who owns it; None: the
-    default of the generation.
+    retained checkpoint from which the job starts; None: none. `claim_mode` decides whether the job owns this
+    savepoint; None: the default of the generation.
     Raises ConfigError for a value outside its bounds, UnsupportedError for an option that the generation does
     not have.
     """

@@ -1,8 +1,8 @@
 """One pending checkpoint: its master phase, and the acknowledgements that it has collected.
 
 Rules: COORD-04 (every task of the plan is awaited), COORD-05 (an acknowledgement counts once), COORD-07 (the
-last one completes). In the master phase operator coordinators and then hooks take their part; after it the
-tasks are triggered.
+last one completes the checkpoint). In the master phase operator coordinators and then hooks take their part;
+after it the tasks are triggered.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -121,7 +121,7 @@ class PendingCheckpoint:
         return bool(self._states or self._shared) or of_coordinators
 
     def acknowledged_by(self, task: str) -> tuple[object, tuple[str, ...]]:
-        """The handle that `task` has acknowledged, None without one, and its shared handles."""
+        """The handle that `task` has acknowledged (None: no handle), and its shared handles."""
         return self._states.get(task), self._shared.get(task, ())
 
     @property
@@ -155,7 +155,7 @@ class PendingCheckpoint:
         self._phase = PendingPhase.TASKS
 
     def next_phase(self) -> PendingPhase:
-        """Go on to the first phase that awaits an answer, or to the tasks; returns this phase."""
+        """Move to the first phase that awaits an answer, or else to `TASKS`; returns the new phase."""
         if self._phase is PendingPhase.COORDINATORS and not self._coordinators:
             self._phase = PendingPhase.HOOKS
         if self._phase is PendingPhase.HOOKS and not self._hooks:

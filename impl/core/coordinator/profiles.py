@@ -1,7 +1,7 @@
 """Generations of the coordinator and its store: the switches in which the releases of Flink differ.
 
-`COORDINATOR_PROFILES` maps the option `profile` of the wire to the switches of that generation. The defaults
-are those of the oldest; each later generation sets the switches that it changed.
+`COORDINATOR_PROFILES` maps each value of the option `profile` to the switches of that generation. The
+defaults are the switches of the oldest generation. Each later generation sets the switches that it changed.
 """
 
 from collections.abc import Mapping
@@ -13,109 +13,139 @@ from typing import Final
 class CoordinatorProfile:
     """The switches of one generation.
 
-    Each docstring states what holds with the switch, and after "else" what holds without it.
+    Each docstring states the behaviour with the switch, and after "else" the behaviour without it.
     """
 
     queues_requests: bool = False
-    """A request that may not start yet waits; else it is rejected, and the scheduler repeats it later."""
-    turns_after_end: int = 0
-    """Number of turns of the queue after the end of a checkpoint.
+    """A request that is not allowed to start yet is queued.
 
-    The first turn follows the end, the second (from 1.12 on) the deletion of its state. Within the minimum
-    pause, each turn rejects one periodic request at the head of the queue.
+    Else it is rejected, and the scheduler repeats a periodic request later.
+    """
+    turns_after_end: int = 0
+    """Number of turns of waiting requests after the end of a checkpoint.
+
+    The first turn follows the end, and the second turn follows the deletion of the checkpoint's state. The
+    number is visible within the minimum pause, where each turn removes one periodic head of the queue.
     """
     turn_after_deletion: bool = False
-    """One more turn for each completed checkpoint that the store has deleted."""
+    """Waiting requests get one more turn for each checkpoint that the store has deleted."""
     limits_deletions: bool = False
-    """Requests wait while more deletions are under way than checkpoints may be pending."""
+    """A request waits while more deletions are under way than the limit of pending checkpoints."""
     counts_empty_deletions: bool = False
-    """An aborted checkpoint without collected state has a deletion under way too; else it ends at once."""
+    """The deletion of an aborted checkpoint lasts even if no state was collected. Else it ends at once."""
     plans_later: bool = False
-    """The tasks of a new checkpoint are determined after the event, whose other turns then have no effect."""
+    """The coordinator determines the tasks of a new checkpoint after the event, not within it.
+
+    Other turns of the event then have no effect.
+    """
     savepoints_may_wait: bool = False
-    """If checkpoints are unaligned, savepoints are not forced; else savepoints are always forced."""
+    """In a job with unaligned checkpoints, savepoints are not forced. Else every savepoint is forced."""
     forced_not_subsumed: bool = True
-    """A forced checkpoint is not subsumed; else a savepoint is not."""
+    """A forced checkpoint is not subsumed. Else a savepoint is not subsumed."""
     abort_notifications: bool = False
-    """The coordinator notifies tasks of aborts (FLINK-8871)."""
+    """The coordinator notifies tasks of aborts. Else tasks continue their snapshots (FLINK-8871)."""
     coordinators_and_hooks: bool = False
     """Operator coordinators and hooks can be configured."""
 
     abort_ends_master_phase: bool = False
-    """An abort ends the master phase; else it lasts until the awaited masters have answered (FLINK-26394)."""
+    """The master phase ends with its checkpoint. Else it lasts until the awaited masters have answered.
+
+    Changed by FLINK-26394.
+    """
     counts_failed_start: bool = False
-    """A checkpoint that ends in its master phase counts once more, as a failed start."""
+    """A checkpoint that is aborted in its master phase counts a second time, as a failed start."""
 
     counts_failed_io: bool = False
-    """A start that fails by input or output counts as IO_EXCEPTION (FLINK-24384)."""
+    """A start that fails by input or output counts, as IO_EXCEPTION (FLINK-24384)."""
 
     location_first: bool = True
-    """The storage location is initialised before a checkpoint is pending; else after."""
+    """The storage location is initialised before a checkpoint is pending. Else it is initialised later."""
     restores_savepoints: bool = False
-    """The start from a savepoint is offered."""
+    """The option `restored_savepoint` can be configured."""
     has_claim_modes: bool = False
-    """A job that starts from a savepoint has a claim mode; else it behaves as in LEGACY (FLIP-193)."""
+    """A job that starts from a savepoint has a claim mode. Else it behaves as in LEGACY (FLIP-193)."""
 
     names_io_failures: bool = False
-    """A request that fails by input or output is rejected with IO_EXCEPTION; else without such a reason."""
+    """A request that fails by input or output is rejected with IO_EXCEPTION. Else with a general reason."""
 
     protects_newest_checkpoint: bool = False
-    """The addition of a savepoint does not drop the newest checkpoint; else it may (FLINK-21351)."""
+    """The store never drops its newest checkpoint because a savepoint is added (FLINK-21351).
+
+    The exception is a stop-with-savepoint. Without the switch, the store drops the oldest entry of any type.
+    """
     keeps_possibly_stored: bool = False
-    """A checkpoint that may be stored is kept, although its addition failed."""
+    """The coordinator keeps a checkpoint if it is unknown whether the store has stored it."""
 
     every_task_must_run: bool = False
-    """Every task must run for a start; else only the sources (COORD-01)."""
+    """A checkpoint starts only if every unfinished task runs, and it awaits the running tasks (COORD-01).
+
+    Else it starts if the sources run, and it awaits all tasks.
+    """
     finished_tasks_prevent_start: bool = False
-    """If only sources must run: any finished task prevents a start; else only a finished source does."""
+    """If only sources must run: any finished task prevents a start. Else only a finished source does."""
     after_finish_configurable: bool = False
     """Checkpoints after tasks finish can be configured."""
     after_finish_by_default: bool = False
     """Checkpoints after tasks finish are on by default."""
     lost_triggers_abort: bool = False
-    """A trigger that could not be delivered aborts its checkpoint (FLINK-21246)."""
+    """A trigger that is lost aborts its checkpoint. Else it has no effect (FLINK-21246)."""
 
     stores_savepoints: bool = True
-    """Completed savepoints are stored, drop older checkpoints and are notified; else nothing of this.
+    """A savepoint is stored and subsumes older checkpoints, and the tasks are notified of it.
 
-    Changed by FLINK-25191.
+    Else the completion of a savepoint does none of the three. Changed by FLINK-25191.
     """
     subsumed_notifications: bool = False
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
     registers_at_acknowledgement: bool = False
-    """Shared state is registered at the acknowledgement; else at the completion."""
+    """The acknowledgement registers shared state, until no newer checkpoint can use it.
+
+    Else the completion registers shared state, and the registry counts the checkpoints that use it.
+    """
     restore_registers_anew: bool = True
-    """A restore reduces the registry of shared state to the retained checkpoints; else it keeps it."""
+    """A restore reduces the registry of shared state to the retained checkpoints. Else the registry stays."""
     completes_before_storing: bool = True
-    """A checkpoint is reported complete before it is stored; else after (FLINK-31077)."""
+    """A checkpoint is reported complete before it is stored. Else after it is stored (FLINK-31077)."""
 
     counts_success_before_storing: bool = True
-    """A checkpoint counts as a success before it is stored, even if the store then fails; else after."""
+    """A checkpoint is counted as a success before it is stored, even if the store then fails."""
 
     failed_stops_count_too: bool = True
-    """A failed stop fails the job at its abort, and counts as a failure too; else it only fails the job."""
+    """A failing stop fails the job when it is aborted, and then counts like any other checkpoint."""
     counts_timeouts: bool = False
     """An expired checkpoint and a failed asynchronous part count as failures (FLINK-17351)."""
     counts_in_order: bool = False
-    """Only the highest success clears the count, and failures up to it do not count (FLINK-18336)."""
+    """Only a success newer than all earlier ones clears the count of failures (FLINK-18336).
+
+    Failures of checkpoints up to the newest success do not count. Else every success clears the count, and
+    failures of any checkpoint count.
+    """
     counts_io_exceptions: bool = False
     """IO_EXCEPTION counts as a failure."""
     counts_failed_finalization: bool = False
     """FINALIZE_CHECKPOINT_FAILURE counts as a failure."""
     declines_count_for_all_types: bool = False
-    """A decline counts for every type; an abort by the coordinator counts for checkpoints only."""
+    """Failures that tasks report count for checkpoints and savepoints, all others only for checkpoints.
+
+    A stop-with-savepoint fails the job only if a task fails the stop. Else every failure counts for both
+    types, and every failure of a stop that has started fails the job.
+    """
     counts_failed_store: bool = False
     """A failed addition to the store counts as a failure."""
 
     follows_tasks: bool = False
-    """The scheduler runs while the job runs and the listener awaits no execution; else while the job runs.
+    """The scheduler runs while the job runs and every reported execution runs or has finished.
 
-    The execution graph also starts a stopped scheduler when a task begins to run.
+    This includes executions that have failed and no longer exist. The execution graph also starts a stopped
+    scheduler when a task begins to run. If the switch is false, the scheduler runs while the job runs.
     """
     start_suspends: bool = True
-    """Each start of the scheduler suspends first (`completion.suspend`); else only if it already runs."""
+    """Each start of the scheduler first suspends all requests and pending checkpoints.
+
+    Else a start does so only if the scheduler runs already.
+    """
     restarts_after_pause: bool = False
-    """From its second start on the scheduler waits for the minimum pause; else for its initial delay."""
+    """From its second start on, the scheduler waits for the minimum pause, else for its initial delay."""
 
 
 _1_9: Final = CoordinatorProfile()

@@ -35,7 +35,7 @@ class Request(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The request that starts, or a request that is dropped because the minimum pause has not passed."""
+    """The request that starts, or a request that is too early (see the glossary). Both None: no request."""
 
     served: Request | None = None
     too_early: Request | None = None
@@ -87,7 +87,7 @@ class RequestQueue:
 
 
 class PostponedRequest:
-    """Up to 1.10: a request starts at once or is dropped; only the fact that one was postponed is kept."""
+    """Up to 1.10: a request starts at once or is dropped. This flag records that one was postponed."""
 
     def __init__(self) -> None:
         self._postponed = False
@@ -107,6 +107,6 @@ class PostponedRequest:
         return MINIMUM_TIME_BETWEEN_CHECKPOINTS if pausing else None
 
     def take(self) -> bool:
-        """Whether a request was postponed. Afterwards none is."""
+        """Return whether a request was postponed, and clear this flag."""
         postponed, self._postponed = self._postponed, False
         return postponed

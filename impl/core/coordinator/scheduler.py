@@ -1,10 +1,12 @@
 """The scheduler of periodic checkpoints: when the next request is due, in virtual milliseconds.
 
-The slots follow each other at a fixed interval, whether their checkpoints complete or not. A slot within the
-minimum pause is moved to the end of the pause, and all later slots with it (COORD-26). From 2.3 on the job
-status listener starts and stops the scheduler. The listener awaits every reported execution until it runs or
-has finished. An execution that is replaced while it is awaited sends no further report, so the listener
-awaits it for ever. New executions are reported once the job runs.
+A *slot* is a time at which the scheduler makes a request. The slots follow each other at a fixed interval,
+whether their checkpoints complete or not. A slot within the minimum pause is moved to the end of the pause,
+and all later slots with it (COORD-26).
+
+From 2.3 on the job status listener starts and stops the scheduler. The listener awaits every reported
+execution until it runs or has finished. An execution that is replaced while it is awaited sends no further
+report, so the listener awaits it for ever. New executions are reported once the job runs.
 """
 
 from collections.abc import Iterable, Sequence

@@ -39,7 +39,7 @@ class CoordinatorState:
         self.begin()
 
     def begin(self) -> None:
-        """Reset what is lost with a coordinator. The ids, the time and the durable checkpoints continue."""
+        """Reset the state that is lost with a coordinator. Ids, time and durable checkpoints are kept."""
         options = self.options
         self.pending: dict[int, PendingCheckpoint] = {}  # ascending ids, as they are drawn
         self.queue = RequestQueue()
@@ -53,7 +53,7 @@ class CoordinatorState:
         self.orphaned: OrphanedMasterPhase | None = None
         self.listener = JobStatusListener(self.job.tasks)
         self.pause_ends: int | None = None
-        self.deletions: deque[bool] = deque()  # deletions under way: whether their end gives a turn
+        self.deletions: deque[bool] = deque()  # for each deletion under way: whether its end gives a turn
 
     def end_turns(self) -> int:
         """Reset the number of further turns of this event; returns the number before."""
@@ -99,7 +99,7 @@ class CoordinatorState:
 
     @property
     def in_master_phase(self) -> bool:
-        """Whether a checkpoint awaits an operator coordinator or a hook; at most one does at a time."""
+        """Whether a checkpoint awaits an operator coordinator or a hook. At most one does so at a time."""
         newest = next(reversed(self.pending.values()), None)
         return self.orphaned is not None or (newest is not None and newest.in_master_phase)
 

@@ -19,7 +19,7 @@ BAD_ARGUMENT: Final = Fail("IllegalArgumentException")
 
 
 def advance_to(state: CoordinatorState, until: int) -> list[CoordinatorEffect]:
-    """Let time pass until `until`. Expiries and slots happen when they are due, expiries first."""
+    """Let time pass until `until`. Expiries and periodic requests happen when due, expiries first."""
     effects: list[CoordinatorEffect] = []
     while True:
         slot = state.scheduler.next_slot
@@ -39,7 +39,7 @@ def advance_to(state: CoordinatorState, until: int) -> list[CoordinatorEffect]:
 
 
 def give_turn(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """The waiting requests get their turn, and then a slot that is due now (COORD-11)."""
+    """The waiting requests get their turn; then the scheduler makes a request that is due now (COORD-11)."""
     return take_turns(state) + advance_to(state, state.now)
 
 
@@ -82,7 +82,7 @@ def replace_executions(state: CoordinatorState, tasks: Sequence[str]) -> list[Co
 
 
 def _report_new_executions(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """The listener awaits the new executions; then those that run or have finished report so."""
+    """The listener awaits the new executions. Then each of them that runs or has finished reports this."""
     new = state.listener.await_new(state.job.tasks)
     if not new or not _follows_tasks(state):
         return []
@@ -107,7 +107,7 @@ def _follow_listener(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def start_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
-    """Start the scheduler. It is stopped first if it runs already, or if `start_suspends` of the profile."""
+    """Start the scheduler. It is stopped first if it runs already, or if the profile has `start_suspends`."""
     if state.shut_down:
         return [BAD_ARGUMENT]
     suspends = state.scheduler.runs or state.profile.start_suspends
@@ -123,6 +123,6 @@ def stop_scheduler(state: CoordinatorState) -> list[CoordinatorEffect]:
 
 
 def _next_expired(state: CoordinatorState, until: int) -> PendingCheckpoint | None:
-    """The pending checkpoint with the earliest deadline up to `until`; the smaller id first."""
+    """The pending checkpoint with the earliest deadline up to `until`; at equal deadlines the smallest id."""
     due = [one for one in state.pending.values() if one.deadline <= until]
     return min(due, key=lambda one: (one.deadline, one.checkpoint), default=None)

@@ -1,7 +1,8 @@
-"""How a checkpoint starts: a request gets its turn, an id is drawn, and the tasks are triggered.
+"""The start of a checkpoint: a request gets its turn, an id is drawn, and the tasks are triggered.
 
-Rules: COORD-01 to COORD-04, COORD-11, COORD-23, COORD-30. The master phase lies between the id and the tasks:
-the operator coordinators and then the master hooks take their part. No other checkpoint starts meanwhile.
+Rules: COORD-01 to COORD-04, COORD-11, COORD-23, COORD-30. In the master phase, after the id is drawn and
+before the tasks are triggered, the operator coordinators and then the master hooks take their part. No other
+checkpoint starts in this time.
 """
 
 from impl.core.coordinator import events
@@ -48,7 +49,7 @@ def take_turns(state: CoordinatorState) -> list[events.CoordinatorEffect]:
 
 
 def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
-    """Whether the start of `request` lasts beyond the event, whose other turns then have no effect."""
+    """Whether the start of `request` ends after the event. The other turns of the event then do nothing."""
     if _pre_check(state, request):
         return False
     return state.profile.plans_later or state.job.plan() is not None
@@ -57,7 +58,7 @@ def _outlasts_event(state: CoordinatorState, request: Request) -> bool:
 def continue_master_phase(
     state: CoordinatorState, pending: PendingCheckpoint
 ) -> list[events.CoordinatorEffect]:
-    """Go on to the first phase that awaits an answer; when the master phase is over, trigger the tasks."""
+    """Move to the first phase that awaits an answer; when the master phase is over, trigger the tasks."""
     before = pending.phase
     effects: list[events.CoordinatorEffect] = []
     phase = pending.next_phase()
@@ -68,7 +69,7 @@ def continue_master_phase(
         if state.requires_full and pending.type is CheckpointType.CHECKPOINT:
             kind = events.TriggeredType.FULL_CHECKPOINT
         effects += [events.TriggerTask(task, pending.checkpoint, kind) for task in pending.plan.triggered]
-    if pending.fully_acknowledged:  # the last event is not an acknowledgement, so none is answered by `Fail`
+    if pending.fully_acknowledged:  # this event is no acknowledgement, so `Fail` is not among its effects
         unwritten = events.IoStep.METADATA in state.failing_io
         done = complete(state, pending)
         effects += [effect for effect in done if not isinstance(effect, Fail)]
@@ -128,7 +129,7 @@ def _start(state: CoordinatorState, request: Request) -> list[events.Coordinator
 
 
 def _refuse_for_io(state: CoordinatorState, request: Request) -> list[events.CoordinatorEffect]:
-    """Reject a request whose I/O has failed. Each such failure may count, because it has no checkpoint id."""
+    """Reject a request whose I/O has failed. As it has no checkpoint id, each such failure may count."""
     if not state.profile.queues_requests:
         return rejected(request, events.EXCEPTION)
     if not state.profile.names_io_failures:

@@ -1,6 +1,6 @@
 """The decisions of fencing, from the recorded attempts. Rules FENCE-02 and FENCE-05.
 
-The callers pass the records of all attempts: the component `fencing` holds them in memory,
+The callers pass the records of all attempts. The component `fencing` holds these records in memory,
 `impl.state.checkpoint_storage` reads them from its storage, and a claim of an output stores a copy of them.
 """
 

@@ -65,14 +65,14 @@ class ConfirmCheckpoint(Event):
 
 @word("fail")
 class AttemptFails(Event):
-    """The driver's attempt fails; the driver lives and may draw another."""
+    """The driver's attempt fails; the driver continues and may draw another attempt."""
 
     driver: int
 
 
 @word("crash")
 class DriverCrashes(Event):
-    """The driver ends; another one may follow in its place."""
+    """The driver ends; a new driver with the same number may begin."""
 
     driver: int
 
@@ -122,14 +122,14 @@ class Published(Effect):
 
 @word("completed")
 class Completed(Effect):
-    """The checkpoint is complete: the driver may act on it."""
+    """The checkpoint is complete: the driver may notify its tasks of it."""
 
     checkpoint: int
 
 
 @word("superseded")
 class Superseded(Effect):
-    """A newer attempt was drawn: the driver ends and does nothing more."""
+    """A newer attempt was drawn: the driver ends and takes no further step."""
 
     newest: int
 

@@ -1,7 +1,7 @@
 """Drivers and the storage that they share, in memory. Rules: FENCE-01 to FENCE-05.
 
-`impl.state.checkpoint_storage` takes the same steps on a file system or an object store. Each event of this
-component is one atomic operation of that module.
+`impl.state.checkpoint_storage` takes the same steps on a file system or an object store. Each event here
+stands for one atomic operation of that module.
 """
 
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
     def draw(self, driver: int) -> events.FencingEffects:
         """Draw the number of a new attempt (FENCE-01).
 
-        This method and those below raise ProtocolError for a step that is not the driver's next one.
+        Each method of an event raises ProtocolError if the driver's phase does not allow the event.
         """
         own = self._at(driver, Phase.IDLE)
         if own.attempt and self._is_superseded(own):
@@ -75,12 +75,12 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         older = self._open_before(own.attempt)
         if older:
             raise ProtocolError(f"attempts {older} before {own.attempt} are open; send close")
-        there = (
+        alive = (
             checkpoint
             for checkpoint, publisher in self._published.items()
             if publisher and overtaken_by(self._starts, checkpoint, publisher) is None
         )
-        own.checkpoint = max(there, default=0)
+        own.checkpoint = max(alive, default=0)
         own.phase = Phase.FOUND
         return (events.Found(own.checkpoint),)
 
@@ -139,14 +139,17 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         return ()
 
     def crash(self, driver: int) -> events.FencingEffects:
-        """The driver ends. The next driver in its place has no attempt."""
+        """The driver ends. A new driver with the same number begins without an attempt."""
         if not self._of(driver).attempt:
-            raise ProtocolError(f"driver {driver} has drawn nothing that its end could change; send draw")
+            raise ProtocolError(f"driver {driver} has drawn no attempt, so a crash has no effect; send draw")
         self._drivers[driver - 1] = _Driver()
         return ()
 
     def observe(self) -> dict[str, Any]:
-        """The state fields of the vocabulary. Lists are by driver, by attempt or by checkpoint id."""
+        """The state fields `phases`, `attempts`, `checkpoints`, `starts`, `published` and `completed`.
+
+        The first three have an element for each driver, `starts` for each attempt, `published` for each id.
+        """
         return {
             "phases": [own.phase.value for own in self._drivers],
             "attempts": [own.attempt for own in self._drivers],
@@ -181,7 +184,8 @@ class Fencing(Component[events.FencingEvent, events.FencingEffect]):
         own = self._of(driver)
         if own.phase is not phase:
             raise ProtocolError(
-                f"driver {driver} is {own.phase.value}, expected {phase.value}; send its next step"
+                f"the phase of driver {driver} is {own.phase.value}, expected {phase.value}; send an event "
+                "of its present phase"
             )
         return own
 

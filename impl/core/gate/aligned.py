@@ -1,8 +1,9 @@
 """The input gate that aligns checkpoint barriers (mode exactly-once, handler level).
 
-Barrier n splits each channel into what belongs to checkpoint n and what does not. The gate blocks a channel
-that has delivered barrier n until every open channel has delivered it. It then triggers the snapshot and
-resumes the channels. Rules: ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-22, ALIGN-24, and SUB-01 at one gate.
+In each channel, the records before barrier n belong to checkpoint n, and the records after it do not. The
+gate blocks a channel that has delivered barrier n until every open channel has delivered it. It then triggers
+the snapshot and resumes the channels. Rules: ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-22, ALIGN-24, and SUB-01
+at one gate.
 
 The gate receives barriers, cancellation markers and ends at once, also on a blocked channel. It does not see
 records, and it does not hold back items. `polled_gate`, or the channels of a runtime, hold back the items.
@@ -40,7 +41,7 @@ class AlignedGate(Gate[AlignedEvent]):
         self._repeated = 0  # ALIGN-21
         self._current = NO_CHECKPOINT
         self._pending = False
-        # Effects are immutable, so one of each serves every alignment.
+        # Effects are immutable, so every alignment uses the same objects.
         self._block = tuple(Block(channel) for channel in range(channels))
         self._resume = tuple(Resume(channel) for channel in range(channels))
 
@@ -86,7 +87,7 @@ class AlignedGate(Gate[AlignedEvent]):
         require_checkpoint_id(checkpoint)
         if checkpoint < self._current or (checkpoint == self._current and not self._pending):
             return ()  # ALIGN-12
-        # ALIGN-09 to ALIGN-11: an older pending alignment gets no abort of its own.
+        # ALIGN-09 to ALIGN-11: there is no separate abort for an older pending alignment.
         twice = self._pending and checkpoint > self._current and self._profile.cancels_twice
         effects = self._release()
         self._current = checkpoint
@@ -150,7 +151,7 @@ class AlignedGate(Gate[AlignedEvent]):
         return arrived == self._channels
 
     def _complete(self) -> list[GateEffect]:
-        """Trigger, then resume (ALIGN-06); up to 1.12 the other way round."""
+        """Trigger, then resume (ALIGN-06); up to 1.12 resume, then trigger."""
         trigger = Trigger(self._current)
         if self._profile.triggers_first:
             return [trigger, *self._release()]
@@ -161,7 +162,7 @@ class AlignedGate(Gate[AlignedEvent]):
         return (self._resume[channel],) if self._profile.resumes_late else ()
 
     def _give_up(self, reason: str) -> list[GateEffect]:
-        """Resume, then abort (ALIGN-03, ALIGN-14); up to 1.11 the other way round."""
+        """Resume, then abort (ALIGN-03, ALIGN-14); up to 1.11 abort, then resume."""
         abort = Abort(self._current, reason)
         if self._profile.releases_first:
             return [*self._release(), abort]

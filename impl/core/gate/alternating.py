@@ -1,4 +1,4 @@
-"""The input gate that aligns first, and overtakes when the alignment takes too long.
+"""The input gate that aligns first, and lets barriers overtake when the alignment takes too long.
 
 In the first phase, an aligned barrier blocks its channel as in `aligned`, and the gate remembers
 announcements. This phase ends at an unaligned barrier, at a barrier or an end of a channel after the

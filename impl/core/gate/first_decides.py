@@ -1,9 +1,9 @@
 """The unaligned and alternating gates of Flink 1.12: the first barrier decides whether a checkpoint aligns.
 
-An aligned first barrier begins an alignment, an unaligned one a snapshot with in-flight input. A later
-barrier of the other kind, or a second one on a blocked channel, fails the task (UNAL-21). Announcements and
-time-outs have no effect. In mode `unaligned` every barrier overtakes, whatever its options. The rules are
-those of `unaligned`, as far as they hold for 1.12.
+An aligned first barrier begins an alignment. An unaligned first barrier begins a snapshot with in-flight
+input. A later barrier of the other kind, or a second barrier on a blocked channel, fails the task (UNAL-21).
+Announcements and time-outs have no effect. In mode `unaligned` every barrier overtakes, whatever its options.
+The rules are those of `unaligned`, as far as they hold for 1.12.
 """
 
 from impl.core.gate.events import Abort, Resume
@@ -13,7 +13,10 @@ from impl.core.gate.unaligned_events import StartPersisting, StopPersisting, Tri
 
 
 class FirstDecidesGate(UnalignedGate):
-    """The gate of 1.12. `alternating`: its mode, in which it may align; other arguments as in `Gate`."""
+    """The gate of 1.12. `alternating`: its mode is alternating, else unaligned. Other arguments as in `Gate`.
+
+    Only a gate of mode alternating aligns.
+    """
 
     def __init__(
         self, channels: int, profile: Profile, after_finish: bool | None = None, *, alternating: bool

@@ -106,7 +106,7 @@ _KEYS_OF_MODE: Final[Mapping[str, tuple[str, ...]]] = {
     "unaligned": ("alignment_timeout_ms",),
     "alternating": ("alignment_timeout_ms",),
 }
-"""Keys that only some modes have, beside `_KEYS`."""
+"""The keys that only some modes have, in addition to `_KEYS`."""
 
 
 def gate_from_config(config: Mapping[str, object]) -> Component[Any, GateEffect]:

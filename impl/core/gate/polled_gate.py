@@ -23,19 +23,19 @@ from impl.core.gate.input_channels import Gate
 from impl.core.gate.unaligned_events import GateEffect, GateEffects
 
 PAGE_SIZE: Final = 32 * 1024
-"""Bytes for which a stored item counts: Flink's store counts whole pages."""
+"""The bytes that each stored item counts as: Flink's store counts whole pages."""
 
 AnyGate = TypeVar("AnyGate", bound=Gate[Any])
 
 
 class Polled(Component[Any, GateEffect], Generic[AnyGate]):
-    """A gate, and the network before it that obeys `block` and `resume`."""
+    """A gate, and the network before it, which holds back the items of a channel from `block` to `resume`."""
 
     def __init__(self, gate: AnyGate) -> None:
         self._gate = gate
         self._arrivals = count()
         self._waiting: dict[int, deque[tuple[int, Event]]] = {}
-        self._ending: set[int] = set()  # the end of the channel waits
+        self._ending: set[int] = set()  # channels whose end waits
 
     def _take(self, word: type[Event], values: Iterable[object]) -> GateEffects:
         return self.handle(word(*values))
@@ -74,7 +74,7 @@ class Polled(Component[Any, GateEffect], Generic[AnyGate]):
         return ()
 
     def _deliver(self, effects: GateEffects) -> GateEffects:
-        """`effects`, and then those of the items that are delivered because of them."""
+        """`effects`, and then the effects of the items that are delivered because of them."""
         if not self._waiting:
             return effects
         all_effects: list[GateEffect] = list(effects)
@@ -83,7 +83,7 @@ class Polled(Component[Any, GateEffect], Generic[AnyGate]):
         return tuple(all_effects)
 
     def _oldest_released(self) -> Event | None:
-        """Remove and return the item that arrived first among those that need not wait; None if all must."""
+        """Remove and return the oldest item whose channel is not held back; None if there is no such item."""
         released = [channel for channel in self._waiting if not self._holds(channel)]
         if not released or self._gate.has_failed:
             return None
@@ -97,7 +97,7 @@ class Polled(Component[Any, GateEffect], Generic[AnyGate]):
 
 
 class PolledGate(Polled[AlignedGate]):
-    """An aligned gate at the polled level. `limit_bytes`: how much may wait; None for no limit (ALIGN-22)."""
+    """An aligned gate at the polled level. `limit_bytes`: limit of waiting bytes; None: none (ALIGN-22)."""
 
     def __init__(self, gate: AlignedGate, limit_bytes: int | None = None) -> None:
         super().__init__(gate)

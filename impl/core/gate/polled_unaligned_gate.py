@@ -55,9 +55,9 @@ class PolledUnalignedGate(Polled[UnalignedGate]):
         return effects
 
     def handle(self, event: Record | UnalignedEvent) -> GateEffects:
-        """Take one typed event; returns its effects in order. An injection and time wait for no channel.
+        """Take one typed event; returns its effects in order. Injections and `advance` wait for no channel.
 
-        The timestamp of a barrier or announcement is the present if left out.
+        A barrier or announcement without a timestamp gets the present virtual time.
         """
         match event:
             case BarrierWithOptions(channel, checkpoint) | Announcement(channel, checkpoint):

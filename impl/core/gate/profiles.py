@@ -13,7 +13,7 @@ from typing import Final
 class Profile:
     """The switches of one generation. The defaults are the switches of the newest generation.
 
-    Each docstring states what holds with the switch, and after "else" what holds without it.
+    Each docstring states the behaviour with the switch, and after "else" the behaviour without it.
     """
 
     ends_count: bool = True

@@ -1,8 +1,8 @@
 """The input gate that tracks checkpoint barriers and blocks no channel (mode at-least-once).
 
-The tracker remembers which channels have delivered barrier n, and triggers the snapshot when the last one
-has. The snapshot therefore contains records that followed barrier n on a faster channel, and a restore reads
-them again. Rules: TRACK-01 to TRACK-18.
+The tracker remembers which channels have delivered barrier n, and triggers the snapshot when the last channel
+has delivered it. The snapshot therefore contains records that followed barrier n on a faster channel, and a
+restore reads them again. Rules: TRACK-01 to TRACK-18.
 """
 
 from dataclasses import dataclass
@@ -54,8 +54,8 @@ class BarrierTracker(Gate[TrackedEvent]):
             )
         if after_finish and profile.tracker_counts_repeats:
             raise ConfigError(
-                "at least once checkpoints_after_tasks_finish is off in this generation, got on; leave it "
-                "out or choose a newer profile"
+                "in mode at-least-once this generation has no checkpoints_after_tasks_finish, got true; "
+                "leave it out or choose a newer profile"
             )
         self._at_most = tracked_at_most
         self._latest = NO_CHECKPOINT

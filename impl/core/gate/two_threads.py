@@ -24,7 +24,10 @@ from impl.core.gate.unaligned_events import (
 
 
 class TwoThreadsGate(TypeDecidesGate):
-    """A gate that never aligns. It has one current id for the task thread, and one for both threads."""
+    """A gate that never aligns. Its task thread and its network thread together have one current id.
+
+    The task thread has a second one: the highest id of which it has read a barrier or a cancellation marker.
+    """
 
     def __init__(self, channels: int, profile: Profile, after_finish: bool | None = None) -> None:
         super().__init__(channels, profile, after_finish, alternating=False)

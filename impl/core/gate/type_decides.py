@@ -1,9 +1,9 @@
 """The unaligned and alternating gates of Flink 1.11: the type of a checkpoint decides whether it aligns.
 
-Savepoints align and every other checkpoint overtakes (UNAL-28), as if each kind had a gate of its own. The
-overtaking gate does not notice that its last barrier has arrived: nothing stops the persisting, and the
+Savepoints align and every other checkpoint overtakes (UNAL-28), as if each kind had a separate gate. The
+overtaking gate does not notice that its last barrier has arrived. It does not stop the persisting, and the
 checkpoint stays pending until a newer checkpoint, a cancellation or a channel's end ends it (UNAL-29).
-Rules: UNAL-27 to UNAL-29, and the others as far as they hold for 1.11.
+Rules: UNAL-27 to UNAL-29, and the other rules of `unaligned` as far as they hold for 1.11.
 """
 
 from impl.core.effects import INPUT_END_OF_STREAM, SUBSUMED
@@ -23,7 +23,7 @@ class TypeDecidesGate(FirstDecidesGate):
         if self._pending and checkpoint != self._current:
             if self._alternating and self._overtakes(options) != self._overtaking:
                 self._end(SUBSUMED, abort_first=False)
-            elif self._is_whole():
+            elif self._has_every_barrier():
                 self._reset()
             else:
                 self._end(SUBSUMED, abort_first=True)
@@ -52,7 +52,7 @@ class TypeDecidesGate(FirstDecidesGate):
             self._effects.append(Abort(self._current, reason))
         self._reset()
 
-    def _is_whole(self) -> bool:
+    def _has_every_barrier(self) -> bool:
         return self._overtaking and self._all_arrived()
 
     def _all_arrived(self) -> bool:

@@ -1,4 +1,4 @@
-"""The input gate that never aligns: the first barrier triggers, the last one ends the persisting.
+"""The input gate that never aligns: the first barrier triggers, the last barrier ends the persisting.
 
 The snapshot does not wait for slow channels, so it must contain the records that they deliver before their
 barriers. From the first barrier on, the task persists the in-flight input of each channel until the barrier
@@ -229,7 +229,10 @@ class UnalignedGate(Gate[UnalignedEvent]):
         self._on_begin(options)
 
     def _start(self, options: Options) -> None:
-        """Persist in-flight input, then trigger (UNAL-01). Raises TaskFailedError by UNAL-21."""
+        """Persist in-flight input, then trigger (UNAL-01).
+
+        Raises TaskFailedError if the checkpoint must be aligned (UNAL-21).
+        """
         may_overtake = not options.savepoint or self._profile.savepoints_overtake
         if options.alignment is Alignment.FORCED_ALIGNED or not may_overtake:
             raise TaskFailedError(f"checkpoint {self._current} must be aligned and cannot continue unaligned")
@@ -243,7 +246,7 @@ class UnalignedGate(Gate[UnalignedEvent]):
         self._reset()
 
     def _abort(self, reason: str) -> None:
-        """Abort `current` and end what is pending."""
+        """Abort `current`; afterwards no checkpoint is pending."""
         if self._persisting:
             self._effects.append(StopPersisting(self._current))
         self._release()

@@ -14,7 +14,7 @@ from impl.core.wire import word
 
 
 class Alignment(StrEnum):
-    """How the barriers of a checkpoint pass a gate."""
+    """The way in which the barriers of a checkpoint pass a gate."""
 
     ALIGNED = "aligned"
     UNALIGNED = "unaligned"

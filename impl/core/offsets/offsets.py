@@ -51,7 +51,7 @@ class OffsetCommitter(Component[events.OffsetsEvent, events.OffsetsEffect]):
         return ()
 
     def notify_complete(self, checkpoint: int) -> events.OffsetsEffects:
-        """`checkpoint` is complete: commit exactly its own offsets, if remembered (OFFSET-03, OFFSET-04)."""
+        """`checkpoint` is complete: commit its offsets if they are remembered (OFFSET-03, OFFSET-04)."""
         self._require_running()
         require_checkpoint_id(checkpoint)
         if checkpoint not in self._remembered:
@@ -103,6 +103,9 @@ def _require_offsets(offsets: int) -> None:
 
 
 def offsets_from_config(config: Mapping[str, object]) -> OffsetCommitter:
-    """A new source with the options of a configuration of the wire. Raises ConfigError for a wrong one."""
+    """A new source with the options of a configuration of the wire.
+
+    Raises ConfigError for an unknown key or a wrong value.
+    """
     only_keys(config, ("remembered",))
     return OffsetCommitter(positive_int(config, "remembered", REMEMBERED_AT_MOST))

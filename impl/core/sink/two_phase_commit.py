@@ -21,12 +21,12 @@ from impl.core.errors import ProtocolError
 from impl.core.sink import events
 
 AWAITS_LAST_COMMIT: Final[Mapping[str, bool]] = {"1.9": False, "1.14": True}
-"""From each profile to whether a finished sink stays open until its last transaction is committed."""
+"""For each profile: whether a finished sink stays open until its last transaction is committed."""
 NEWEST_SINK: Final = "1.14"
 
 
 class SinkPhase(Enum):
-    """The state of the sink's task."""
+    """The phase of the sink's task."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -113,7 +113,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
     def forget_below(self, checkpoint: int) -> None:
         """Forget the snapshots below `checkpoint` and the committed transactions, to bound the memory.
 
-        This is no event of the protocol: the caller stores the snapshots and restores one by `continuing`.
+        This is no event of the protocol. The caller stores the snapshots itself and restores by `continuing`.
         """
         self._snapshots = {one: snapshot for one, snapshot in self._snapshots.items() if one >= checkpoint}
         self._committed.clear()
@@ -201,9 +201,7 @@ class TransactionalSink(Component[events.SinkEvent, events.SinkEffect]):
         If the commit of transaction `fails` throws, the restore ends there and must be repeated (SINK-10).
         """
         if self._phase is not SinkPhase.CRASHED:
-            raise ProtocolError(
-                "only a crashed or closed sink restores, this one runs; crash or close it first"
-            )
+            raise ProtocolError("only a crashed or closed sink restores, this sink runs; crash or close it")
         _require_transaction(fails)
         if checkpoint is None:
             self._snapshots.clear()

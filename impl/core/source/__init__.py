@@ -1,1 +1,1 @@
-"""The task of a source (vocabulary: `source`): what it does when the coordinator triggers it."""
+"""The task of a source (vocabulary: `source`): its answers when the coordinator triggers it."""

@@ -13,7 +13,7 @@ TASK_FAILURE: Final = "TASK_FAILURE"
 
 
 class Addressee(StrEnum):
-    """Where a trigger has arrived: at the task, or at a process that does not run the task."""
+    """The place at which a trigger arrives: the task, or a process that does not run the task."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -29,7 +29,7 @@ class TriggerArrives(Event):
 
 @word("induce")
 class Induce(Event):
-    """The source's own hook announces the checkpoint."""
+    """The hook of the source announces the checkpoint."""
 
     checkpoint: int
 

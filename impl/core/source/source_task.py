@@ -1,10 +1,11 @@
 """The steps of a source's task when the coordinator triggers it. Rules TASK-21 to TASK-24.
 
-A plain source begins the checkpoint. An externally induced source reads from a system that decides between
-which records the checkpoint lies: its task only answers the trigger, and a call from the source itself, its
-*hook*, begins the checkpoint. From 1.15 on a source of the interface of readers begins it after both, the
-hook and the trigger. It stops reading while its hook has announced a checkpoint that is not triggered. The
-snapshot steps that follow belong to `impl.core.subtask`.
+A plain source begins the checkpoint. An *externally induced* source reads from an external system, and that
+system decides between which records the checkpoint lies. Its task only answers the trigger, and a call from
+the source itself, its *hook*, begins the checkpoint. From 1.15 on, a source that implements Flink's interface
+of readers begins the checkpoint after both the call of the hook and the trigger. It stops reading while its
+hook has announced a checkpoint that is not triggered. The snapshot steps that follow belong to
+`impl.core.subtask`.
 """
 
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ class SourceProfile(NamedTuple):
     readers_need_both: bool
     """A reader begins after both its hook and the trigger; else after the hook."""
     refusals_decline: bool
-    """A task that answers that it does not run also declines; else the answer has no consequence."""
+    """A task that does not run answers so and also declines; else it only answers."""
 
 
 SOURCE_PROFILES: Final[Mapping[str, SourceProfile]] = {
@@ -65,7 +66,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         return not self._ahead
 
     def trigger(self, checkpoint: int, to: events.Addressee = events.Addressee.HERE) -> events.SourceEffects:
-        """The coordinator's trigger arrives; for a task that is elsewhere the effect is `fail` (TASK-24)."""
+        """The coordinator's trigger arrives; where the task does not run, the effect is `fail` (TASK-24)."""
         require_checkpoint_id(checkpoint)
         if to is events.Addressee.ELSEWHERE:
             return (Fail(UNKNOWN_TASK),)
@@ -81,7 +82,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         return (answer, SendDecline(checkpoint, events.TASK_FAILURE))
 
     def induce(self, checkpoint: int) -> events.SourceEffects:
-        """The source's own hook announces the checkpoint, perhaps ahead of its trigger (TASK-22, TASK-23).
+        """The hook of the source announces the checkpoint, perhaps ahead of the trigger (TASK-22, TASK-23).
 
         Raises ProtocolError if the source is not externally induced.
         """
@@ -101,7 +102,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         """The checkpoint was aborted, subsumed or declined: the task awaits nothing for it."""
         require_checkpoint_id(checkpoint)
         self._triggered.discard(checkpoint)
-        return self._leave({checkpoint})
+        return self._forget_announced({checkpoint})
 
     def status(self, running: bool) -> events.SourceEffects:
         """The task starts or stops running."""
@@ -118,11 +119,12 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         }
 
     def _begin(self, checkpoint: int) -> events.SourceEffects:
-        """Begin the checkpoint; older ones will not begin any more (TASK-22)."""
+        """Begin the checkpoint; older checkpoints cannot begin afterwards (TASK-22)."""
         self._triggered = {one for one in self._triggered if one > checkpoint}
-        return (Trigger(checkpoint), *self._leave({one for one in self._ahead if one <= checkpoint}))
+        older = {one for one in self._ahead if one <= checkpoint}
+        return (Trigger(checkpoint), *self._forget_announced(older))
 
-    def _leave(self, checkpoints: set[int]) -> events.SourceEffects:
+    def _forget_announced(self, checkpoints: set[int]) -> events.SourceEffects:
         """Forget these announced checkpoints; if none is left, the source reads again."""
         waited = bool(self._ahead)
         self._ahead -= checkpoints

@@ -1,7 +1,8 @@
 """The data that outlives a coordinator: completed checkpoints, their durable copies and their shared state.
 
-An addition may fail before it is written, after it was written, or in a way that leaves this unknown. A new
-coordinator finds what was written. Rules: SUB-06 to SUB-09, COORD-20 to COORD-22.
+An addition may fail before the checkpoint is written, or after it, or it may be unknown whether it was
+written. A new coordinator finds each checkpoint that was written. Rules: SUB-06 to SUB-09, COORD-20 to
+COORD-22.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +19,7 @@ class RetainedCheckpoints:
 
     `savepoint`: the savepoint from which the job starts; it has no shared state. `keeps_older`: a shared file
     is never deleted if the first checkpoint that used it has an id up to the savepoint's.
-    A method that returns effects deletes nothing; the effects name the files to delete.
+    A method that returns effects deletes no file; the effects name the files to delete.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class SharedStates(Protocol):
     """
 
     def acknowledged(self, checkpoint: int, handles: Sequence[str]) -> None:
-        """An acknowledgement of `checkpoint` has brought `handles`."""
+        """An acknowledgement of `checkpoint` contains `handles`."""
         return
 
     def completed(self, checkpoint: int, handles: Sequence[str]) -> None:
@@ -44,7 +44,7 @@ class SharedStates(Protocol):
 
 
 class CountedUses(SharedStates):
-    """Up to 1.14: completed checkpoints use handles, and the last user deletes them."""
+    """Up to 1.14: a handle is deleted together with the last completed checkpoint that uses it."""
 
     def __init__(self) -> None:
         self._users: dict[str, set[int]] = {}
@@ -69,7 +69,7 @@ class CountedUses(SharedStates):
         return last
 
     def keep_only(self, kept: Collection[int]) -> None:
-        """Only the checkpoints `kept` are users."""
+        """Forget all uses but those by the checkpoints `kept`, and each handle without a use."""
         left = {handle: users.intersection(kept) for handle, users in self._users.items()}
         self._users = {handle: users for handle, users in left.items() if users}
 

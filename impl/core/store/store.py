@@ -1,9 +1,9 @@
 """The store of the completed checkpoints of one job, which decides which checkpoints are retained.
 
-The list is in the order of addition, which may differ from the order of ids. An addition drops the oldest
-checkpoints until `retain` are left. It never drops the last element. From 1.12 on it drops the newest
-checkpoint only for a stop-with-savepoint. Rules: SUB-06 to SUB-09. The store deletes no file. Its effects
-name the checkpoints to delete.
+The store is a list in the order of addition, which may differ from the order of ids. An addition drops the
+oldest elements until `retain` are left, but never the last element. From 1.12 on only the addition of a
+stop-with-savepoint may drop the newest element that is not a savepoint. Rules: SUB-06 to SUB-09. The store
+deletes no file. Its effects name the checkpoints to delete.
 """
 
 from collections.abc import Iterable, Mapping

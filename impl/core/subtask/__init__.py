@@ -1,1 +1,1 @@
-"""The snapshot steps of one subtask (vocabulary: `subtask`)."""
+"""The snapshot steps of one subtask (vocabulary: `subtask`): its events, its profiles and its steps."""

@@ -1,7 +1,8 @@
 """Generations of the snapshot steps of a subtask: the switches in which the releases of Flink differ.
 
-`TASK_PROFILES` maps the option `profile` of the wire to the switches of that generation. The defaults are
-those of the oldest; each later generation sets the switches that it added. No release has removed one.
+`TASK_PROFILES` maps each value of the option `profile` to the switches of that generation. The defaults are
+the switches of the oldest generation. Each later generation sets the switches that it added. No release has
+removed a switch.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from typing import Final
 class TaskProfile:
     """The switches of one generation.
 
-    Each docstring states what holds with the switch, and after "else" what holds without it.
+    Each docstring states the behaviour with the switch, and after "else" the behaviour without it.
     """
 
     orders_triggers: bool = False
@@ -29,7 +30,10 @@ class TaskProfile:
     stopped_ignores_failures: bool = False
     """An asynchronous part that fails after the task has stopped has no effect; else the task declines."""
     completes_in_order: bool = False
-    """The task passes on only completions with an id above all earlier and the restored one; else all."""
+    """The task notifies its operators only of a completion with a higher id than all before; else of each.
+
+    The restored checkpoint counts as one before.
+    """
     notified_of_subsumed: bool = False
     """The coordinator notifies tasks of a dropped checkpoint."""
     remembers: int | None = 128

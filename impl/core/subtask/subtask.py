@@ -1,8 +1,9 @@
-"""The snapshot steps of one subtask: what it does when a checkpoint is triggered, aborted or completed.
+"""The snapshot steps of one subtask: its effects when a checkpoint is triggered, aborted or completed.
 
-The barrier leaves before the snapshot is taken. An abort that arrives before its trigger is remembered; the
-trigger then sends a cancellation marker in place of the barrier. The asynchronous part of a snapshot ends
-with exactly one acknowledgement, one decline or one cancellation. Rules: TASK-01 to TASK-20.
+The subtask sends the barrier before it takes the snapshot. It remembers an abort that arrives before the
+trigger of its checkpoint; at the trigger it then sends a cancellation marker in place of the barrier. The
+asynchronous part of a snapshot ends with exactly one acknowledgement, one decline or one cancellation; the
+exception is TASK-16. Rules: TASK-01 to TASK-20.
 """
 
 from collections.abc import Mapping
@@ -18,8 +19,8 @@ from impl.core.subtask.profiles import NEWEST_TASK, TASK_PROFILES, TaskProfile
 class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
     """One subtask. `max_concurrent`: number of checkpoints that may be pending at once (TASK-09).
 
-    `restored`: the checkpoint that the task is restored from, -1 for none; its completion is not passed on
-    (TASK-06). Raises ConfigError if `max_concurrent` is below 1, or `restored` below -1.
+    `restored`: the checkpoint from which the task is restored, -1 for none. The operators are not notified of
+    its completion (TASK-06). Raises ConfigError if `max_concurrent` is below 1, or `restored` below -1.
     """
 
     def __init__(
@@ -50,9 +51,9 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
 
     @property
     def completed(self) -> int:
-        """The highest completed checkpoint id that the task knows of: at first the one it is restored from.
+        """The highest id of a completed checkpoint, as far as the task knows; -1 for none.
 
-        -1 for none.
+        In a new task it is the checkpoint from which the task is restored.
         """
         return self._completed
 
@@ -70,8 +71,8 @@ class Subtask(component.Component[events.SubtaskEvent, events.SubtaskEffect]):
         component.require_checkpoint_id(checkpoint)
         if not self._profile.orders_triggers and checkpoint in self._running:
             raise ProtocolError(
-                f"expected a checkpoint that is not being written, got {checkpoint} again; trigger each "
-                "id once"
+                f"the asynchronous part of checkpoint {checkpoint} still runs, so the id cannot be triggered "
+                "again; trigger each id once"
             )
         if not self._task_runs:  # TASK-10
             return (events.BroadcastCancel(checkpoint), events.SendDecline(checkpoint, TASK_NOT_READY))

@@ -340,12 +340,12 @@ def test_a_deletion_that_has_nothing_to_delete_ends_at_once_from_1_19_on(job):
 
 @pytest.mark.rule("COORD-33")
 def test_deletions_that_end_at_once_have_no_event(job):
-    with pytest.raises(ProtocolError, match="send `deleted` only where cleaning is slow"):
+    with pytest.raises(ProtocolError, match="`deleted` needs the option cleaning slow"):
         job().apply({"kind": "deleted"})
 
 
 def test_nothing_fails_without_the_option(job):
-    with pytest.raises(ProtocolError, match="send `io_fails` only where io_failures are injected"):
+    with pytest.raises(ProtocolError, match="`io_fails` needs the option io_failures injected"):
         job().apply({"kind": "io_fails", "what": "id"})
 
 

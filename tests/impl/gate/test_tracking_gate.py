@@ -283,5 +283,5 @@ def test_a_configuration_that_means_nothing_is_refused():
         BarrierTracker(0)
     with pytest.raises(ConfigError, match="at least one checkpoint"):
         BarrierTracker(2, tracked_at_most=0)
-    with pytest.raises(ConfigError, match="is off in this generation"):
+    with pytest.raises(ConfigError, match="this generation has no checkpoints_after_tasks_finish"):
         tracker(2, profile="flink-1.13", checkpoints_after_tasks_finish=True)

@@ -36,8 +36,8 @@ final class Counting extends KeyedProcessFunction<Integer, String, String> imple
     private transient ListState<String> refusable;
 
     /**
-     * A pause follows each record, a longer one in the second of two subtasks: barriers wait there. `copies`
-     * above 1 is the planted defect: the state counts each record that many times, and no row shows it.
+     * A pause follows each record. It is longer in the second of two subtasks, so that barriers wait there.
+     * `copies` above 1 is the planted defect: the state counts each record `copies` times, and no row shows it.
      */
     Counting(String folder, String declined, long copies, long pauseNanos, long slowNanos) {
         this.folder = folder;

@@ -22,7 +22,7 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.
 public final class EngineJob {
     private EngineJob() {}
 
-    /** Words of the command line: name, value, name, value. */
+    /** The arguments: pairs of a name and its value. */
     public static void main(String[] words) throws Exception {
         Map<String, String> options = new HashMap<>();
         for (int at = 0; at + 1 < words.length; at += 2) {

@@ -25,7 +25,7 @@ public final class StateReader {
     public static void main(String[] words) throws Exception {
         Map<String, String> settings = new HashMap<>();
         for (String prefix : new String[] {"execution.savepoint", "execution.state-recovery"}) {
-            settings.put(prefix + ".path", words[0]); // the second prefix is the one since 2.0
+            settings.put(prefix + ".path", words[0]); // from 2.0 on Flink reads the second prefix
             settings.put(prefix + ".ignore-unclaimed-state", "true"); // the state of source and sink
         }
         StreamExecutionEnvironment env =

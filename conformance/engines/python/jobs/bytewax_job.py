@@ -1,4 +1,4 @@
-"""The job on Bytewax: lanes as partitions, a stateful map by key, and its own sink into a file.
+"""The job on Bytewax: lanes as partitions, a stateful map by key, and Bytewax's sink into a file.
 
 Runs in an environment with Bytewax and without this project: `python -m bytewax.run -r RECOVERY FILE:flow`.
 The settings come in environment variables, because `bytewax.run` passes no arguments to a dataflow.
@@ -22,13 +22,13 @@ PROGRESS = os.open(
 
 
 class Lane(StatefulSourcePartition[str, int]):
-    """One lane from an offset on. It ends after its last record, once the end of the input is announced."""
+    """One lane from an offset on. It ends after its last record, when the file `end` exists."""
 
     def __init__(self, file: Path, offset: int) -> None:
         self._file, self._offset = file, offset
 
     def next_batch(self) -> list[str]:
-        """The next records; none if the lane has no more yet. Raises StopIteration at the input's end."""
+        """The next records; none if they are not written yet. Raises StopIteration at the input's end."""
         over = END.exists()
         with self._file.open("rb") as file:
             file.seek(self._offset * WIDTH)

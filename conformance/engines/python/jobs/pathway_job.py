@@ -1,4 +1,4 @@
-"""The job on Pathway: files of a folder, a stateful reducer by key, and its own sink into a file.
+"""The job on Pathway: files of a folder, a stateful reducer by key, and Pathway's sink into a file.
 
 Runs in an environment with Pathway and without this project. Its arguments are the folder of the chunks, the
 output file, and the folders of progress and checkpoints.
@@ -30,7 +30,7 @@ def updated(state: str | None, updates: list[tuple[list[str], int]]) -> str:
 
 
 def main() -> None:
-    """Run until killed."""
+    """Run until the process is killed."""
     lines = pw.io.plaintext.read(
         str(CHUNKS), mode="streaming", autocommit_duration_ms=100, name="chunks", refresh_interval_ms=100
     )

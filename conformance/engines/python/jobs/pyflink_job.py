@@ -1,8 +1,8 @@
 """The job on PyFlink: lanes of the Java source, state by key in Python, and Flink's FileSink.
 
-The job manager's process starts it: `pyflink_job.py LANES NUMBER OUTPUT PROGRESS`. `NUMBER` is the number of
-lanes. It runs in an environment with PyFlink and without this project. The cluster's configuration sets
-everything else, such as the checkpoints.
+The job manager's process starts this file: `pyflink_job.py LANES NUMBER OUTPUT PROGRESS`. `NUMBER` is the
+number of lanes. The job runs in an environment with PyFlink and without this project. The cluster's
+configuration has all other settings, such as those of checkpoints.
 """
 
 import os

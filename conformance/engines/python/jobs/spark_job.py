@@ -2,9 +2,9 @@
 
 SPEC is a JSON file with the folders, the source and the sink.
 
-Sinks: `files` is Spark's own sink into files, and `batches` writes each micro-batch with `foreachBatch` under
-a new name. `early` is a planted defect: it shows each row as soon as it is computed. Sources: `chunks` is
-Spark's own source of files. `forgetful` is a planted defect: after a restart it reads only files that did not
+Sinks: `files` is Spark's sink into files, and `batches` writes each micro-batch with `foreachBatch` into a
+new file. `early` is a planted defect: it shows each row as soon as it is computed. Sources: `chunks` is
+Spark's source of files. `forgetful` is a planted defect: after a restart it reads only files that did not
 exist at the restart.
 """
 
@@ -27,12 +27,12 @@ MOST_CHUNKS = 100
 """More than the number of chunks that a lane has."""
 TRIGGER = "200 milliseconds"
 _ROW = "line string"
-_OFF = {
+_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",  # a query of small batches compiles longer than it runs
+    "spark.sql.codegen.wholeStage": "false",  # for small batches, compilation takes longer than the query
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.driver.memory": "512m",
     "spark.driver.host": "127.0.0.1",
@@ -73,8 +73,8 @@ def lines_of(spark: SparkSession, spec: dict[str, str]) -> "DataFrame":
     source = spark.readStream.schema("lane string, position string, key string, weight string")
     source = source.option("maxFilesPerTrigger", "16")
     if spec["source"] == "forgetful" and any(Path(spec["checkpoints"]).iterdir()):
-        there = {file.name.split("-")[1] for file in Path(spec["chunks"]).iterdir()}
-        later = [f"{number:04}" for number in range(MOST_CHUNKS) if f"{number:04}" not in there]
+        existing = {file.name.split("-")[1] for file in Path(spec["chunks"]).iterdir()}
+        later = [f"{number:04}" for number in range(MOST_CHUNKS) if f"{number:04}" not in existing]
         source = source.option("pathGlobFilter", f"chunk-{{{','.join(later)}}}-*.csv")
     read = source.csv(spec["chunks"])
     return read.selectExpr("concat_ws(',', lane, position, key, weight) AS line")
@@ -85,7 +85,7 @@ def main(spec: dict[str, str]) -> None:
     from pyspark.sql.streaming.state import GroupStateTimeout
 
     builder = SparkSession.builder.master("local[2]").appName("barrierspec")
-    for key, value in _OFF.items():
+    for key, value in _SETTINGS.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     output = spec["output"]
