@@ -78,7 +78,7 @@ def _new_aligned(given: Wire, profile: Profile, after_finish: bool) -> At:
         raise WireError("alignment_limit_bytes: expected -1 (none) or an int from 1 on, got 0")
     if limit != UNLIMITED and not profile.stores_blocked:
         raise WireError(
-            f"alignment_limit_bytes: {profile.name} stores nothing at the gate; leave it out, or ask for "
+            f"alignment_limit_bytes: the gate of {profile.name} stores no items; leave it out, or use "
             "the profile flink-1.7 or flink-1.9"
         )
     return polled_gate.new_inbox(given["channels"], after_finish, profile)
@@ -87,7 +87,7 @@ def _new_aligned(given: Wire, profile: Profile, after_finish: bool) -> At:
 def _new_tracker(given: Wire, profile: Profile, after_finish: bool) -> At:
     if after_finish and profile.tracker_awaits_ended:
         raise WireError(
-            f"checkpoints_after_tasks_finish: the tracker of {profile.name} does not know it; leave it out"
+            f"checkpoints_after_tasks_finish: the tracker of {profile.name} does not have it; leave it out"
         )
     return tracking.new_tracker(given["channels"], after_finish, profile)
 
@@ -137,7 +137,7 @@ def step_gate(session: GateSession, event: Wire) -> Step[GateSession]:
         if channel >= len(gate.closed):
             raise WireError(f"channel: expected an int from 0 to {len(gate.closed) - 1}, got {channel!r}")
         if _has_ended(at, channel):
-            raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
+            raise WireError(f"channel {channel} has ended; send no further item on it: {dict(event)}")
     after, effects, rules = _taken(at, given, session.polled)
     return Step(session._replace(inbox=after), effects, rules)
 

@@ -1,4 +1,4 @@
-"""COORD-32, the meaning of a completed checkpoint, stated over the messages of the coordinator."""
+"""COORD-32, stated over a history of messages: what a completed checkpoint guarantees."""
 
 from model.coordinator.events import Complete
 from model.events import Effects, Event
