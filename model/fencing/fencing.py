@@ -195,7 +195,7 @@ def on_reserve(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_check(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Checks for a newer attempt. If there is one, the driver ends and does not publish in vain."""
+    """Checks for a newer attempt. If there is one, the driver ends and does not publish."""
     if not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-04")
     return Step(_now(fencing, driver, CHECKED, fencing.checkpoints[driver - 1]), (), ("FENCE-04",))

@@ -200,7 +200,7 @@ class OvertakingSteps:
         return (self.aborted(gate, SUBSUMED), ("UNAL-04",)) if gate.pending else ((), ())
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
-        """The effects that abort the pending checkpoint: first its channels resume, then it is aborted."""
+        """The effects that abort the pending checkpoint: the resumes of its channels, then the abort."""
         return (*self.stop_and_resume(gate, gate.current), Abort(gate.current, reason))
 
     def stop_and_resume(self, gate: UnalignedGate, checkpoint: int) -> Effects:

@@ -56,11 +56,11 @@ TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all groups together."""
 BOUNDS = (
-    "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
-    "waiting request, or 1 with 1 operator coordinator, hook, counted failure (also in 1.11), or durable "
-    "checkpoint of a failed addition; a pause only with nothing stored and only checkpoints periodic, "
-    "in 2.3; a scheduler only beside such a pause, with requests every 10 ms after a first delay above 0, of "
-    "which at most one interval passes at a time, in 1.11, 1.17, 1.20 and 2.3; no shared files"
+    "1 retained checkpoint, at most 1 stored; at most 1 pending checkpoint or 1 waiting request; in 2.3 also "
+    "2 pending, or 1 pending with 1 waiting, 1 operator coordinator, 1 hook, 1 counted failure (also 1.11) "
+    "or 1 durable checkpoint of a failed addition; a minimum pause only with nothing stored and no periodic "
+    "savepoint: alone in 2.3, with a scheduler in 1.11, 1.17, 1.20 and 2.3; requests of the scheduler every "
+    "10 ms after a first delay above 0, and at most one interval in one step of time; no shared files"
 )
 _ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
 _TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))

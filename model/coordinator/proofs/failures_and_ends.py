@@ -123,7 +123,7 @@ def io_failure_cases(name: str, pending: int) -> Iterator[Case]:
 
 
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
-    """Yields the restart of a coordinator with `stored` entries and `unseen` durable checkpoints beside them.
+    """Yields the restart of a coordinator with `stored` entries and `unseen` other durable checkpoints.
 
     `is_open`: the coordinator has not shut down and has a pending checkpoint. Then its store may fail, too.
     """

@@ -64,7 +64,7 @@ def coord_38(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_CLAIMS.state("SUB-13")
 def sub_13_is_owned(coordinator: Coordinator) -> bool:
-    """The savepoint is stored as the job's own checkpoint if it is claimed, else as a savepoint."""
+    """The store has the savepoint as a checkpoint if it is claimed, else as a savepoint."""
     plan = coordinator.plan
     if not plan.savepoint:
         return True

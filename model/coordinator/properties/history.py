@@ -1,4 +1,4 @@
-"""COORD-32, stated over a history of messages: what a completed checkpoint guarantees."""
+"""COORD-32, stated over a history of messages: the guarantee of a completed checkpoint."""
 
 from model.coordinator.events import Complete
 from model.events import Effects, Event

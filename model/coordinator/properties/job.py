@@ -95,7 +95,7 @@ def coord_24(before: Coordinator, event: TriggerFails, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-25", JobEnd)
 def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordinator) -> bool:
-    """The end of the job ends requests and pending checkpoints. The status decides what is deleted."""
+    """The end of the job ends requests and pending checkpoints. Deletions depend on the status."""
     if not before.open:
         return not effects and after == before
     expected, _ = suspension(before, event, COORDINATOR_SHUTDOWN, after)

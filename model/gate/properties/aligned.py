@@ -33,7 +33,7 @@ GATE.frames({
 
 @GATE.initial("ALIGN-01")
 def align_01_at_first(gate: Gate) -> bool:
-    """A new gate is idle and knows no checkpoint, and no channel is blocked or closed."""
+    """A new gate is idle, its current id is -1, and no channel is blocked or closed."""
     has_counted = gate.pending or gate.repeats != 0 or gate.failed
     return gate.current == NONE and not has_counted and not any(gate.blocked) and not any(gate.closed)
 

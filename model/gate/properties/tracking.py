@@ -22,7 +22,7 @@ TRACKER.frames({
 
 @TRACKER.initial("TRACK-02")
 def track_02_at_first(tracker: Tracker) -> bool:
-    """A new tracker knows no checkpoint, and no channel is closed."""
+    """A new tracker tracks no checkpoint, its latest id is -1, and no channel is closed."""
     return tracker.latest == NONE and tracker.tracked == () and not any(tracker.closed)
 
 

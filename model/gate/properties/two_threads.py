@@ -104,7 +104,7 @@ def _is_over(before: Threads, checkpoint: int) -> bool:
 
 
 def _read_by(before: Threads, event: Event) -> dict[str, Any]:
-    """The fields that record what the task has read, after this event."""
+    """The new values of the fields that record which ids the task has read."""
     if type(event) is OptionedBarrier:
         return {"read": event.checkpoint, "reading": True}
     if type(event) is Cancel and event.checkpoint >= before.read:

@@ -75,7 +75,7 @@ UNALIGNED_GATE.frames(
 
 @UNALIGNED_GATE.initial("UNAL-01")
 def unal_01_at_first(gate: UnalignedGate) -> bool:
-    """A new gate is idle at time 0 and knows no checkpoint. In mode unaligned, barriers overtake."""
+    """A new gate is idle at time 0, and its current id is -1. In mode unaligned, barriers overtake."""
     flags = (gate.arrived, gate.blocked, gate.announced, gate.closed)
     has_begun = gate.pending or gate.begun or gate.failed or gate.first != NO_OPTIONS
     is_at_zero = gate.now == 0 and gate.since == 0 and gate.repeats == 0 and gate.timer == NONE
