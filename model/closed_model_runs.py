@@ -1,7 +1,7 @@
 """Runs of the closed models in the form of the adapter protocol: configuration, opening, events.
 
-In this form, a tour or a directed case of a closed model can be sent to any implementation. The opening is
-the events that bring a new component to the initial state of the closed model.
+In this form, a tour or a directed case of a closed model can be sent to any implementation. The *opening* is
+a sequence of events. It leads from the state of a new component to the initial state of the closed model.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _BY_MODEL = {closed: name for name, component in COMPONENTS.items() for closed i
 
 
 def component_on_wire(component: str) -> str:
-    """The component of the adapter protocol of which a closed model's component is a mode or level."""
+    """Returns the component of the adapter protocol for a closed model's component: `gate` for `tracker`."""
     return _BY_MODEL.get(component, component)
 
 
@@ -30,7 +30,7 @@ class Script(NamedTuple):
 
 
 def script(closed: ClosedModel, run: Iterable[Event]) -> Script:
-    """The run in wire form. Each acknowledgement with a state gets another handle for this state."""
+    """Returns the run in wire form. Handles of acknowledged states are `state-<position of the event>`."""
     name = component_on_wire(closed.component)
     component = COMPONENTS[name]
     config = component.config_of(closed.state)

@@ -1,4 +1,4 @@
-"""The closed models that the suite explores, tours and mutates."""
+"""The list of closed models for the exploration, for tours, and for the judges of mutants."""
 
 from model.checker.closed_model import ClosedModel
 from model.component_modules import BY_NAME, part_of
@@ -10,8 +10,7 @@ from model.store.environment import closed_store
 
 
 def closed_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates. Every rule fires in one of them."""
-    # these modules import ClosedModel
+    """Returns the closed models that the suite explores. Every rule fires in one of them."""
     from model.coordinator.environment.cleaning import closed_cleaning_models
     from model.coordinator.environment.subject_models import closed_coordinator_models
     from model.gate.environment.modes import closed_mode_models

@@ -1,6 +1,6 @@
-"""The interface of a component in the adapter protocol.
+"""The interface between a component of the model and the adapter protocol.
 
-Every `model/<component>/wire` has one as `COMPONENT`.
+Each module `model.<component>.wire` defines the interface of its component as `COMPONENT`.
 """
 
 from collections.abc import Callable, Hashable
@@ -13,38 +13,41 @@ WireObject = dict[str, Any]
 
 
 def itself(state: Hashable) -> Hashable:
-    """The state itself, for a component whose states hold only ints, booleans and names of the protocol."""
+    """Returns the state. It is the `key` of a component if different states never compare as equal."""
     return state
 
 
 def no_opening(state: object) -> tuple[WireObject, ...]:
-    """No event, for a closed model that starts in the state of a new component."""
+    """Returns no event: the `opening` if closed models start in the state of a new component."""
     return ()
 
 
 class Component(NamedTuple):
-    """One component of the protocol, driven by wire objects."""
+    """One component of the protocol, which takes and returns wire objects."""
 
     name: str
     words: Words
     new: Callable[[Wire], Any]
-    """Creates a state from a configuration. Raises WireError."""
+    """Creates a state from a configuration. Raises WireError if the configuration is not valid."""
     step: Callable[[Any, Wire], Step[Any]]
     """Takes one event in wire form. Raises WireError if it is not legal, and then changes nothing."""
     observe: Callable[[Any], WireObject]
     """Returns the observable state in wire form."""
     config_of: Callable[[Any], WireObject]
-    """Returns the configuration under which a closed model of the component starts in a state."""
+    """Returns the configuration of a closed model, given the initial state of the closed model."""
     names: Callable[[Any, Effect, WireObject], WireObject] | None = None
-    """Completes the wire form of an effect with names from the state after the step."""
+    """Completes the wire form of an effect with names, such as task ids, from the state after the step."""
     key: Callable[[Any], Hashable] = itself
-    """Returns a value that differs between two different states, even if Python compares them as equal."""
+    """Returns a hashable value that differs for different states, even if Python compares them as equal."""
     opening: Callable[[Any], tuple[WireObject, ...]] = no_opening
-    """Returns the events that bring a new component to the initial state of a closed model."""
+    """Returns the events that lead from a new component to the initial state of a closed model."""
     script: Callable[[Event, WireObject, str, int], WireObject] | None = None
-    """Completes the wire form of an event of a closed model. It needs a handle and the number of tasks."""
+    """Completes the wire form of an event of a closed model.
+
+    The arguments are the event, its wire form, a handle for an acknowledged state, and the number of tasks.
+    """
     closed_as: tuple[str, ...] = ()
-    """Further names of the component in closed models: its modes and levels."""
+    """Other names that closed models use for the component, one for each mode or level."""
 
     def effect(self, state: Any, effect: Effect) -> WireObject:  # noqa: ANN401 - any component's state
         """Returns one effect in wire form, given the state after the step."""

@@ -1,8 +1,8 @@
-"""The model's components in the adapter protocol (docs/adapter-protocol.md), by the names of the vocabulary.
+"""The model's components in the adapter protocol (docs/adapter-protocol.md).
 
-A `Component` makes a state from a configuration, applies one event given as a wire object, and shows the
-observable part of a state. An illegal event raises `WireError` and changes nothing, because the step
-functions only receive events that the protocol permits. `COMPONENTS` maps names to components.
+`COMPONENTS` maps the names of the vocabulary to components. A `Component` makes a state from a configuration,
+applies one event in wire form, and returns the observable part of a state. For an illegal event it raises
+`WireError` and changes nothing. So the step functions only receive events that the protocol permits.
 """
 
 from collections.abc import Mapping
@@ -20,4 +20,4 @@ COMPONENTS: Mapping[str, Component] = {
 }
 
 PARTS: Mapping[str, Component] = {"failures": failures.COMPONENT}
-"""Parts of a component for tests of released generations. docs/adapter-protocol.md does not list them."""
+"""Parts of components that the suite compares with released Flinks. No page of docs/ describes them."""

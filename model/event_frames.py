@@ -1,8 +1,8 @@
-"""The frame of an event: the fields that it may change, and the effects that it may have, in their order.
+"""The frame of an event: the fields that its step may change, and the effects that it may emit, in order.
 
-A property states what a step must do. A frame states what a step must not change. So a change or an effect
-that no property mentions is not permitted. `Registry.frames` takes one frame for each class of event. An
-event of a class without a frame may not occur.
+A property states what a step must do. A frame limits the step: every other change and every other effect is
+an error. `Registry.frames` registers one frame for each class of event. An event of a class without a frame
+must not occur.
 """
 
 import re
@@ -16,27 +16,27 @@ class Frame(NamedTuple):
     """The frame of one class of event."""
 
     rule: str
-    """The rule that a step outside the frame breaks."""
+    """The id of the rule that a step violates if it does not stay within the frame."""
     changes: str = ""
-    """The fields of the state that may change, separated by spaces. `gate.blocked` is a field of a field."""
+    """The fields that may change, separated by spaces. `gate.blocked` is the field `blocked` of `gate`."""
     effects: str = ""
-    """A regular expression over the kinds of the effects: `block (trigger resume*)?`."""
+    """A regular expression for the kinds of the effects, such as `block (trigger resume*)?`."""
 
     def holds(self, before: Any, effects: Effects, after: Any) -> bool:  # noqa: ANN401 - any component's state
-        """No other field changes, and the effects match the expression in this order."""
+        """Whether no other field changes, and the kinds of the effects match the expression."""
         kinds = tuple(str(getattr(effect, "kind")) for effect in effects)  # noqa: B009 - mypy: any record
         return is_permitted(self.effects, kinds) and is_unchanged(before, after, self.changes)
 
 
 @cache
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
-    """Whether the sequence of kinds matches the expression. A kind is one letter of the expression."""
+    """Whether the sequence of kinds matches the expression, in which each kind is one symbol."""
     letters = re.sub(r"\w+", r"(?:\g<0>,)", pattern).replace(" ", "")
     return re.fullmatch(letters, "".join(f"{kind}," for kind in kinds)) is not None
 
 
 def is_unchanged(before: Any, after: Any, changes: str) -> bool:  # noqa: ANN401 - any component's state
-    """All fields that `changes` does not name have the values from before the step."""
+    """Whether all fields that `changes` does not name have the same value before and after the step."""
     whole, parts = _split(changes)
     for name, was, becomes in zip(before._fields, before, after, strict=True):
         if name in whole or was is becomes:

@@ -1,7 +1,7 @@
 """The common parts of the components: the record of a step, reasons, and shared events and effects.
 
 The module `events` of a component has its events (inputs) and effects (outputs), made from the vocabulary.
-They are immutable records of ints, booleans and short names. The field `kind` is the word of the adapter
+They are immutable records of ints, booleans and short names. The field `kind` is the name in the adapter
 protocol. Records are tuples, so without `kind` a `Block(0)` would equal a `Resume(0)`. A step function takes
 a state and the fields of one event. It returns a `Step`: the next state, the effects in order, and the ids of
 the rules that fired.
@@ -21,7 +21,7 @@ from model.shared_events import Status as Status
 State = TypeVar("State")
 Rules = tuple[str, ...]
 
-# Reasons, with Flink's names (without the prefix CHECKPOINT_DECLINED_).
+# Reasons of aborts, declines and rejections, with Flink's names (without the prefix CHECKPOINT_DECLINED_).
 SUBSUMED = "SUBSUMED"
 ON_CANCELLATION_BARRIER = "ON_CANCELLATION_BARRIER"
 INPUT_END_OF_STREAM = "INPUT_END_OF_STREAM"
@@ -56,14 +56,14 @@ PRE_FLIGHT = (
     IO_EXCEPTION,
     "BLOCKING_OUTPUT_EXIST",
 )
-"""Reasons for which a checkpoint does not start. Only the coordinator causes them."""
+"""Reasons for which the coordinator does not start a checkpoint. No task declines for one of them."""
 
-# Failures of an addition to the store: not written; written; perhaps written, after an unclear error.
+# How an addition to the store fails: not written; written; it is unknown whether it is written.
 BEFORE = 1
 AFTER = 2
 MAYBE = 3
 
-# Operations of the coordinator that do input or output, and so may fail.
+# Inputs and outputs of the coordinator that may fail: metadata, the storage location, the draw of an id.
 METADATA = 1
 LOCATION = 2
 ID = 3
@@ -72,7 +72,7 @@ ID = 3
 NONE = -1  # no checkpoint, no transaction
 
 
-# Every event and effect is a tuple; its class is its type.
+# Every event and effect is a NamedTuple. Its class states which event or effect it is.
 Event = tuple[object, ...]
 Effect = tuple[object, ...]
 Effects = tuple[Effect, ...]

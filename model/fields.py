@@ -1,9 +1,9 @@
 """Reads and writes the objects of the adapter protocol, as `spec/vocabulary/*.toml` describes them.
 
 `Words` holds the options, events and effects of one component. It reads a configuration into values of the
-model and an event into its record, and writes a record as an object. The vocabulary gives names, types,
-bounds, defaults, and the names and numbers that the model uses. The model's value is -1 if the object has
-null in place of a number, or lacks it.
+model and an event into its record, and writes a record as an object. The vocabulary defines names, types,
+bounds, defaults, and the model's names and numbers. If a number is null or missing in the object, the model's
+value is -1.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -21,14 +21,17 @@ class WireError(ValueError):
 
 
 def names_of(numbered: str) -> Mapping[int, str]:
-    """Maps the model's numbers to the words of a type."""
+    """Maps the model's numbers to the words of the type `numbered`."""
     first = in_model()[numbered]
     assert isinstance(first, int), f"the model does not number {numbered}"
     return dict(enumerate(types()[numbered]["enum"], first))
 
 
 def only(wire: object, known: Collection[str], what: str) -> Wire:
-    """The wire object. Raises WireError if it is no object, or has a field that is not in `known`."""
+    """Returns `wire`. Raises WireError if it is no object, or has a field that is not in `known`.
+
+    `what` names the object in the message of the error.
+    """
     if type(wire) is not dict and not isinstance(wire, Mapping):
         raise WireError(f"{what}: expected an object with {', '.join(known)}, got {wire!r}")
     strange = [name for name in wire if name not in known]
@@ -48,7 +51,7 @@ def _fields(record: type) -> tuple[str, ...]:
 
 
 def different(names: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """The names. Raises WireError if two names are equal."""
+    """Returns the names. Raises WireError if two names are equal. `what` is their name in the message."""
     if len(set(names)) != len(names):
         raise WireError(f"{what}: expected different names, got {names}")
     return names
@@ -57,9 +60,9 @@ def different(names: tuple[str, ...], what: str) -> tuple[str, ...]:
 # ---------------------------------------------------------------- values by their type
 
 Read = Callable[[Any], Any]
-"""Makes a value of the model from a value of the wire. Raises WireError, which names the expected value."""
+"""Converts a value of the wire to a value of the model. Raises WireError, which names the expected value."""
 Write = Callable[[Any], Any]
-"""Makes a value of the wire from a value of the model."""
+"""Converts a value of the model to a value of the wire."""
 
 
 def _wrong(expected: str, value: object) -> WireError:
@@ -131,7 +134,7 @@ _BY_TYPE: Mapping[str, Callable[[Mapping[str, Any]], Read]] = {
 
 
 def reader(schema: Mapping[str, Any]) -> Read:
-    """The reader for a JSON Schema of spec/vocabulary/types.toml. Lists become tuples, null becomes -1."""
+    """Returns the function that reads values of this JSON Schema. Null becomes -1, a list a tuple."""
     if "enum" in schema:
         released = tuple(schema["enum"])
         allowed = (*released, *schema.get("proposed", ()))
@@ -207,7 +210,7 @@ def _holds(where: Where, options: Mapping[str, str]) -> bool:
 
 
 class Words:
-    """The options, events and effects of one component that exist under some options."""
+    """The options, events and effects of one component, as far as they exist under given options."""
 
     def __init__(
         self,
@@ -216,15 +219,15 @@ class Words:
         *,
         options: Mapping[str, str] | None = None,
     ) -> None:
-        """`records`: the model's classes of events. `options`: the options that select what exists."""
+        """`records`: the model's classes of events. `options`: the given options, such as the mode."""
         given = options or {}
         known = vocabulary()[component] if isinstance(component, str) else component
         self._config = {one.name: _spelled(one) for one in known.config if _holds(one.where, given)}
         self._hidden = {one.kind: one.where for one in known.events if not _holds(one.where, given)}
         self._events: dict[str, dict[str, Spelled]] = {}
         self._effects: dict[str, dict[str, Spelled]] = {}
-        for spoken, spelled in ((known.events, self._events), (known.effects, self._effects)):
-            for kind in spoken:
+        for kinds, spelled in ((known.events, self._events), (known.effects, self._effects)):
+            for kind in kinds:
                 if kind.kind not in self._hidden or spelled is self._effects:
                     found = {one.name: _spelled(one) for one in kind.fields if _holds(one.where, given)}
                     spelled.setdefault(kind.kind, {}).update(found)
@@ -238,12 +241,12 @@ class Words:
         self._options = given
 
     def config(self, wire: Wire) -> dict[str, Any]:
-        """Every option with its value or its default. Raises WireError if the configuration is not valid."""
+        """Returns every option with its value or default. Raises WireError if `wire` is not valid."""
         only(wire, tuple(self._config), "config")
         return _read(self._config, wire)
 
     def event(self, wire: Wire) -> tuple[str, dict[str, Any]]:
-        """The kind of an event and its fields, with defaults. Raises WireError if the event is not valid."""
+        """Returns the kind and the fields of an event, with defaults. Raises WireError if it is not valid."""
         kind = wire.get("kind")
         if not isinstance(kind, str) or kind not in self._events:
             if isinstance(kind, str) and kind in self._hidden:
@@ -254,9 +257,9 @@ class Words:
         return kind, _read(fields, wire)
 
     def read(self, wire: Wire, **left_out: object) -> Event:
-        """The record of an event. `left_out`: values for fields that the wire object may lack.
+        """Returns the record of an event. `left_out`: values for fields that the wire object may lack.
 
-        Raises WireError if the protocol has no such event.
+        Raises WireError if the event is not valid under the options.
         """
         kind, fields = self.event(wire)
         given = {
@@ -267,7 +270,7 @@ class Words:
         return self.record(kind, {**left_out, **given})
 
     def record(self, kind: str, fields: Mapping[str, Any]) -> Event:
-        """The event as a record. Of the classes of this kind, the first one all of whose fields are given."""
+        """Returns the event as a record: of the largest class of this kind whose fields are all given."""
         for record in self._records[kind]:
             if all(map(fields.__contains__, _fields(record))):
                 made: Event = record(*map(fields.__getitem__, _fields(record)))
@@ -275,11 +278,11 @@ class Words:
         raise AssertionError(f"no record of the model is a {kind} with {sorted(fields)}")
 
     def write(self, record: Event) -> dict[str, object]:
-        """The wire object of an event: its kind, then the fields that the wire object has."""
+        """Returns the wire object of an event: its kind, then the fields that exist on the wire."""
         return _written(record, self._event_writers)
 
     def write_effect(self, record: Effect) -> dict[str, object]:
-        """The wire object of an effect."""
+        """Returns the wire object of an effect."""
         return _written(record, self._effect_writers)
 
     def _needs(self, where: Where) -> str:
@@ -289,17 +292,17 @@ class Words:
 
 
 FieldsByKind = Mapping[str, Mapping[str, Spelled]]
-"""By kind of event or effect: its fields, by name."""
+"""Maps the kind of an event or effect to its fields by name."""
 
 
-def _by_model(spoken: FieldsByKind) -> FieldsByKind:
+def _by_model(by_kind: FieldsByKind) -> FieldsByKind:
     """The same fields, by their names in the model."""
-    return {kind: {one.model: one for one in fields.values()} for kind, fields in spoken.items()}
+    return {kind: {one.model: one for one in fields.values()} for kind, fields in by_kind.items()}
 
 
-def _written(record: Event, spoken: FieldsByKind) -> dict[str, object]:
+def _written(record: Event, by_kind: FieldsByKind) -> dict[str, object]:
     kind = str(record[-1])
-    fields = spoken.get(kind)
+    fields = by_kind.get(kind)
     if fields is None:
         return to_wire(record)
     wire: dict[str, object] = {"kind": kind}

@@ -1,4 +1,4 @@
-"""Claims that generations behave alike, with their proofs, and the shortest runs that show a difference.
+"""Claims that generations of gates behave alike, their proofs, and the shortest runs that show differences.
 
 *Outcomes* are the effects of a gate on its task: the task takes a snapshot, aborts a checkpoint or fails.
 *Calls* are all effects in order, including blocks and resumes.
@@ -26,7 +26,7 @@ CHANNELS = (1, 2, 3)
 
 
 def outcomes(effects: Effects) -> Effects:
-    """Triggers, aborts and failures, in order."""
+    """The triggers, aborts and failures among the effects, in order."""
     return tuple(effect for effect in effects if type(effect) in (Trigger, Abort, Fail))
 
 
@@ -36,21 +36,21 @@ def calls(effects: Effects) -> Effects:
 
 
 def comparable(gate: Gate) -> tuple[object, ...]:
-    """The compared fields of a gate: the checkpoint and its channels, without generation and settings."""
+    """The fields of a gate that two generations must have in common: the checkpoint and its channels."""
     return (gate.current, gate.pending, gate.blocked, gate.closed)
 
 
 class Claim(NamedTuple):
-    """Two generations behave alike at an aligned gate, under these conditions."""
+    """A claim: aligned gates of two generations behave alike under these conditions."""
 
     left: str
     right: str
     ends: bool
-    """The claim also holds if channels end, while both generations disable checkpoints after tasks finish."""
+    """The claim also holds if channels end. Both generations have checkpoints after tasks finish disabled."""
     repeats: bool
     """The claim also holds if a channel repeats the barrier of the pending checkpoint."""
     exact: bool
-    """All calls are equal. Else only the outcomes are equal."""
+    """The claim states that all calls are equal. Else it states only that the outcomes are equal."""
 
     def describe(self) -> str:
         """The claim in one sentence."""
@@ -92,23 +92,24 @@ CLAIMS = (
 
 
 def _delivered(channels: int, profile: Profile) -> Iterator[Case]:
-    """The events that a channel may deliver, without injections, which older generations do not have."""
+    """The cases of events that a channel may deliver. Older generations have no other event (injections)."""
     return (case for case in gate_cases(channels, profile) if type(case.event) is not Injection)
 
 
 class Contrast(NamedTuple):
-    """The shortest run that distinguishes two neighbouring generations, if there is one within the bounds."""
+    """The shortest run that distinguishes two consecutive generations, if there is one within the bounds."""
 
     mode: str
     left: Profile
     right: Profile
     seen: str
-    """`outcomes` or `calls`."""
+    """The compared effects: `outcomes` or `calls`."""
     difference: Difference | None
+    """None if no run within the bounds shows a difference."""
 
 
 def contrasts() -> Iterator[Contrast]:
-    """The contrasts of neighbouring generations in modes exactly-once and at-least-once."""
+    """Yields the contrasts of consecutive generations, in the modes exactly-once and at-least-once."""
     for left, right in pairwise(PROFILES.values()):
         for seen, outcome in (("outcomes", outcomes), ("calls", calls)):
             yield Contrast("exactly-once", left, right, seen, _apart(left, right, outcome, _gate))

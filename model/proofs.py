@@ -2,7 +2,7 @@
 
 Ids, offsets, handles and times are symbols and represent every value. A shape fixes only their numbers.
 Fields that a job never changes (the number of retained and of concurrent checkpoints) are concrete values,
-which the cases enumerate.
+which the cases enumerate. The *published proofs* are those of `all_cases`. Every verification runs them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ from model.subtask.proofs.subtask import all_subtask_cases
 
 
 def all_cases(*, channels: int = 4) -> Iterator[Case]:
-    """All cases of the published proofs, each new component before its steps."""
+    """Yields the cases of the published proofs: first new components, then steps."""
     cases = tuple(step_cases(channels))
     yield from start_cases(cases)
     yield from all_dataflow_cases()
@@ -42,7 +42,7 @@ def all_cases(*, channels: int = 4) -> Iterator[Case]:
 
 
 def start_cases(cases: Iterable[Case]) -> Iterator[Case]:
-    """A new component for each size and configuration of the cases: the base of their induction."""
+    """Yields a new component for each size and configuration of the cases. These begin the induction."""
     seen: set[str] = set()
     for case in cases:
         size = SIZES[case.component]
@@ -54,7 +54,7 @@ def start_cases(cases: Iterable[Case]) -> Iterator[Case]:
 
 
 def step_cases(channels: int) -> Iterator[Case]:
-    """Each event in each shape."""
+    """Yields a case for each class of event in each shape. `channels`: the maximum number of channels."""
     for count in range(1, channels + 1):
         yield from gate_cases(count)
     for profile in PROFILES.values():
@@ -89,14 +89,14 @@ def step_cases(channels: int) -> Iterator[Case]:
 
 
 def thorough_cases() -> Iterator[Case]:
-    """Cases of a thorough verification: larger shapes, in every generation, new components before steps."""
+    """Yields the additional cases of a thorough verification: larger shapes. New components come first."""
     cases = tuple(thorough_step_cases())
     yield from start_cases(cases)
     yield from cases
 
 
 def thorough_step_cases() -> Iterator[Case]:
-    """Each event in each larger shape."""
+    """Yields a case for each class of event in each larger shape."""
     yield from thorough_unaligned_cases()
     yield from thorough_passage_cases()
     yield from thorough_channel_cases()

@@ -1,8 +1,8 @@
 """Every rule as a predicate over the model: `PROPERTIES` in the order of the rule index.
 
-Several predicates may state one rule, such as one over steps and one over the states that makes it inductive.
-Predicates have three uses: the explorer evaluates them, the prover evaluates them on symbols, and they name
-the rule that a wrong step breaks.
+Several predicates may state one rule: one over steps, for example, and one over states that makes the rule
+inductive. The explorer evaluates the predicates, and the prover evaluates them on symbols. If a step is
+wrong, the violated predicate names the rule.
 """
 
 from model.channel.properties import CHANNEL, EXCHANGE

@@ -1,8 +1,8 @@
-"""The statement of a rule over the model: a predicate over a state or over a step.
+"""Properties: the rules as predicates over a state or over a step of the model.
 
-A state property `holds(state)` concerns every reachable state. A step property `holds(before, event, effects,
-after)` concerns every step from a reachable state. Both are ordinary Python over the model's records. The
-explorer evaluates them, and the prover evaluates the same code on symbols.
+A state property `holds(state)` must be true in every reachable state. A step property `holds(before, event,
+effects, after)` must be true for every step from a reachable state. Both are Python functions over the
+model's records. The explorer evaluates them, and the prover evaluates the same code on symbols.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,36 +13,36 @@ from model.event_frames import Frame
 from model.events import Effects, Event
 
 FRAME_OF = "frame of "
-"""The beginning of the names of frames."""
+"""The prefix of the name of each property that states a frame."""
 
 
 class Start(NamedTuple):
-    """The event that begins an induction: the creation of a component. No component has a step for it."""
+    """The creation of a component, as the first event of an induction. No component has a step for it."""
 
     kind: str = "start"
 
 
 class Property(NamedTuple):
-    """One rule, stated over one component."""
+    """One predicate that states a rule over one component."""
 
     rule: str
     component: str
     over_steps: bool
     holds: Callable[..., bool]
     over_starts: bool = False
-    """The property concerns only the step that creates a component."""
+    """The property restricts only the state of a new component (`Registry.initial`)."""
     part: Callable[[Any], Any] | None = None
-    """Returns the part of the state that the property concerns, if this part is another component."""
+    """Returns the part of a state to which the property applies, if this part is another component."""
     events: tuple[type, ...] = ()
-    """The property concerns only steps for events of these classes. Empty: every step, or states."""
+    """The property restricts only steps for events of these classes. Empty: every step, or states."""
 
     @property
     def name(self) -> str:
-        """The function's name, as the rule index cites it."""
+        """The name of the predicate's function. The rule index uses it."""
         return self.holds.__name__
 
     def concerns(self, event: Event) -> bool:
-        """Whether the property concerns a step for this event. Else it is true for every such step."""
+        """Whether the property restricts steps for this event. Otherwise it is true for all of them."""
         return not self.events or type(event) in self.events
 
     @property
@@ -52,7 +52,7 @@ class Property(NamedTuple):
 
 
 class Registry:
-    """The properties of one component, in the order of registration."""
+    """The properties of one component, in the order of registration. Its methods are decorators."""
 
     def __init__(self, component: str) -> None:
         self.component = component
@@ -96,10 +96,10 @@ class Registry:
         return add
 
     def part(self, other: "Registry", part: Callable[[Any], Any]) -> None:
-        """Registers the properties of a part of this component, under their own rules.
+        """Registers the state properties of `other`, the registry of a part of this component.
 
-        It registers those over states and over the new part. It omits those over steps, because a step of the
-        part is not a step of the whole.
+        `part` returns this part of a state. The properties keep their rules. Properties of a new part are
+        included. Step properties are omitted, because a step of the part is not a step of the whole.
         """
 
         def add(found: Property) -> None:
@@ -114,7 +114,7 @@ class Registry:
                 add(found)
 
     def frames(self, frames: Mapping[type, Frame]) -> None:
-        """Registers the frame of each class of event: its changes and its effects that are permitted."""
+        """Registers the frame of each class of event as a step property."""
 
         def add(kind: type, frame: Frame) -> None:
             def holds(before: object, event: Event, effects: Effects, after: object) -> bool:

@@ -1,7 +1,7 @@
-"""By component: the sizes for which its rules are proved, its initial states, and its possible events.
+"""For each component: the sizes for which the proofs hold, the initial states, and the possible events.
 
 If a collection has no bound in the protocol, this module states a bound for the proofs. The proofs also cover
-the first step that exceeds the bound, and no later step. The cases of the proofs determine the other sizes
+the first step that exceeds the bound, but no step after it. The cases of the proofs determine the other sizes
 and the generations.
 """
 
@@ -211,7 +211,7 @@ SIZES: Mapping[str, Size] = {
     ),
     **{name: part_of(name, "proofs", "SIZE") for name in PROVED},
 }
-"""The sizes by component of the proofs. The composed dataflow has none, because it is only explored."""
+"""Maps a component to its sizes in the proofs. The dataflow has none: the explorer alone checks it."""
 
 
 def _may_follow(waiting: tuple[Any, ...], event: Any) -> bool:  # noqa: ANN401 - an Item, or a trigger of the task

@@ -1,6 +1,6 @@
-"""The step function of each component, which selects a function by the class of the event.
+"""The step function of each component. It calls the function for the class of the event.
 
-This module knows no rule.
+The module only selects functions. The rules are in the called modules.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -55,7 +55,7 @@ def name_of(event: type) -> str:
 def _of(
     events: Iterable[type], module: object, steps_of: Callable[[Any], object] | None = None
 ) -> Mapping[type, Handler]:
-    """By class of event: its step, a function of the module or a method of the generation's steps."""
+    """Maps a class of events to a function of `module` or, if it has none, a method of `steps_of(state)`."""
 
     def of_generation(name: str) -> Handler:
         assert steps_of is not None, f"no step is named {name}"
@@ -83,7 +83,7 @@ HANDLERS: Mapping[str, Mapping[type, Handler]] = {
 
 
 def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
-    """The step of one component. It passes the fields of an event to the function of the event's class."""
+    """Returns the step function of a component, a function of a state and an event."""
     if component == "network":
         return network_step
     if component == "history":
@@ -103,33 +103,33 @@ def step_of(component: str) -> Callable[[Any, Event], Step[Any]]:
 
 
 def network_step(inbox: polled_gate.Inbox, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
-    """The step of the polled gate, which takes an item as one value."""
+    """The step of the polled gate. The event is an item or an injection."""
     if type(item) is Injection:
         return polled_gate.on_inject(inbox, item.checkpoint)
     return polled_gate.on_arrival(inbox, item)
 
 
 def history_step(watched: polled_gate.Watched, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
-    """The step of the polled gate that records what it reads."""
+    """The step of the polled gate that records the items that it reads (`polled_gate.Watched`)."""
     if type(item) is Injection:
         return polled_gate.on_watched_inject(watched, item.checkpoint)
     return polled_gate.on_watched_item(watched, item)
 
 
 def buffer_step(buffer: buffering.Buffer, item: Any) -> Step[Any]:  # noqa: ANN401 - an Item
-    """The step of the gate that stores items."""
+    """The step of the gate that stores the items of blocked channels (up to Flink 1.10)."""
     return buffering.on_arrival(buffer, item)
 
 
 def passage_step(passage: polled_unaligned_gate.Passage, event: Any) -> Step[Any]:  # noqa: ANN401 - an Item or a call
-    """The step of the polled gate of unaligned checkpoints. A trigger or time reaches the gate at once."""
+    """The step of the polled gate of unaligned checkpoints. The network delays no trigger and no time."""
     if type(event) is Advance or type(event) is Inject:
         return polled_unaligned_gate.on_call(passage, event)
     return polled_unaligned_gate.on_arrival(passage, event)
 
 
 def exchange_step(state: exchange.Exchange, event: Event) -> Step[Any]:
-    """The step of a channel between two tasks. The tasks take some events, the channel the others."""
+    """The step of a channel between two tasks. Some events are for the tasks, the others for the channel."""
     if type(event) is exchange.Recover:
         return exchange.on_recover(state, event.checkpoint)
     if type(event) is BeginPersisting:

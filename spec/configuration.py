@@ -1,4 +1,7 @@
-"""The configuration of a model: what TLC reads beside a module, made from the manifest."""
+"""The configuration of a model: the file (`.cfg`) that TLC reads in addition to a module.
+
+`spec.manifest` makes it from the manifest.
+"""
 
 from typing import NamedTuple
 
@@ -10,25 +13,28 @@ class Configuration(NamedTuple):
     """The statements of a configuration file."""
 
     specification: str
-    """The formula that describes the behaviours."""
+    """The name of the formula that defines the behaviours, such as `Spec`."""
     constants: tuple[tuple[str, Constant], ...] = ()
-    """Each declared constant that has a value, with it."""
+    """(declared constant, its value)."""
     replaced: tuple[tuple[str, str], ...] = ()
-    """(operator or declared constant, the definition in its place)."""
+    """(operator or declared constant, the name of the definition that replaces it)."""
     invariants: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
 
     @property
     def checked(self) -> tuple[str, ...]:
-        """The invariants, then the properties."""
+        """The names of the invariants, followed by those of the properties."""
         return self.invariants + self.properties
 
     def unchecked(self) -> "Configuration":
-        """The configuration without invariants and properties: a violation would cut the graph short."""
+        """The configuration without invariants and properties, for a dump of the whole state graph.
+
+        TLC stops at a violation, and the graph would then be incomplete.
+        """
         return self._replace(invariants=(), properties=())
 
     def text(self, comment: str = "") -> str:
-        """The configuration as TLC reads it; `comment`: one line, put first."""
+        """The text of the configuration file. `comment`: its first line, without the comment sign."""
         constants = [f"{name} = {_written(value)}" for name, value in self.constants]
         replaced = [f"{name} <- {other}" for name, other in self.replaced]
         lines = [f"\\* {comment}"] if comment else []

@@ -1,4 +1,4 @@
-"""A counterexample of TLC as a value of our own, and as lines that a person reads."""
+"""A counterexample of TLC as a Python value, and as text with one line for each step."""
 
 import re
 from typing import NamedTuple
@@ -9,14 +9,14 @@ _HEADER = re.compile(r"(\d+): <(?:(Initial predicate)|(\w+).*?)>\s*\n", re.DOTAL
 
 
 class TraceStep(NamedTuple):
-    """One state of a counterexample and how it was reached."""
+    """One state of a counterexample, and the action that led to it."""
 
     number: int
-    """The number of the state, from 1, the initial state."""
+    """The number of the state. The initial state has number 1."""
     action: str
-    """The TLA+ action; empty for the initial state."""
+    """The name of the TLA+ action. Empty for the initial state. See `parse_ending` for the last step."""
     arguments: tuple[Value, ...]
-    """The arguments of the action, as far as `out` shows them: the event without its kind."""
+    """The fields of the event, without its kind. They come from the variable `out`; empty without `out`."""
     state: State
 
 
@@ -24,11 +24,14 @@ Trace = tuple[TraceStep, ...]
 
 
 class TraceSyntaxError(ValueError):
-    """A state of a counterexample is not in the form in which TLC prints it."""
+    """The text of a state does not have the form in which TLC prints states."""
 
 
 def parse_step(text: str) -> TraceStep:
-    """One state message of TLC's tool output: a header with the action, then the variables."""
+    """Parses one state message of TLC's tool output: a header with the action, then the variables.
+
+    Raises TraceSyntaxError if the text has another form.
+    """
     header = _HEADER.match(text)
     if header is None:
         raise TraceSyntaxError(
@@ -46,24 +49,27 @@ _ENDING = re.compile(r"(\d+): (?:Back to state|(Stuttering))")
 
 
 def parse_ending(text: str, last: TraceStep) -> TraceStep:
-    """The continuation of an infinite counterexample after its last state: a loop, or stuttering."""
+    """Returns the step that ends an infinite counterexample: a loop back to a state, or stuttering.
+
+    `last` is the last state before it. Raises TraceSyntaxError if the text has another form.
+    """
     ending = _ENDING.match(text)
     if ending is None:
         raise TraceSyntaxError(
             f"expected '<number>: Back to state' or ': Stuttering', got {text[:80]!r}; is this TLC 2.15?"
         )
-    goes_on = "and no further" if ending[2] else f"and again from {ending[1]}"
-    return TraceStep(last.number + 1, goes_on, (), last.state)
+    continuation = "stuttering" if ending[2] else f"back to state {ending[1]}"
+    return TraceStep(last.number + 1, continuation, (), last.state)
 
 
 _SHORT = 40
-"""Letters up to which a variable of the initial state is shown in its line."""
+"""Maximum length of a value of the initial state in characters. `render` omits longer values."""
 
 
 def changes(before: State, after: State) -> dict[str, Value]:
-    """The smallest changed parts of a step, such as `gate.pending` or `counted[0]`, each with its new value.
+    """Returns the smallest changed parts of a state, such as `gate.pending` or `counted[0]`, with new values.
 
-    Sequences and sets are shown whole; what left a function is not shown.
+    A changed sequence or set is one part. A key that a function no longer has is not included.
     """
     found: dict[str, Value] = {}
     for name, value in after.items():
@@ -84,7 +90,7 @@ def _compare(path: str, before: Value, after: Value, found: dict[str, Value]) ->
 
 
 def render(trace: Trace) -> str:
-    """One line a step: its action, the effects in `out`, then what else it changed."""
+    """Returns one line for each step: its action, the effects in `out`, then the other changed parts."""
     lines = []
     before: State = {}
     for step in trace:
@@ -104,5 +110,5 @@ def render(trace: Trace) -> str:
 
 
 def plain(value: Value) -> str:
-    """A value as a word: strings without their quotes."""
+    """The value as TLA+ text, but a string without its quotes."""
     return value if isinstance(value, str) else format_value(value)

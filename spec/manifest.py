@@ -1,29 +1,31 @@
-"""The manifest: every model of the specification, what TLC reads of it, and what must come out.
+"""The manifest: every model of the specification, its configuration for TLC, and the expected result.
 
-`manifests/` has a file for each component, several for a large one. A table `[module.NAME]` states
-once what the models of a module are checked for: `invariants`, `properties` and, unless it is `Spec`, the
-`specification`. If these list no rule, every rule that the module defines is checked. `terminates` is an
-invariant that says in which states a behaviour may stop; without it, also in a broken model, a state without
-a next one is a deadlock. A table `[model.NAME]` is one model:
+`manifests/` has one or more files for each component. A table `[module.NAME]` states the definitions that TLC
+checks in all models of a module: `invariants`, `properties` and, unless it is `Spec`, the `specification`. If
+`invariants` and `properties` contain no rule, TLC checks every rule that the module defines. `terminates`
+names an invariant that states in which states a behaviour may stop. Without `terminates`, a state without a
+successor is a deadlock, also in a broken model. A table `[model.NAME]` is one model:
 
-    module, base    the module; or a model from which it has everything that it does not state itself
-    shows           one sentence
-    constants       their values, over those of the base
-    replaces        definitions put in the place of operators, over those of the base
-    checks          only these of the module's invariants and properties
-    without         all of the module's invariants and properties but these
+    module          the module
+    base            the model from which this one takes the fields that it does not state
+    shows           one sentence that states the purpose of the model
+    constants       values of constants; they override those of the base
+    replaces        definitions that replace operators; they override those of the base
+    checks          TLC checks only these invariants and properties of the module
+    without         TLC checks all invariants and properties of the module except these
     expect          `states` and `depth`; `violates` if a definition must be violated, or "Deadlock"
-    unexercised     rules that it checks and that do not count as checked: what they constrain does not occur
-    triangle        its state graph is compared with the Python model's; "thorough" if only then
-    lesson          a broken model that every verification runs; the others are run as mutants
-    thorough        takes minutes, so that only a thorough verification runs it
+    unexercised     rules that do not count as checked, because the steps that they constrain do not occur
+    triangle        true: the suite compares the state graph with the Python model's; "thorough": only a
+                    thorough verification does
+    lesson          true: every verification runs this broken model; other broken models run as mutants
+    thorough        true: only a thorough verification runs the model, because it takes minutes
 
-A table `[generation.NAME]` has the definitions that replace operators of the newest generation: `replaces`,
-and `base`, the generation from which it has the others. A model that replaces an operator by NAME has them,
-too, as far as its module defines them.
+A table `[generation.NAME]` has the definitions in which an older generation differs from the newest one:
+`replaces`, and `base`, the generation from which it inherits further definitions. If a model replaces an
+operator by NAME, it also gets these definitions, as far as its module defines them.
 
-A model takes `module`, `constants`, `replaces` and one of `checks` and `without` from its base, nothing else.
-Its rules are those whose definitions it checks; a broken one's is the rule that it violates.
+A model inherits from its base only `module`, `constants`, `replaces`, and `checks` or `without`. Its rules
+are the rules whose definitions it checks. The rule of a broken model is the one that it violates.
 """
 
 import re
@@ -49,71 +51,73 @@ _Table = Mapping[str, Any]
 
 
 class ManifestError(ValueError):
-    """The manifest of models is malformed; the message says what to do."""
+    """The manifest of models is malformed. The message states how to correct it."""
 
 
 class BaseError(ManifestError):
-    """A model names a base that there is not, or is its own base."""
+    """The base of a model does not exist, or is directly or indirectly the model itself."""
 
 
 class UndefinedNameError(ManifestError):
-    """The manifest names what the module does not declare or define, or leaves a constant without a value."""
+    """The module does not declare or define a name of the manifest, or a constant has no value."""
 
 
 class Model(NamedTuple):
-    """One model of the manifest: a module, its configuration, and what must come out."""
+    """One model of the manifest: a module, its configuration, and the expected result."""
 
     name: str
     module: str
     configuration: Configuration
     shows: str
-    """One sentence: what it shows."""
+    """One sentence that states the purpose of the model."""
     violates: str | None
-    """The definition that must be violated; None if everything must hold."""
+    """The definition that must be violated, or "Deadlock". None if everything must hold."""
     states: int
-    """Pinned number of distinct states; of a violation, as many as one worker meets."""
+    """Pinned number of distinct states. In a broken model: the number that one worker finds."""
     depth: int
-    """Pinned number of states on the longest shortest run, or on the counterexample."""
+    """Pinned depth of the state graph in states. In a broken model: states of the counterexample."""
     rules: tuple[str, ...]
-    """IDs of the rules that it checks."""
+    """The IDs of the rules that the model checks."""
     triangle: bool
-    """Its state graph is compared with that of the Python reference model."""
+    """The suite compares the state graph with that of the Python reference model."""
     lesson: bool
-    """A broken model that every verification runs; the others are run as mutants."""
+    """Every verification runs this broken model. Other broken models run as mutants."""
     thorough: bool = False
-    """A model that takes so long that only a thorough verification runs it."""
+    """Only a thorough verification runs the model, because it takes minutes."""
     may_stop: bool = False
-    """A state without a next one is no error: an invariant says where."""
+    """A state without a successor is no error. An invariant states in which states a behaviour may stop."""
     compares_long: bool = False
-    """A graph so large that only a thorough verification compares it."""
+    """Only a thorough verification compares the state graph, because it is large."""
 
     def is_compared(self, *, thorough: bool) -> bool:
-        """Whether a verification compares its state graph."""
+        """Whether a verification compares the state graph. `thorough`: it is a thorough verification."""
         return self.triangle and (thorough or not (self.thorough or self.compares_long))
 
     def configuration_text(self) -> str:
-        """Its configuration file: the sentence that it shows, and all statements."""
+        """The text of the configuration file, with `shows` as a comment."""
         return self.configuration.text(self.shows)
 
 
 @cache
 def load_manifest() -> Mapping[str, Model]:
-    """Every model by its name, in the order of the files of `manifests/` and of each file.
+    """Maps the name of each model to the model, ordered by file name and by position in the file.
 
-    Raises:
-        ManifestError: an entry lacks a field, or names what there is not.
+    Raises ManifestError if an entry is malformed, or contains a name that does not exist.
     """
     return MappingProxyType(parse_manifest(*_texts()))
 
 
 @cache
 def generation_replaces(generation: str, module: str) -> Mapping[str, str]:
-    """The operators of a module that a generation replaces, each with its definition; else nothing."""
+    """Maps each operator of a module that a generation replaces to the replacing definition.
+
+    Empty if the manifest does not have the generation.
+    """
     return _generation(generation, module, _tables(*_texts())["generation"])
 
 
 def parse_manifest(*texts: str) -> dict[str, Model]:
-    """The models of a manifest given as TOML, one text or several."""
+    """Parses the TOML texts of a manifest, and returns its models by name. Raises ManifestError."""
     tables = _tables(*texts)
     for name, entry in tables["generation"].items():
         _confirm_fields(f"generation {name}", entry, _OF_GENERATION)
@@ -131,13 +135,13 @@ def _texts() -> Iterable[str]:
 
 
 def _tables(*texts: str) -> dict[str, dict[str, _Table]]:
-    """By kind, the tables of all texts by their names. Raises ManifestError if a name occurs twice."""
+    """Maps each kind of table to the tables by name. Raises ManifestError if a name occurs twice."""
     found: dict[str, dict[str, _Table]] = {"generation": {}, "module": {}, "model": {}}
     for text in texts:
         try:
             tables = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise ManifestError(f"expected TOML, got: {error}; mend the manifest") from error
+            raise ManifestError(f"expected TOML, got: {error}; correct the manifest") from error
         _confirm_fields("the manifest", tables, found)
         for kind, known in found.items():
             for name, entry in tables.get(kind, {}).items():
@@ -148,7 +152,7 @@ def _tables(*texts: str) -> dict[str, dict[str, _Table]]:
 
 
 def _generation(name: str, module: str, generations: Mapping[str, _Table]) -> dict[str, str]:
-    """The definitions that the generation `name` replaces in a module; empty for any other name."""
+    """As `generation_replaces`, from the tables of generations."""
     if name not in generations:
         return {}
     table = generations[name]
@@ -211,10 +215,10 @@ def _model(name: str, tables: Mapping[str, Mapping[str, _Table]]) -> Model:
 
 
 def _with_base(name: str, entries: Mapping[str, _Table], derived: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The fields of a model's configuration: those of its base, overridden by its own."""
+    """The inherited fields of a model: those of its base, overridden by its own. Raises BaseError."""
     if name in derived:
         raise BaseError(
-            f"model {name}: expected a base that does not go back to itself, got "
+            f"model {name}: expected a base that does not lead back to the model, got "
             f"{' -> '.join((*derived, name))}; give one of them a module instead"
         )
     entry = entries[name]
@@ -257,10 +261,11 @@ def _configuration(name: str, whole: _Table, module: _Table) -> Configuration:
 
 
 def _checked(name: str, module: _Table) -> tuple[list[str], list[str]]:
-    """The invariants and properties of a module: those listed, and its rules if none of them is listed.
+    """The invariants and properties of a module: the listed ones and, if no rule is listed, all its rules.
 
-    A rule is a definition named like one; it is a property if it is a formula over steps. TLC names the first
-    property that a step violates: that is a rule, if it violates one.
+    A rule is a definition whose name has the form of an ID. It is a property if it is a formula over steps.
+    TLC reports the first property that a step violates. The rules come before other properties, so it
+    reports a rule if one is violated.
     """
     invariants, properties = list(module.get("invariants", ())), list(module.get("properties", ()))
     rules: list[str] = []
@@ -305,7 +310,7 @@ def _confirm_names(model: Model) -> None:
 
 
 def _rules(model: Model, unexercised: Collection[str]) -> tuple[str, ...]:
-    """The IDs of the rules whose definitions it checks; of a broken one, of what it violates."""
+    """The IDs of the rules that the model checks. In a broken model: the ID of the violated rule."""
     checked = model.configuration.checked
     if model.violates is not None:
         if model.violates not in (checked if model.may_stop else (*checked, "Deadlock")):

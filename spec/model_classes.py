@@ -1,8 +1,8 @@
-"""The model's classes of events and effects, made from the vocabulary as the text of Python modules.
+"""Generates the model's classes of events and effects from the vocabulary, as the text of Python modules.
 
-`model/<component>/events.py` has a class for each event and effect of the component, and `EVENTS`. A class
-that several components have stands in `model/shared_events.py`. The files are written by
-`pytest tests/spec/test_model_classes.py --rewrite`.
+`model/<component>/events.py` has a class for each event and effect of the component, and `EVENTS`, the tuple
+of its classes of events. If several components have the same class, it is in `model/shared_events.py`.
+`pytest tests/spec/test_model_classes.py --rewrite` writes the files.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +17,7 @@ SHARED = "model/shared_events.py"
 
 
 class Member(NamedTuple):
-    """A field of a class; an empty `default`: none."""
+    """A field of a class. `default` is empty if the field has no default."""
 
     name: str
     annotation: str
@@ -25,7 +25,10 @@ class Member(NamedTuple):
 
 
 class ModelClass(NamedTuple):
-    """A class of events or effects; two with the same name, kind and role are one."""
+    """A class of events or effects.
+
+    If several components have classes with equal `name`, `kind` and `is_event`, they share one class.
+    """
 
     name: str
     kind: str
@@ -36,7 +39,7 @@ class ModelClass(NamedTuple):
 
 
 def modules() -> Mapping[str, str]:
-    """The text of each module by its path below the project's root; raises VocabularyError."""
+    """Maps the path of each module in the project to its text. Raises VocabularyError."""
     found: dict[tuple[str, str, bool], list[tuple[str, ModelClass]]] = {}
     for component in vocabulary().values():
         for made in classes_of(component):
@@ -58,8 +61,8 @@ def modules() -> Mapping[str, str]:
 
 def classes_of(component: Component) -> tuple[ModelClass, ...]:
     """The classes of one component, events first, in the order of the vocabulary."""
-    spoken = [(True, kind) for kind in component.events] + [(False, kind) for kind in component.effects]
-    return tuple(made for is_event, kind in spoken for made in _classes(kind, is_event))
+    kinds = [(True, kind) for kind in component.events] + [(False, kind) for kind in component.effects]
+    return tuple(made for is_event, kind in kinds for made in _classes(kind, is_event))
 
 
 def _classes(kind: Kind, is_event: bool) -> Iterator[ModelClass]:
@@ -77,7 +80,7 @@ def _classes(kind: Kind, is_event: bool) -> Iterator[ModelClass]:
 
 
 def _members(fields: Iterable[Field]) -> tuple[Member, ...]:
-    """The fields; one has its default if every field after it has one, as Python requires."""
+    """The fields of a class. As Python requires, a field has a default only if every later field has one."""
     members: list[Member] = []
     for field in reversed(tuple(fields)):
         name, _, annotation = field.model.partition(": ")
@@ -116,7 +119,7 @@ def _default(field: Field, annotation: str) -> str:
 
 
 def _merged(many: Iterable[tuple[str, ModelClass]]) -> ModelClass:
-    """One class for several components; a field that not all of them have is -1 in the others."""
+    """One class for several components. A field that some of them lack has the default -1."""
     components, classes = zip(*many, strict=True)
     common = [one for one in classes[0].members if all(one in other.members for other in classes)]
     further = {one.name: one for other in classes for one in other.members if one not in common}

@@ -1,6 +1,7 @@
 """The TLA+ modules of the specification: their files, their text, and the names that they declare and define.
 
-A module stands in the folder of its component. Its name is unique over all folders, as TLC requires.
+A module is in the folder of its component. Its name is unique in all folders, because TLC reads all modules
+from one folder.
 """
 
 import re
@@ -11,7 +12,7 @@ from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 STANDARD = ("Integers", "Naturals", "Sequences", "FiniteSets", "TLC")
-"""Modules of TLA+ itself, which come with TLC."""
+"""The standard modules of TLA+, which TLC includes."""
 
 _DEFINITION = re.compile(r"^(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _COMMENT = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
@@ -23,18 +24,18 @@ class Names(NamedTuple):
     """The names of a module and of all modules of the specification that it extends."""
 
     constants: frozenset[str]
-    """Declared: a configuration has to give each of them."""
+    """The declared constants. A configuration must give or replace each of them."""
     definitions: frozenset[str]
 
 
 def definitions(text: str) -> dict[str, int]:
-    """The top-level definitions of a module: by name, the line on which each begins."""
+    """Maps the name of each top-level definition of a module's text to the line on which it begins."""
     return {found[1]: text.count("\n", 0, found.start()) + 1 for found in _DEFINITION.finditer(text)}
 
 
 @cache
 def module_files() -> Mapping[str, Traversable]:
-    """The file of each module, by its path below the project, `spec/gate/Aligned.tla`."""
+    """Maps a path in the project, such as `spec/gate/Aligned.tla`, to the file of the module."""
     package = resources.files("spec")
     folders = [entry for entry in package.iterdir() if entry.is_dir()]
     found = {f"spec/{entry.name}": entry for entry in package.iterdir()}
@@ -43,11 +44,7 @@ def module_files() -> Mapping[str, Traversable]:
 
 
 def module_path(module: str) -> str:
-    """The path of a module below the project.
-
-    Raises:
-        FileNotFoundError: there is no such module.
-    """
+    """The path of a module in the project. Raises FileNotFoundError if there is no such module."""
     for path in module_files():
         if path.endswith(f"/{module}.tla"):
             return path
@@ -63,11 +60,7 @@ def module_text(module: str) -> str:
 
 @cache
 def names_of(module: str) -> Names:
-    """The names that a configuration of a module may use.
-
-    Raises:
-        FileNotFoundError: there is no such module.
-    """
+    """The names that a configuration of a module may use. Raises FileNotFoundError if there is no module."""
     text = _COMMENT.sub("", module_text(module))
     constants = {name for found in _CONSTANTS.finditer(text) for name in re.findall(r"\w+", found[1])}
     defined = set(definitions(text))

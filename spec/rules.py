@@ -1,4 +1,4 @@
-"""The index of rules: every requirement of the protocol, with its one ID. Read from `rules.toml`."""
+"""The index of rules: every requirement of the protocol, with its ID, as `rules.toml` states it."""
 
 import re
 import tomllib
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 _TEXT = (resources.files("spec") / "rules.toml").read_text("utf-8")
 FAMILIES: Mapping[str, str] = tomllib.loads(_TEXT)["families"]
-"""Maps the first part of an ID to the title of its family."""
+"""Maps the first part of an ID, such as `ALIGN`, to the title of its family of rules."""
 ID = re.compile(rf"(?:{'|'.join(FAMILIES)})-\d\d")
 KINDS = ("step", "invariant", "temporal")
-"""The ways in which a rule can be stated; the most common one first."""
+"""The kinds of rules (see `Rule.kind`). The first one is the default."""
 _REQUIRED = ("id", "title", "must", "source", "holds")
 
 
 Where = Mapping[str, tuple[object, ...]]
-"""From an option of the adapter protocol, or `capability`, to the values of which it needs one.
+"""Maps an option of the adapter protocol, or `capability`, to values. The option must have one of them.
 
-ANY stands for every value: the option must be given.
+The value ANY permits every value, but the configuration must have the option.
 """
 ANY = "any"
 _OPTIONS = (
@@ -39,24 +39,29 @@ class Rule(NamedTuple):
     source: str
     """A fact of Apache Flink (class or ticket), or a consequence of other rules."""
     holds: str
-    """The generations of Flink that it holds for."""
+    """The generations of Flink for which the rule holds, in words."""
     where: tuple[Where, ...]
-    """Under which options it can fire: one of these; empty: always."""
+    """The rule can fire if the options agree with one of these. Empty: it can always fire."""
     operator: str
-    """`Module!Definition` that states it in TLA+; empty if none is given."""
+    """The TLA+ definition of the rule, as `Module!Definition`. Empty if there is none."""
     property: str
-    """The function of `model.properties` that states it; empty if none is given."""
+    """The name of the property in `model.properties` that states the rule. Empty if there is none."""
     mutants: tuple[str, ...]
-    """The catalogue's mutants that break it."""
+    """The names of the catalogue's mutants that break the rule."""
     kind: str = "step"
-    """`step`: steps of the protocol fire it. `invariant`: it holds of every state or step.
-    `temporal`: no state or step decides it, and only TLC checks it."""
+    """`step`, `invariant` or `temporal`.
+
+    `step`: the rule fires at steps of the protocol. `invariant`: the rule holds in every state or for every
+    step. `temporal`: no single state or step can violate the rule, so only TLC checks it.
+    """
     undecided: str = ""
-    """Why no released class decides it: it is taken from sources. Empty: the matrix of releases names those
-    that decided it, or it is no step."""
+    """The reason why the suite has compared the rule with no released Flink: it follows from sources only.
+
+    Empty if the matrix of releases names releases that were compared, or if the kind is not `step`.
+    """
 
     def definition(self) -> str:
-        """The name of its TLA+ definition: the ID with an underscore."""
+        """The name of the rule's TLA+ definition: the ID with an underscore in place of the hyphen."""
         return self.id.replace("-", "_")
 
 
@@ -66,20 +71,19 @@ class RuleIndexError(ValueError):
 
 @cache
 def load_rules() -> tuple[Rule, ...]:
-    """All rules, in the order of the index.
+    """Returns all rules, in the order of the index.
 
-    Raises:
-        RuleIndexError: an entry lacks a field, has an ID of the wrong form, or an ID occurs twice.
+    Raises RuleIndexError if an entry lacks a field, an ID has the wrong form, or an ID occurs twice.
     """
     return parse_rules(_TEXT)
 
 
 def parse_rules(text: str) -> tuple[Rule, ...]:
-    """The rules of an index given as TOML."""
+    """Parses the rules of an index in TOML. Raises RuleIndexError as `load_rules` does."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RuleIndexError(f"expected TOML, got: {error}; mend the index of rules") from error
+        raise RuleIndexError(f"expected TOML, got: {error}; correct the index of rules") from error
     undecided = document.get("undecided", {})
     rules = tuple(
         _rule(position, {**entry, "undecided": _reason(undecided, entry)})
@@ -101,20 +105,22 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
             f"got none in {', '.join(missing)}; add it"
         )
     if not ID.fullmatch(entry["id"]):
-        raise RuleIndexError(f"expected an ID like ALIGN-04, got {entry['id']!r} in rule {position}; mend it")
+        raise RuleIndexError(
+            f"expected an ID like ALIGN-04, got {entry['id']!r} in rule {position}; correct it"
+        )
     mutants = entry.get("mutants", [])
     if not isinstance(mutants, list) or not all(isinstance(mutant, str) for mutant in mutants):
         raise RuleIndexError(
-            f"expected a list of names as mutants of {entry['id']}, got {mutants!r}; mend it"
+            f"expected a list of names as mutants of {entry['id']}, got {mutants!r}; correct it"
         )
     kind = entry.get("kind", KINDS[0])
     if kind not in KINDS:
-        raise RuleIndexError(f"expected {', '.join(KINDS)} as kind of {entry['id']}, got {kind!r}; mend it")
+        raise RuleIndexError(f"expected {', '.join(KINDS)} as kind of {entry['id']}, got {kind!r}; fix it")
     where = entry.get("where", [])
     if not isinstance(where, list) or not all(_is_where(one) for one in where):
         raise RuleIndexError(
             f"expected tables of {', '.join(_OPTIONS)} with lists of values as where of {entry['id']}, "
-            f"got {where!r}; mend it"
+            f"got {where!r}; correct it"
         )
     named = {field: entry[field] for field in _REQUIRED}
     return Rule(
@@ -129,13 +135,13 @@ def _rule(position: int, entry: dict[str, Any]) -> Rule:
 
 
 def _reason(undecided: Mapping[str, str], entry: Mapping[str, Any]) -> str:
-    """The reason of a rule's own, or of its family; empty if there is none."""
+    """The reason that the table `undecided` states for the rule, or else for its family. Empty for none."""
     rule_id = str(entry.get("id", ""))
     return undecided.get(rule_id, undecided.get(rule_id.partition("-")[0], ""))
 
 
 def _is_where(one: object) -> bool:
-    """Whether it is a table from options to lists that are not empty."""
+    """Whether the value is a table that maps known options to non-empty lists."""
     return isinstance(one, dict) and all(
         option in _OPTIONS and isinstance(values, list) and values for option, values in one.items()
     )

@@ -1,7 +1,7 @@
-"""JSON Schemas (draft 2020-12) of the components' words, made from the vocabulary.
+"""JSON Schemas (draft 2020-12) of the adapter protocol, one for each component, made from the vocabulary.
 
-Each has the definitions `config`, `event`, `effect` and `state`. Raises nothing that `spec.vocabulary` does
-not raise.
+Each schema has the definitions `config`, `event`, `effect` and `state`. The functions raise VocabularyError
+if the vocabulary is malformed.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _OF_STATE = "Fields that an implementation cannot see are left out; later versio
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of one component; KeyError if there is none of that name."""
+    """The schema of the component with this name. Raises KeyError if there is none."""
     component = vocabulary()[name]
     return {
         "$schema": DRAFT,
@@ -69,6 +69,6 @@ def _description(description: str, note: str, where: Where) -> str:
 
 
 def conditions(where: Where) -> str:
-    """`Only with mode unaligned or alternating.`, say; empty for what exists everywhere."""
+    """A sentence like `Only with mode unaligned or alternating.`. Empty if `where` has no condition."""
     options = [f"{option} {' or '.join(values)}" for option, values in where.items()]
     return f"Only with {' and '.join(options)}." if options else ""

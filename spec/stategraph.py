@@ -1,7 +1,7 @@
-"""The labelled state graph of a model, as TLC dumps it.
+"""The labelled state graph of a model, read from the dump that TLC writes.
 
-Edges are a set of (from, action, to): two actions that lead from one state to the same other state are
-two edges, and the reader keeps them apart.
+An edge is a triple (from, action, to). Two actions that lead from one state to the same other state are
+therefore two edges.
 """
 
 import hashlib
@@ -22,19 +22,19 @@ class StateGraph(NamedTuple):
     """Every reachable state and every transition."""
 
     nodes: dict[int, State]
-    """By TLC's fingerprint: the state, a value for each variable."""
+    """Maps TLC's fingerprint of a state to the state: a value for each variable."""
     edges: frozenset[tuple[int, str, int]]
-    """(from, action, to), fingerprints at both ends."""
+    """(from, action, to). `from` and `to` are fingerprints."""
     initial: frozenset[int]
     """The fingerprints of the initial states."""
 
 
 class GraphSyntaxError(TlcError):
-    """A dump is not in the form in which TLC writes it."""
+    """A dump does not have the form in which TLC writes dumps, or it is incomplete."""
 
 
 def kept_at(model: Model, folder: Path) -> Path:
-    """The file of a model's dump. Its name depends on everything that the dump depends on."""
+    """The path of a model's dump in `folder`. The name has a digest of all modules and the configuration."""
     texts = {path: file.read_bytes() for path, file in module_files().items()}
     texts[f"{model.name}.cfg"] = model.configuration_text().encode()
     digest = hashlib.sha256(b"\0".join(texts[name] for name in sorted(texts)))
@@ -42,12 +42,12 @@ def kept_at(model: Model, folder: Path) -> Path:
 
 
 def state_graph(model: Model, timeout: float = TIMEOUT, kept: Path | None = None) -> StateGraph:
-    """The whole state graph of a model, whether its properties hold or not.
+    """Returns the whole state graph of a model, also of a model that violates its properties.
 
-    `kept`: a folder where its dump may lie, left there by a check of the same text; else TLC makes it.
+    `kept`: a folder that may already contain the dump, from a check of the same texts. Else TLC makes it.
 
     Raises:
-        TlcError: TLC failed, or its dump does not have as many states as it counted.
+        TlcError: TLC failed, or its dump has another number of states than TLC has counted.
     """
     if kept is not None and (dump := kept_at(model, kept)).is_file():
         return parse_graph(dump.read_text("utf-8"))
@@ -64,7 +64,7 @@ def state_graph(model: Model, timeout: float = TIMEOUT, kept: Path | None = None
 
 
 def parse_graph(text: str) -> StateGraph:
-    """The graph in a dump of the form `dot,actionlabels`."""
+    """Parses a dump in TLC's format `dot,actionlabels`. Raises GraphSyntaxError if it has another form."""
     nodes: dict[int, State] = {}
     edges: set[tuple[int, str, int]] = set()
     initial: set[int] = set()
@@ -86,13 +86,13 @@ def parse_graph(text: str) -> StateGraph:
     dangling = {end for source, _, target in edges for end in (source, target)} - nodes.keys()
     if dangling:
         raise GraphSyntaxError(
-            f"expected a state for every edge, got none for {len(dangling)} ends; run TLC by hand"
+            f"expected a state for every edge, got none at {len(dangling)} ends; run TLC by hand"
         )
     return StateGraph(nodes, frozenset(edges), frozenset(initial))
 
 
 def _state(text: str, known: dict[str, State]) -> State:
-    """A state, read variable by variable: most of their values have been read before."""
+    """Parses a state variable by variable. `known` caches the parsed texts, because most of them recur."""
     state: State = {}
     for conjunct in re.split(r"\n(?=/\\)", text):
         if conjunct not in known:

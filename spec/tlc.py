@@ -1,7 +1,7 @@
-"""TLC, which checks the models of the manifest.
+"""Runs TLC on the models of the manifest.
 
-TLC runs as a process of its own, with all its files in a temporary folder: the modules, and the
-configuration that is made from the manifest. `spec.java` finds Java and the jar.
+TLC runs in a separate process. A temporary folder holds all its files: the modules, and the configuration,
+which is made from the manifest. `spec.java` finds Java and the jar.
 """
 
 import re
@@ -22,32 +22,32 @@ from spec.modules import definitions, module_files, module_text
 from spec.tool_output import Location, Outcome, SomeTemporalProperty, TlcError, read_outcome
 
 TIMEOUT = 300.0
-"""Seconds that one run of TLC may take."""
+"""Maximum duration of one run of TLC, in seconds."""
 DUMP = "graph.dot"
 LARGE = 10_000
-"""States from which on the thorough compiler of the JVM pays off."""
+"""Number of states from which the optimising compiler (C2) of the JVM makes a run faster."""
 
 
 class TlcTimeoutError(TlcError):
-    """TLC took longer than it may."""
+    """TLC did not finish within the time-out."""
 
 
 class Job(NamedTuple):
     """The settings of a run of TLC."""
 
     name: str
-    """The name of the configuration file, also in errors."""
+    """The name of the configuration file without its suffix. Error messages use it too."""
     module: str
     configuration: str
     """The text of the configuration file."""
     large: bool = False
-    """Whether the model is so large that the optimising compiler of the JVM is worth its time."""
+    """The model has at least `LARGE` states, so the JVM uses its optimising compiler."""
     may_stop: bool = True
-    """A state without a next one is no error."""
+    """A state without a successor is no error: TLC does not check for deadlocks."""
 
 
 def job_of(model: Model, configuration: Configuration | None = None) -> Job:
-    """TLC's job for a model; `configuration`: one in the place of its own."""
+    """The settings for a run of TLC on a model. `configuration` replaces the model's configuration."""
     text = model.configuration_text() if configuration is None else configuration.text(model.shows)
     may_stop = model.may_stop or configuration is not None
     return Job(model.name, model.module, text, model.states >= LARGE, may_stop)
@@ -61,13 +61,13 @@ class Result(NamedTuple):
     depth: int
     seconds: float
     violated: str | None
-    """The name of the violated definition."""
+    """The name of the violated definition. None if everything holds."""
     trace: Trace
-    """The counterexample, empty if everything holds."""
+    """The counterexample. Empty if everything holds."""
 
     @property
     def differences(self) -> tuple[str, ...]:
-        """The differences of the result from the manifest, one sentence each; empty if there are none."""
+        """The differences between the result and the manifest, as one line of text each."""
         compared: tuple[tuple[str, object, object], ...] = (
             ("violated definition", self.model.violates or "none", self.violated or "none"),
             ("distinct states", self.model.states, self.states),
@@ -81,19 +81,20 @@ class Result(NamedTuple):
 
     @property
     def story(self) -> str:
-        """The counterexample, one line a step."""
+        """The counterexample as text, with one line for each step."""
         return render(self.trace)
 
 
 def check(model: Model, timeout: float = TIMEOUT, dump: Path | None = None) -> Result:
-    """Run TLC on a model; `timeout` in seconds.
+    """Runs TLC on a model. `timeout`: in seconds.
 
-    The result is what TLC found, whatever the manifest expects: see `Result.differences`. `dump`: where the
-    state graph of a model that holds is to be left, for `spec.stategraph`; a violation cuts a graph short.
+    The function does not compare the result with the manifest; `Result.differences` does. `dump`: the file to
+    which the state graph is written, for `spec.stategraph`. If the model violates a definition, no file is
+    written, because TLC stops at the violation and its graph is incomplete.
 
     Raises:
-        TlcError: no Java, no jar, a time-out, an error in the model, or an exit code that does not fit
-            what TLC printed.
+        TlcError: no Java, no jar, a time-out, an error in the model, or an exit code that contradicts the
+            output of TLC.
     """
     with specification() as folder:
         begun = time.monotonic()
@@ -108,31 +109,35 @@ def check(model: Model, timeout: float = TIMEOUT, dump: Path | None = None) -> R
 
 
 def dumping(folder: Path) -> tuple[str, ...]:
-    """The options that leave the state graph in a folder, as DUMP."""
+    """The options with which TLC writes the state graph to the file `DUMP` of a folder."""
     return ("-dump", "dot,actionlabels", str(folder / DUMP))
 
 
 def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = TIMEOUT) -> Outcome:
-    """TLC on a job in a folder given by `specification`, with further options."""
+    """Runs TLC with the settings `job`, and returns its outcome.
+
+    `folder`: a folder of `specification`. `options`: further options of TLC. `timeout`: in seconds.
+    """
     java, jar = find_java(), find_jar()
     archive = class_archive(java, jar)
     (folder / f"{job.name}.cfg").write_text(job.configuration, "utf-8")
-    states = tempfile.mkdtemp(prefix="states-", dir=folder)  # TLC names its own by the second, once
+    states = tempfile.mkdtemp(prefix="states-", dir=folder)  # the default name has the time in seconds only
     command = [
         *(
             java,
             *_jvm_flags(job),
             *archive.flags(folder),
             "-Xss16m",
-            f"-Djava.io.tmpdir={folder}",  # it unpacks its modules there, and two runs must not share them
+            f"-Djava.io.tmpdir={folder}",  # TLC unpacks its modules there, and two runs must not share them
             "-cp",
             str(jar),
             "tlc2.TLC",
         ),
         *(("-deadlock",) if job.may_stop else ()),
         *("-tool", "-workers", "1", "-metadir", states),
-        # in between it would depend on the time how many states are met, and with fingerprints that are
-        # chosen anew for each run, which of several endless counterexamples is found
+        # Checks liveness only at the end: a check in between would find a number of states that depends on
+        # the time. Fixes the fingerprint function: with a random one, TLC would report any of several
+        # infinite counterexamples.
         *("-lncheck", "final", "-fp", "0"),
         *(*options, "-config", f"{job.name}.cfg", f"{job.module}.tla"),
     ]
@@ -142,8 +147,8 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
         )
     except subprocess.TimeoutExpired as error:
         raise TlcTimeoutError(
-            f"expected TLC to finish {job.name} within {timeout:.0f} s, got nothing; "
-            "give it longer or make the model smaller"
+            f"expected TLC to finish {job.name} within {timeout:.0f} s, got no result; "
+            "raise the time-out or make the model smaller"
         ) from error
     archive.keep(folder)
     try:
@@ -153,14 +158,14 @@ def run(job: Job, folder: Path, options: tuple[str, ...] = (), timeout: float = 
 
 
 def _jvm_flags(job: Job) -> tuple[str, ...]:
-    """A small model is over before the thorough compiler pays off."""
+    """Options of the JVM. For a small model they exclude the optimising compiler, which costs more time."""
     quick = () if job.large else ("-XX:TieredStopAtLevel=1",)
     return ("-XX:+UseSerialGC", *quick)
 
 
 @contextmanager
 def specification() -> Iterator[Path]:
-    """A temporary folder that holds every module beside the others: TLC writes into it."""
+    """A temporary folder with a copy of every module. TLC also writes its files to it."""
     with tempfile.TemporaryDirectory(prefix="barrierspec-tlc-") as name:
         folder = Path(name)
         for file in module_files().values():
@@ -169,7 +174,7 @@ def specification() -> Iterator[Path]:
 
 
 def _name(outcome: Outcome, folder: Path, model: Model) -> str | None:
-    """The name of what is violated: TLC gives the place only if the formula stands behind a name."""
+    """The name of the violated definition. If TLC reports only a line, the definition at this line."""
     if isinstance(outcome.violated, SomeTemporalProperty):
         return _temporal(model)
     if not isinstance(outcome.violated, Location):
@@ -184,15 +189,21 @@ def _name(outcome: Outcome, folder: Path, model: Model) -> str | None:
 
 
 def _temporal(model: Model) -> str:
-    """TLC does not tell which temporal property is violated: it is the one that the configuration lists."""
+    """The violated temporal property. TLC does not name it: it is the one that the configuration lists.
+
+    If the configuration lists several, the result has all their names.
+    """
     text = module_text(model.module)
-    over_steps = re.compile(r"^(\w+) == \[\]\[", re.MULTILINE)  # TLC names these
+    over_steps = re.compile(r"^(\w+) == \[\]\[", re.MULTILINE)  # TLC reports these by name
     named = over_steps.findall(text)
     return " or ".join(name for name in model.configuration.properties if name not in named)
 
 
 def _listed(name: str, module: str, model: Model) -> str:
-    """A definition that the configuration does not list is reached through an instance that it does."""
+    """The listed definition that stands for `name`: `name` itself, or one equal to `<instance>!name`.
+
+    If there is none, `module!name`.
+    """
     listed = model.configuration.checked
     if name in listed:
         return name

@@ -1,6 +1,6 @@
 """Parses the output of TLC with `-tool`: messages between marked lines, each with a code.
 
-The exit code and the messages tell the same story or neither is believed.
+If the exit code contradicts the messages, the parser accepts neither and raises DisagreementError.
 """
 
 import re
@@ -41,44 +41,46 @@ _LOCATED = re.compile(r"line (\d+), col \d+ to line \d+, col \d+ of module (\w+)
 
 
 class TlcError(RuntimeError):
-    """TLC could not be run, or did not come to a result."""
+    """TLC could not run, or it gave no result."""
 
 
 class UnparsedError(TlcError):
-    """A module or the configuration is no TLA+."""
+    """TLC cannot parse a module or the configuration."""
 
 
 class WarnedError(TlcError):
-    """The parser warns of a module: a name in it may mean something else than it seems to."""
+    """TLC's parser warns about a module, for example because a name has two meanings."""
 
 
 class DisagreementError(TlcError):
-    """TLC's exit code and its messages do not tell the same story."""
+    """TLC's exit code contradicts its messages, or a message is missing."""
 
 
 class Location(NamedTuple):
-    """The place of a violated formula in the specification."""
+    """The position of a violated formula, for a formula that TLC reports without a name."""
 
     module: str
     line: int
 
 
 class SomeTemporalProperty(NamedTuple):
-    """TLC says that a temporal property is violated, and not which."""
+    """A temporal property is violated. TLC does not report which one."""
 
 
 class Outcome(NamedTuple):
     """The result of one run of TLC."""
 
     states: int
-    """Distinct states."""
+    """Number of distinct states that TLC has found."""
     depth: int
-    """States on the longest shortest run; of a violation, on the counterexample."""
+    """Depth of the state graph in states. If a definition is violated: states of the counterexample."""
     violated: str | Location | SomeTemporalProperty | None
-    """The violated definition, or where it stands if TLC does not name it; None if everything holds."""
+    """The violated definition, or its position if TLC does not name it. None if everything holds."""
     trace: Trace
-    """The counterexample; empty if everything holds. One of a temporal property has a last step that states
-    how it goes on for ever."""
+    """The counterexample. Empty if everything holds.
+
+    A counterexample of a temporal property is infinite. Its last step states how it continues.
+    """
 
 
 class Message(NamedTuple):
@@ -90,18 +92,18 @@ class Message(NamedTuple):
 
 
 def messages(text: str) -> tuple[Message, ...]:
-    """The messages in the output, in their order."""
+    """The messages in the output, in order."""
     return tuple(Message(int(found[1]), found[2], found[3]) for found in _MESSAGE.finditer(text))
 
 
 def read_outcome(text: str, exit_code: int) -> Outcome:
-    """The result of a run.
+    """Returns the result of a run of TLC, from its output and its exit code.
 
     Raises:
-        UnparsedError: a module is no TLA+.
-        WarnedError: the parser warns of a module.
-        TlcError: TLC met an error of another kind; the message carries its text.
-        DisagreementError: the exit code does not fit the messages, or a count is missing.
+        UnparsedError: TLC cannot parse a module or the configuration.
+        WarnedError: TLC's parser warns about a module.
+        TlcError: TLC reports another error; the message contains its text.
+        DisagreementError: the exit code contradicts the messages, or a count is missing.
     """
     printed = messages(text)
     verdicts = [message for message in printed if message.code in _EXPECTED]
@@ -109,16 +111,18 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
         errors = [message.text for message in printed if message.severity == _ERROR_SEVERITY]
         why = "\n".join(errors).strip() or text[-800:]
         kind = UnparsedError if exit_code == UNPARSED else TlcError
-        raise kind(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nMend the model.")
+        raise kind(f"expected a verdict from TLC, got exit code {exit_code} and:\n{why}\nCorrect the model.")
     warned = _WARNED.search(text)
     if warned is not None:
-        raise WarnedError(f"expected no warning of the parser, got:\n{warned[1].strip()}\nMend the module.")
+        raise WarnedError(
+            f"expected no warning of the parser, got:\n{warned[1].strip()}\nCorrect the module."
+        )
     codes = {_EXPECTED[message.code] for message in verdicts}
     if len(verdicts) != 1 or codes != {exit_code}:
         texts = "; ".join(message.text.strip() for message in verdicts)
         raise DisagreementError(
-            f"expected an exit code that fits the text, got exit code {exit_code} with: {texts}; "
-            "neither can be trusted, run TLC by hand"
+            f"expected an exit code that agrees with the messages, got exit code {exit_code} with: {texts}; "
+            "run TLC by hand"
         )
     verdict = verdicts[0]
     states = tuple(parse_step(message.text) for message in printed if message.code == STATE)
@@ -129,7 +133,7 @@ def read_outcome(text: str, exit_code: int) -> Outcome:
         return Outcome(
             _count(printed, COUNTS, r"([\d,]+) distinct"), _count(printed, DEPTH, r"is (\d+)"), None, ()
         )
-    if not trace:  # an initial state; TLC prints it with the verdict
+    if not trace:  # the initial state violates; TLC prints this state with the verdict
         trace = (parse_step("1: <Initial predicate>\n" + verdict.text.partition(":\n")[2]),)
     seen = _count(printed, COUNTS, r"([\d,]+) distinct", 1)
     return Outcome(seen, len(states) or len(trace), _violated(verdict), trace)
@@ -146,7 +150,7 @@ def _violated(verdict: Message) -> str | Location | SomeTemporalProperty:
     located = _LOCATED.search(verdict.text)
     if located is None:
         raise TlcError(
-            f"expected the name or the place of what is violated, got: {verdict.text}; is this TLC 2.15?"
+            f"expected the name or line of the violated definition, got: {verdict.text}; is this TLC 2.15?"
         )
     return Location(located[2], int(located[1]))
 

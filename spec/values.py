@@ -1,8 +1,8 @@
-"""TLA+ values as TLC prints them, read into Python.
+"""Parses the TLA+ values that TLC prints into Python values, and writes them as TLA+ text.
 
 Integers become `int`, strings and model values `str`, TRUE and FALSE `bool`, sets `frozenset`, sequences and
-tuples `tuple`, records and functions `Function`, a dict that can stand in a set. The reader recognises
-what TLC prints and nothing more; line breaks and blanks between tokens say nothing.
+tuples `tuple`. Records and functions become `Function`, a hashable dict. The parser accepts only the syntax
+that TLC prints. It ignores line breaks and blanks between tokens.
 """
 
 import re
@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 Value = Any
-"""int, bool, str, tuple, frozenset or `Function`, nested."""
+"""An int, bool, str, tuple, frozenset or `Function`. The last three contain further values."""
 
 State = dict[str, Value]
-"""One state: the value of each variable, by its name."""
+"""One state: maps the name of each variable to its value."""
 
 
 class Function(dict[Value, Value]):
-    """A TLA+ function or record: by argument or field name, its value. Never changed once it was read."""
+    """A TLA+ function or record: maps an argument or field name to its value. No code changes it."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         """Equal functions have equal hashes."""
@@ -25,7 +25,7 @@ class Function(dict[Value, Value]):
 
 
 class ValueSyntaxError(ValueError):
-    """A text is no value that TLC prints."""
+    """A text is not a TLA+ value in the form in which TLC prints values."""
 
 
 _TOKEN = re.compile(
@@ -37,10 +37,9 @@ _Token = tuple[str, Value]
 
 
 def parse_value(text: str) -> Value:
-    """One value, for example `[current |-> -1, blocked |-> {0}]`.
+    """Parses one value, for example `[current |-> -1, blocked |-> {0}]`.
 
-    Raises:
-        ValueSyntaxError: the text is no value; the message shows where.
+    Raises ValueSyntaxError if the text is not a value. The message contains the position of the wrong token.
     """
     reader = _Reader(text)
     value = reader.value()
@@ -49,7 +48,7 @@ def parse_value(text: str) -> Value:
 
 
 def parse_state(text: str) -> State:
-    """A state, printed as `/\\ variable = value` lines (or one such line without the conjunction sign)."""
+    """Parses a state: lines of the form `/\\ variable = value`, or one line without the conjunction sign."""
     reader = _Reader(text)
     state: State = {}
     while not reader.at_end():
@@ -61,7 +60,7 @@ def parse_state(text: str) -> State:
 
 
 def format_value(value: Value) -> str:
-    """The value as TLA+ text, sets and functions in a fixed order."""
+    """Returns the value as TLA+ text. Members of sets and arguments of functions are in a fixed order."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
@@ -181,5 +180,5 @@ class _Reader:
         found = "the end" if self.at_end() else repr(self._tokens[self._next][1])
         raise ValueSyntaxError(
             f"expected {expected} at token {self._next}, got {found}, in: {self._text[:200]!r}; "
-            "only what TLC prints can be read"
+            "the parser reads only the syntax that TLC prints"
         )

@@ -1,16 +1,18 @@
-"""The vocabulary of the protocol: every event, effect, option and state field of every component, once.
+"""The vocabulary of the protocol: every event, effect, option and state field of every component.
 
-Read from `spec/vocabulary/<component>.toml`, in which a field is a type of `types.toml`, or a table with its
-type and more:
+This module reads `spec/vocabulary/<component>.toml`. There the value of a field is the name of a type of
+`types.toml`, or a table with the type and more keys:
 
     alignment = { type = "alignment", default = "aligned", where = { mode = ["unaligned"] } }
 
-A field is required unless it has a `default` or is `optional`. `where` names the options under which it
-exists; without it, it always does. `model` states what the model calls an event, an effect or a field, if it
-does not use the same name; false, if it has none. `drawn` places it in a space-time diagram.
+A field is required unless it has a `default` or is `optional`. `where` names the options under which the
+field exists. Without `where` it always exists. `model` is the model's name of an event, an effect or a field,
+if the name differs. It is false if the model does not have the entry. `drawn` states how a space-time diagram
+shows it.
 
-Made from the vocabulary: the JSON Schemas of the adapter protocol (`spec.schemas`), the model's classes
-(`spec.model_classes`), the tables of docs/vocabulary.md and docs/adapter-protocol/, the lanes of diagrams.
+The project makes these from the vocabulary: the JSON Schemas of the adapter protocol (`spec.schemas`), the
+model's classes (`spec.model_classes`), the tables of docs/vocabulary.md and docs/adapter-protocol/, and the
+lanes of diagrams.
 """
 
 import tomllib
@@ -22,14 +24,14 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 Where = Mapping[str, tuple[str, ...]]
-"""Maps an option to its permitted values, one of which it must have; empty if it holds everywhere."""
+"""Maps an option to the values with which an entry exists. Empty if it exists with all options."""
 
 _TABLES = ("config", "event", "effect", "state")
 _OF_BOTH = frozenset({"description", "note", "where", "model", "drawn"})
 _OF_FIELD = _OF_BOTH | {"type", "default", "default_null", "optional"}
 _OF_KIND = _OF_BOTH | {"kind", "fields"}
 _VALUES = ("0", "1")
-"""The parts of a value that the texts of an interval may name."""
+"""The names in braces that `lane` and `text` of an interval may contain."""
 _While = Literal["each", "any", "map", "set"]
 
 Drawn = TypeVar("Drawn")
@@ -43,23 +45,26 @@ class Mark(NamedTuple):
     """How an event or effect is drawn in a space-time diagram."""
 
     lane: str
-    """The lane, which may contain names of fields, such as `channel {channel}`."""
+    """The lane of the mark. It may contain names of fields in braces, such as `channel {channel}`."""
     look: str
     """The look of the mark, one of conformance/diagram/looks.toml."""
     source: str = ""
-    """The lane from which it comes as an arrow; empty: it is no arrow."""
+    """The lane at which an arrow to the mark begins. Empty: the mark has no arrow."""
     quiet: bool = False
-    """An effect that an interval shows already: drawn only where two implementations differ."""
+    """The mark is drawn only where two implementations differ, because an interval shows the effect."""
 
 
 class Interval(NamedTuple):
-    """How a state field is drawn: as an interval while it holds."""
+    """How a state field is drawn in a space-time diagram: as an interval during which a condition holds."""
 
     when: _While | bool
-    """It holds for `each` value, if there are `any`, for each pair of a `map` of lists, if the field is
-    `set`, or if it is true or false."""
+    """The condition. `each`: one interval for each value of the list. `any`: the list is not empty.
+
+    `map`: one interval for each pair of a map of lists. `set`: the field has a value. True or False: the
+    field has this value.
+    """
     lane: str
-    """Lane and text may name values: {0} is the value, of a pair its first part, of `any` all of them."""
+    """`lane` and `text` may contain {0}: the value, all values of `any`, or the first part of a pair."""
     look: str
     text: str
 
@@ -69,16 +74,19 @@ class Field(NamedTuple):
 
     name: str
     type: str
-    """A name of `types.toml`."""
+    """The name of a type of `types.toml`."""
     required: bool
     defaults: tuple[object, ...]
-    """The value that a field left out stands for; empty if there is none."""
+    """The default as a tuple of one value. Empty if the field has no default."""
     description: str
-    """One sentence; empty for a field whose type states all."""
+    """One sentence. Empty if the type describes the field completely."""
     note: str
     where: Where
     model: str
-    """Name in the model, after `: ` its Python type if it is not that of `type`; empty: not in the model."""
+    """The name in the model. Empty: the model lacks the field.
+
+    After the name and `: ` the Python type may follow, if it is not the type that `type` implies.
+    """
     drawn: tuple[Interval, ...] = ()
 
 
@@ -91,15 +99,15 @@ class Kind(NamedTuple):
     note: str
     where: Where
     fields: tuple[Field, ...]
-    """Without `kind`, which each has."""
+    """The fields without `kind`, which every event and effect has."""
     model: tuple[str, ...]
-    """Classes of the model: of two, the first has the fields that always exist, the second has all."""
+    """The names of the model's classes. Of two classes, only the second has the fields with a condition."""
     drawn: Mark | None = None
-    """None: on the component's own lane, as another effect."""
+    """The mark in a space-time diagram. None: the default mark, on the component's own lane."""
 
 
 class Component(NamedTuple):
-    """The words of one component."""
+    """The vocabulary of one component."""
 
     name: str
     title: str
@@ -108,14 +116,14 @@ class Component(NamedTuple):
     effects: tuple[Kind, ...]
     state: tuple[Field, ...]
     lane: str = ""
-    """Its own lane in a space-time diagram."""
+    """The component's lane in a space-time diagram."""
     capabilities: tuple[str, ...] = ()
     """Optional requests that an implementation may offer, in addition to the events."""
 
 
 @cache
 def types() -> Mapping[str, Mapping[str, Any]]:
-    """The types of fields by name, each a JSON Schema."""
+    """Maps the name of each type of fields to its JSON Schema."""
     schemas = _read("types")
     for schema in schemas.values():
         schema.pop("model", None)
@@ -125,12 +133,15 @@ def types() -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def limited() -> Mapping[str, str]:
-    """By type, the entry of `limits` in `hello` that bounds its values; types without one are left out."""
+    """Maps a type to the entry of `limits` in the answer `hello` that bounds its values.
+
+    The map has only types that have such an entry.
+    """
     return MappingProxyType({name: one["limit"] for name, one in _read("types").items() if "limit" in one})
 
 
 def exists(component: str, where: Where, config: Mapping[str, Any]) -> bool:
-    """Whether what exists at `where` exists under the configuration, given or by default."""
+    """Whether an entry with this `where` exists in a configuration. Missing options have their defaults."""
     defaults = {one.name: one.defaults[0] for one in vocabulary()[component].config if one.defaults}
     given = {"mode": "exactly-once", **defaults, **config}
     return all(given[option] in values for option, values in where.items())
@@ -138,16 +149,16 @@ def exists(component: str, where: Where, config: Mapping[str, Any]) -> bool:
 
 @cache
 def in_model() -> Mapping[str, int | str]:
-    """By type: the number from which the model numbers its words, or the model's Python type.
+    """Maps a type to the model's number for its first word, or to the model's Python type.
 
-    Types whose values the model has as they are on the wire are left out.
+    The map lacks types whose values are the same in the model and in the adapter protocol.
     """
     return MappingProxyType({name: one["model"] for name, one in _read("types").items() if "model" in one})
 
 
 @cache
 def vocabulary() -> Mapping[str, Component]:
-    """Every component of the protocol by its name, in the order of reports (`order` in its file).
+    """Maps the name of each component to its vocabulary, in the order of reports (`order` in its file).
 
     Raises VocabularyError if a file is malformed.
     """
@@ -159,7 +170,10 @@ def vocabulary() -> Mapping[str, Component]:
 
 
 def parse(name: str, text: Mapping[str, Any], known: Mapping[str, object]) -> Component:
-    """The words of one component, given as TOML tables; raises VocabularyError."""
+    """Reads the vocabulary of one component from its TOML tables.
+
+    `known`: the types of `types.toml`. Raises VocabularyError if a table is malformed.
+    """
     unknown = sorted(set(text) - {"title", "order", "lane", "capabilities", *_TABLES})
     if unknown:
         raise VocabularyError(f"{name}.toml: unknown tables {unknown}; expected {', '.join(_TABLES)}")
@@ -214,7 +228,7 @@ def _fields(place: str, entries: Mapping[str, object], known: Mapping[str, objec
 
 
 def _drawn(place: str, shape: Callable[..., Drawn], entry: object, named: Collection[str]) -> Drawn:
-    """A `shape` of a table; its texts may name the fields `named` in braces."""
+    """Makes a Mark or Interval (`shape`) from a table. Its texts may contain the names `named` in braces."""
     if not isinstance(entry, Mapping):
         raise VocabularyError(f"{place}: drawn: expected a table, got {entry!r}")
     for key, text in entry.items():
@@ -231,7 +245,7 @@ def _drawn(place: str, shape: Callable[..., Drawn], entry: object, named: Collec
     try:
         return shape(**entry)
     except TypeError as error:
-        raise VocabularyError(f"{place}: drawn: {error}; mend it") from error
+        raise VocabularyError(f"{place}: drawn: {error}; correct it") from error
 
 
 def _where(entry: Mapping[str, Any]) -> Where:

@@ -1,17 +1,18 @@
 """One channel of unaligned checkpoints, from the sender's queue to the receiver's. Rules UNAL-32 to UNAL-36.
 
 An unaligned barrier overtakes all waiting records, first at the sender, then at the receiver. The overtaken
-records are *in flight*: they belong before the barrier, but neither task's state contains them. So both ends
-store them. The sender stores the records that the barrier overtakes in its queue. The receiver stores the
-unread records that arrived before the barrier, and the records that arrive until the barrier arrives. After a
-restore the gate first reads the receiver's part, then the sender's part, and then new records. So it
-processes every record before the barrier once (UNAL-37, `model.channel.exchange`).
+records are *in flight*: they were sent before the barrier, but neither task's state contains their effect. So
+both ends store them. The sender stores the records that the barrier overtakes in its queue (the *output
+part*). The receiver stores the unread records that arrived before the barrier, and the records that arrive
+until the barrier arrives (the *input part*). After a restore the gate first reads the input part, then the
+output part, and then new records. So it processes every record before the barrier once (UNAL-37,
+`model.channel.exchange`).
 
-A barrier with a time-out first travels in order. If the time-out passes while the barrier waits at the
-sender, the barrier overtakes the items before it there. If the time-out passes while it waits at the
-receiver, the gate prioritises the barrier.
+A barrier with a time-out travels *in order*: it overtakes nothing at first. If the time-out passes while the
+barrier waits at the sender, the barrier overtakes the items before it in the queue. If the time-out passes
+while it waits at the receiver, the gate prioritises the barrier.
 
-The module describes Flink 2.3. `model.channel.generations` holds the different steps of older generations.
+The module describes Flink 2.3. `model.channel.generations` holds the steps that differ in older generations.
 The model omits buffers and credits, and the markers with which Flink ends a restored part. Source: Apache
 Flink, PipelinedSubpartition, RemoteInputChannel, ChannelStatePersister and RecoveredInputChannel.
 """
@@ -34,26 +35,26 @@ from model.events import CHECKPOINT_SUBSUMED, NONE, TASK_NOT_READY, Effects, Rul
 from model.gate.alignment import TIMED, UNALIGNED
 
 Queue = tuple[Item, ...]
-"""The items at one end: first the urgent items in order of arrival, then all others in order of arrival."""
+"""The items at one end: first the urgent items, then all others, each in order of arrival."""
 
 IDLE = 0
-"""The receiver stores no records. Barriers with ids up to `seen` are old (`is_old`)."""
+"""Phase: the receiver stores no records. Barriers with ids up to `seen` are old (`is_old`)."""
 AWAITED = 1
-"""The receiver stores every arriving record: the barrier of its snapshot has not arrived."""
+"""Phase: the barrier of the receiver's snapshot has not arrived. The receiver stores every new record."""
 ARRIVED = 2
-"""The barrier has arrived. Records behind it belong to the next checkpoint."""
+"""Phase: the barrier has arrived. The receiver stores no records that arrive after it."""
 
 
 class ChannelProfile(NamedTuple):
-    """The switches in which releases differ, with which the properties check the steps."""
+    """The switches of one generation. The properties check the steps against them."""
 
     name: str
     counts_in_order: bool
-    """A barrier that waits in order counts as arrived, and the gate may prioritise it (1.13+)."""
+    """A barrier that waits in order at the receiver counts as arrived. The gate may prioritise it (1.13+)."""
     times_out_at_sender: bool
-    """A barrier with a time-out that waits at the sender overtakes the items before it (1.16+)."""
+    """At its time-out, a barrier that waits at the sender overtakes the items before it (1.16+)."""
     passes_block: bool
-    """Urgent items leave the sender even after an aligned barrier (2.3+)."""
+    """After an aligned barrier, announcements and unaligned barriers still leave the sender (2.3+)."""
 
 
 CHANNEL_PROFILES: Mapping[str, ChannelProfile] = MappingProxyType(
@@ -69,7 +70,7 @@ CHANNEL_PROFILES: Mapping[str, ChannelProfile] = MappingProxyType(
         )
     }
 )
-"""The profiles by name. Each profile holds up to the next one."""
+"""The profiles by name. A profile describes the releases from its own up to the next profile."""
 NEWEST_CHANNEL = CHANNEL_PROFILES["flink-2.3"]
 
 
@@ -79,9 +80,9 @@ class Channel(NamedTuple):
     output: Queue
     """The sender's queue."""
     blocked: bool
-    """An aligned barrier has left. Until the receiver resumes the sender, at most urgent items follow."""
+    """A barrier in order has left the sender. Until a resume, only urgent items may follow it (if any)."""
     promised: int
-    """The checkpoint whose output part is not known yet, because its barrier may still overtake. -1: none."""
+    """The checkpoint whose output part is open, because its barrier may still overtake. -1 for none."""
     input: Queue
     """The receiver's queue."""
     restored: int
@@ -89,11 +90,11 @@ class Channel(NamedTuple):
     phase: int
     """IDLE, AWAITED or ARRIVED."""
     seen: int
-    """The checkpoint to which the phase refers; -1 at first."""
+    """The id of the checkpoint to which the phase refers. -1 before the first."""
     last: int
-    """The newest barrier that has arrived, while `before` states its place in the input; else -1."""
+    """The id of the newest arrived barrier, until its checkpoint ends or a newer one starts. Else -1."""
     before: int
-    """Number of unread records that arrived before barrier `last`; 0 if there is none."""
+    """Number of unread records that arrived before barrier `last`. 0 if there is no such barrier."""
     profile: ChannelProfile
 
 
@@ -106,7 +107,7 @@ def new_channel(profile: ChannelProfile = NEWEST_CHANNEL) -> Channel:
 
 
 def is_urgent(item: Item) -> bool:
-    """The item overtakes every item that is not urgent."""
+    """Whether the item overtakes others: it is an announcement or an unaligned barrier."""
     return type(item) is Notice or (type(item) is Mark and item.alignment == UNALIGNED)
 
 
@@ -132,7 +133,7 @@ def records_in(queue: Queue) -> tuple[int, ...]:
 
 
 def place_of(queue: Queue, checkpoint: int) -> int | None:
-    """The position of the first timed barrier of the checkpoint, or None. This barrier may become urgent."""
+    """The position of the first timed barrier of the checkpoint, or None. Its time-out makes it urgent."""
     for place, item in enumerate(queue):
         if type(item) is Mark and item.alignment == TIMED and item.checkpoint == checkpoint:
             return place
@@ -148,7 +149,7 @@ def on_emit(channel: Channel, value: int) -> Step[Channel]:
 
 
 def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The time-out of a barrier passes. If it waits at the sender, it overtakes the items before it."""
+    """The time-out of a barrier passes. If the barrier waits at the sender, it overtakes items there."""
     place = place_of(channel.output, checkpoint)
     if channel.promised != checkpoint or place is None:
         return Step(channel, (), ())
@@ -159,14 +160,14 @@ def on_time_out(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_abort(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The checkpoint is aborted. Its barrier stays in order, and the sender's part is no longer stored."""
+    """The checkpoint is aborted. Its barrier stays in order, and the output part is not stored."""
     if channel.promised != checkpoint:
         return Step(channel, (), ())
     return Step(channel._replace(promised=NONE), (LoseOutput(checkpoint),), ("UNAL-33",))
 
 
 def on_resume(channel: Channel) -> Step[Channel]:
-    """The receiver resumes the sender: the items behind an aligned barrier may leave."""
+    """The receiver resumes the sender: the items behind a barrier in order may leave."""
     return Step(channel._replace(blocked=False), (), ())
 
 
@@ -174,14 +175,14 @@ def on_resume(channel: Channel) -> Step[Channel]:
 
 
 def is_old(channel: Channel, checkpoint: int) -> bool:
-    """The barrier has no effect, because a newer one has arrived or its checkpoint has ended."""
+    """Whether a barrier with this id has no effect: a newer one has arrived, or its checkpoint has ended."""
     if channel.phase == IDLE:
         return checkpoint <= channel.seen
     return checkpoint < channel.seen
 
 
 def on_take(channel: Channel) -> Step[Channel]:
-    """The gate reads one item. It reads urgent items first."""
+    """The gate reads the first item of the input. Urgent items come first."""
     if not channel.input:
         return Step(channel, (), ())
     item = channel.input[0]
@@ -200,7 +201,7 @@ def on_take(channel: Channel) -> Step[Channel]:
 
 
 def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
-    """The receiver's snapshot begins. Unread records that arrived before its barrier join it (UNAL-34)."""
+    """The receiver's snapshot begins. The input part begins with the unread records before the barrier."""
     if channel.restored > 0:
         return Step(channel, (DeclineStart(checkpoint, TASK_NOT_READY),), ("UNAL-36",))
     is_overtaken = channel.phase == ARRIVED and checkpoint < channel.seen
@@ -220,7 +221,7 @@ def on_start_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
     """The receiver stores no further records for this checkpoint and older ones.
 
-    While restored records are unread, only the last call counts, even if it names an older checkpoint.
+    While restored records are unread, `seen` becomes this id even if it is lower.
     """
     if checkpoint >= channel.seen or channel.restored > 0:
         channel = channel._replace(phase=IDLE, seen=checkpoint)
@@ -232,7 +233,7 @@ def on_stop_persisting(channel: Channel, checkpoint: int) -> Step[Channel]:
 def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:
     """The announced barrier overtakes the items before it at the receiver. The records keep their order."""
     place = place_of(channel.input, checkpoint)
-    assert place is not None  # the gate prioritises only an announced, unread barrier
+    assert place is not None  # the gate prioritises only a barrier that waits
     others = (*channel.input[:place], *channel.input[place + 1 :])
     return Step(channel._replace(input=with_urgent(others, Mark(checkpoint, UNALIGNED))), (), ("UNAL-35",))
 
@@ -241,7 +242,7 @@ def on_prioritise(channel: Channel, checkpoint: int) -> Step[Channel]:
 
 
 def on_restore(channel: Channel, input: tuple[int, ...], output: tuple[int, ...]) -> Step[Channel]:  # noqa: A002
-    """Both ends start with the records that the checkpoint stores for them (UNAL-36)."""
+    """A new attempt: both ends start with the records that a checkpoint has stored for them (UNAL-36)."""
     fresh = new_channel(channel.profile)._replace(
         output=tuple(Datum(value) for value in output),
         input=tuple(Datum(value) for value in input),
@@ -251,7 +252,7 @@ def on_restore(channel: Channel, input: tuple[int, ...], output: tuple[int, ...]
 
 
 class ChannelSteps:
-    """The other steps of a channel: the methods that older generations override, and their callers."""
+    """The steps of a channel that differ between generations, and the steps that call these."""
 
     def on_send_barrier(self, channel: Channel, checkpoint: int, alignment: int) -> Step[Channel]:
         """The sender has taken its snapshot. The barrier joins the end of the queue, or overtakes items."""
@@ -271,13 +272,13 @@ class ChannelSteps:
         return Step(channel._replace(promised=checkpoint), lost, ("UNAL-33",))
 
     def may_leave(self, channel: Channel) -> bool:
-        """The sender has an item that may leave."""
+        """Whether the sender has an item that may leave."""
         if not channel.output:
             return False
         return not channel.blocked or is_urgent(channel.output[0])
 
     def on_transfer(self, channel: Channel) -> Step[Channel]:
-        """The sender's first item arrives at the receiver. None arrives while restored records are unread."""
+        """The sender's first item moves to the receiver, unless restored records are still unread."""
         if channel.restored > 0:
             return Step(channel, (), ("UNAL-36",))
         if not self.may_leave(channel):
@@ -287,7 +288,7 @@ class ChannelSteps:
         emitted: Effects = ()
         rules: Rules = ()
         if type(item) is Mark:
-            if item.alignment == TIMED and channel.promised == item.checkpoint:  # it overtook nothing
+            if item.alignment == TIMED and channel.promised == item.checkpoint:  # it has overtaken nothing
                 channel = channel._replace(promised=NONE)
                 emitted, rules = (StoreOutput(item.checkpoint, ()),), ("UNAL-33",)
             channel = channel._replace(blocked=channel.blocked or item.alignment != UNALIGNED)
@@ -319,11 +320,11 @@ class ChannelSteps:
         return Step(channel, (), (*rules, "UNAL-34"))
 
     def counts(self, barrier: Mark) -> bool:
-        """The barrier counts as arrived before the gate reads it."""
+        """Whether the barrier counts as arrived before the gate reads it."""
         return True
 
     def may_prioritise(self, channel: Channel, checkpoint: int) -> bool:
-        """The gate may prioritise the barrier: it waits, is announced, and no newer one has arrived."""
+        """Whether the gate may prioritise the barrier: it waits and is announced, and none is newer."""
         unread = any(type(item) is Notice and item.checkpoint == checkpoint for item in channel.input)
         if unread or place_of(channel.input, checkpoint) is None:
             return False

@@ -32,7 +32,7 @@ ALIGNMENTS = (ALIGNED, UNALIGNED, TIMED)
 
 
 def closed_channel(ids: int, capacity: int, profile: ChannelProfile = NEWEST_CHANNEL) -> ClosedModel:
-    """A channel with at most `capacity` items at each end, barriers in any order, and every legal event."""
+    """A channel with at most `capacity` items at each end, and every legal event. Ids come in any order."""
 
     def offers(state: Channel) -> Iterator[tuple[str, Event]]:
         if len(state.output) < capacity:
@@ -114,7 +114,7 @@ def closed_exchange(
 
 
 def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
-    """The events of the receiver: another channel begins its snapshot, or it gives up, or prioritises."""
+    """The events of the receiver: a snapshot begins (at another channel) or is aborted, or it prioritises."""
     for later in range(state.begun + 1, ids + 1):
         yield "BeginBefore", BeginPersisting(later)
     if state.begun > 0 and state.checkpoints[state.begun - 1].receiver == OPEN:
@@ -125,12 +125,12 @@ def _of_receiver(state: Exchange, ids: int) -> Iterator[tuple[str, Event]]:
 
 
 def may_transfer(state: Channel) -> bool:
-    """The network can carry an item."""
+    """Whether an item can move from the sender to the receiver."""
     return state.restored == 0 and channel_steps(state).may_leave(state)
 
 
 def closed_channel_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates."""
+    """The closed models of channels that the suite explores."""
     return (
         closed_channel(2, 1),
         closed_channel(1, 2)._replace(toured=False),  # many paths to the same few steps

@@ -1,11 +1,11 @@
 """A sender, a channel, a receiver, and the checkpoints of all three. Rule UNAL-37.
 
 The sender writes the records 1, 2, 3, ... and the receiver counts them. A checkpoint stores the counts of
-both tasks and the records in flight between them, so a full channel does not delay the checkpoint. After a
-restore from any complete checkpoint the receiver reads every record once and in order.
+both tasks and the records in flight between them. So a barrier need not wait for the records before it. After
+a restore from any complete checkpoint, the receiver reads every record once and in order.
 
-`model.channel.channel` holds the steps of the channel. The receiver acts as a gate that also has other
-channels: its snapshot may begin before this channel's barrier arrives.
+`model.channel.channel` holds the steps of the channel. The receiver behaves as a gate that also has other
+channels: its snapshot may begin before the barrier of this channel arrives.
 """
 
 from typing import NamedTuple
@@ -31,22 +31,22 @@ from model.gate.alignment import UNALIGNED
 OPEN = 0
 DONE = 1
 GIVEN_UP = 2
-"""The states of the receiver for a checkpoint."""
+"""The states of a checkpoint at the receiver: not ended, complete, aborted."""
 
 
 class StoredCheckpoint(NamedTuple):
     """The stored data of one checkpoint."""
 
     sent: int
-    """Number of records that the sender had written; -1 before its snapshot."""
+    """Number of records that the sender had written at its snapshot. -1 before the snapshot."""
     output: tuple[int, ...]
-    """The sender's part of the in-flight records."""
+    """The output part of the in-flight records."""
     owed: bool
-    """The sender's part is not known yet, because the barrier may still overtake."""
+    """The output part is open, because the barrier may still overtake records."""
     read: int
-    """Number of records that the receiver had read; -1 before its snapshot."""
+    """Number of records that the receiver had read at its snapshot. -1 before the snapshot."""
     input: tuple[int, ...]
-    """The receiver's part of the in-flight records."""
+    """The input part of the in-flight records."""
     receiver: int
     """OPEN, DONE or GIVEN_UP."""
 
@@ -55,7 +55,7 @@ NOT_STARTED = StoredCheckpoint(NONE, (), False, NONE, (), OPEN)
 
 
 class Exchange(NamedTuple):
-    """Both tasks and the channel between them, with the checkpoints. Checkpoints outlive a failure."""
+    """Two tasks, the channel between them, and the stored checkpoints. Checkpoints outlive a failure."""
 
     channel: Channel
     sent: int
@@ -63,13 +63,13 @@ class Exchange(NamedTuple):
     read: int
     """Number of records that the receiver has read."""
     begun: int
-    """The newest checkpoint that the receiver has begun; 0 for none."""
+    """The newest checkpoint that the receiver has begun. 0 for none."""
     checkpoints: tuple[StoredCheckpoint, ...]
     """Checkpoint n is at position n - 1."""
 
 
 class Recover(NamedTuple):
-    """The job fails and restarts from a checkpoint. 0 is the initial state."""
+    """The job fails and restarts from a checkpoint. 0: from the beginning."""
 
     checkpoint: int
     kind: str = "recover"
@@ -81,12 +81,12 @@ def new_exchange(ids: int, profile: ChannelProfile = NEWEST_CHANNEL) -> Exchange
 
 
 def is_complete(entry: StoredCheckpoint) -> bool:
-    """Both tasks have taken their snapshots, and all in-flight records are stored."""
+    """Whether both tasks have taken their snapshots, and all in-flight records are stored."""
     return entry.sent != NONE and not entry.owed and entry.receiver == DONE
 
 
 def next_barrier(exchange: Exchange) -> int:
-    """The checkpoint that the sender snapshots next."""
+    """The id of the next checkpoint at the sender."""
     return 1 + sum(1 for entry in exchange.checkpoints if entry.sent != NONE)
 
 
@@ -94,7 +94,7 @@ def next_barrier(exchange: Exchange) -> int:
 
 
 def on_event(exchange: Exchange, event: Event, step: Step[Channel]) -> Step[Exchange]:
-    """The step of the tasks and the checkpoints after a step of the channel."""
+    """The step of the whole exchange for an event of the channel. `step`: the step of the channel."""
     exchange = exchange._replace(channel=step.state)
     if type(event) is Emit:
         exchange = exchange._replace(sent=exchange.sent + 1)
@@ -106,7 +106,7 @@ def on_event(exchange: Exchange, event: Event, step: Step[Channel]) -> Step[Exch
 
 
 def noted(exchange: Exchange, effects: Effects, rules: Rules) -> Step[Exchange]:
-    """The checkpoints store the channel's effects, and the receiver reads its items."""
+    """Updates the stored checkpoints and the receiver by the effects of the channel."""
     emitted, fired = effects, rules
     for effect in effects:
         if type(effect) is StoreOutput:
@@ -128,9 +128,9 @@ def noted(exchange: Exchange, effects: Effects, rules: Rules) -> Step[Exchange]:
 
 
 def on_barrier(exchange: Exchange, checkpoint: int, alignment: int) -> Step[Exchange]:
-    """The receiver reads a barrier. Its snapshot begins, if it has not begun, and ends for this channel.
+    """The receiver reads a barrier. Its snapshot begins, unless it has begun, and ends for this channel.
 
-    The sender continues when the receiver has read the barrier behind which the sender has stopped.
+    If the sender has stopped behind this barrier, it continues now.
     """
     if not any(type(item) is Mark and item.alignment != UNALIGNED for item in exchange.channel.input):
         exchange = exchange._replace(channel=channel.on_resume(exchange.channel).state)
@@ -147,7 +147,7 @@ def on_barrier(exchange: Exchange, checkpoint: int, alignment: int) -> Step[Exch
 
 
 def on_begin(exchange: Exchange, checkpoint: int) -> Step[Exchange]:
-    """Another channel's barrier begins the receiver's snapshot."""
+    """The receiver's snapshot begins at the barrier of another channel."""
     return begin(exchange, checkpoint, persists=True)
 
 
@@ -157,7 +157,7 @@ def on_give_up(exchange: Exchange) -> Step[Exchange]:
 
 
 def begin(exchange: Exchange, checkpoint: int, *, persists: bool) -> Step[Exchange]:
-    """The receiver takes its snapshot. An older open snapshot ends."""
+    """The receiver takes its snapshot, and ends an older snapshot. `persists`: the channel stores records."""
     effects: Effects = ()
     rules: Rules = ()
     if exchange.begun > 0 and exchange.checkpoints[exchange.begun - 1].receiver == OPEN:
@@ -200,11 +200,11 @@ def on_recover(exchange: Exchange, checkpoint: int) -> Step[Exchange]:
 
 
 def with_checkpoint(exchange: Exchange, checkpoint: int, entry: StoredCheckpoint) -> Exchange:
-    """The exchange with another entry for the checkpoint."""
+    """The exchange in which `entry` replaces the stored data of the checkpoint."""
     known, place = exchange.checkpoints, checkpoint - 1
     return exchange._replace(checkpoints=(*known[:place], entry, *known[place + 1 :]))
 
 
 def with_receiver(exchange: Exchange, checkpoint: int, how: int) -> Exchange:
-    """The exchange with another state of the receiver for the checkpoint."""
+    """The exchange in which the receiver's state for the checkpoint is `how`: OPEN, DONE or GIVEN_UP."""
     return with_checkpoint(exchange, checkpoint, exchange.checkpoints[checkpoint - 1]._replace(receiver=how))

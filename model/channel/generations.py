@@ -1,7 +1,7 @@
 """The steps of older generations of a channel, Flink 1.12 to 2.2.
 
-Each class derives from the class of the next newer generation. It holds the steps in which its generation and
-all older ones differ from that class. `channel_steps` selects the steps of a channel.
+Each class derives from the class of the next newer generation. It overrides the steps in which its generation
+and all older ones differ. `channel_steps` selects the class for a channel.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from model.events import Step
 
 
 class BlocksUrgentItems(ChannelSteps):
-    """1.16 to 2.2: after an aligned barrier the sender also holds back urgent items."""
+    """1.16 to 2.2: after a barrier in order the sender also holds back urgent items."""
 
     def may_leave(self, channel: Channel) -> bool:
-        """The sender has an item, and no aligned barrier has left before it."""
+        """Whether the sender has an item, and has not stopped after a barrier in order."""
         return bool(channel.output) and not channel.blocked
 
 
@@ -31,7 +31,7 @@ class CountsOnlyUrgent(NeverTimesOutAtSender):
     """1.12: a barrier that waits in order does not count as arrived, and the gate never prioritises it."""
 
     def counts(self, barrier: Mark) -> bool:
-        """Only an urgent barrier counts as arrived before the gate reads it."""
+        """Whether the barrier counts as arrived before the gate reads it: only if it is urgent."""
         return is_urgent(barrier)
 
     def may_prioritise(self, channel: Channel, checkpoint: int) -> bool:

@@ -1,10 +1,10 @@
-"""The items of a channel's queues. `kind` is the word of the adapter protocol."""
+"""The items of a channel's queues. `kind` is the name in the adapter protocol."""
 
 from typing import NamedTuple
 
 
 class Datum(NamedTuple):
-    """A record. The protocol does not read its value."""
+    """A record. No step depends on its value."""
 
     value: int
     kind: str = "record"
@@ -20,7 +20,7 @@ class Mark(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """The announcement of a barrier that waits behind records. It is urgent."""
+    """The announcement of a barrier that waits behind records. An announcement is urgent."""
 
     checkpoint: int
     kind: str = "announce"

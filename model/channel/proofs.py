@@ -1,4 +1,4 @@
-"""The cases of one channel in any state, with a few items of every class in flight and any ids."""
+"""The symbolic cases of one channel in any state, with up to three items of every class and any ids."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -37,7 +37,7 @@ from model.steps import step_of
 
 
 def channel_cases(items: int, profile: ChannelProfile = NEWEST_CHANNEL) -> Iterator[Case]:
-    """Every event in every state with `items` items in flight. This number counts both ends together."""
+    """Yields every event in every state with `items` items, at both ends together."""
     for sent in range(items + 1):
         for output in _queues("output", sent):
             for unread in _queues("input", items - sent, Notice(0)):
@@ -47,7 +47,7 @@ def channel_cases(items: int, profile: ChannelProfile = NEWEST_CHANNEL) -> Itera
 
 
 def announced_cases(profile: ChannelProfile) -> Iterator[Case]:
-    """The gate reads one of two announcements, or prioritises the barrier behind them."""
+    """Yields two events: the gate reads one of two announcements, or prioritises the barrier behind them."""
     (unread,) = (queue for queue in _queues("input", 3, Notice(0)) if _named(queue) == _TWO_ANNOUNCED)
     state = _channel(profile)._replace(input=unread)
     for event in (Take(), MakeUrgent(symbolic_like(0, "event.checkpoint"))):
@@ -75,7 +75,7 @@ def _case(state: Channel, event: Event) -> Case:
 
 
 def _queues(name: str, length: int, *more: Item) -> Iterator[Queue]:
-    """Queues of `length` items. Values, ids and alignments are symbols. Announcements precede records."""
+    """Yields queues of `length` symbolic items. No announcement is directly behind a record."""
     for items in product((Datum(0), Mark(0, 0), *more), repeat=length):
         queue = tuple(symbolic_like(item, f"{name}.{place}") for place, item in enumerate(items))
         if "record announce" not in " ".join(item.kind for item in queue if type(item) is not Mark):
@@ -83,7 +83,7 @@ def _queues(name: str, length: int, *more: Item) -> Iterator[Queue]:
 
 
 def _events(state: Channel) -> Iterator[Event]:
-    """Every event. A restore has up to two records."""
+    """Yields every event. A restore has up to two records."""
     known = symbolic_like(0, "event.checkpoint")
     yield Emit(symbolic_like(0, "event.value"))
     yield SendBarrier(known, symbolic_like(0, "event.alignment"))
@@ -97,12 +97,12 @@ def _events(state: Channel) -> Iterator[Event]:
 
 
 def may_become_urgent(queue: Queue) -> bool:
-    """A barrier in order may wait in the queue: some barrier is behind all announcements."""
+    """Whether the gate may prioritise a barrier of this queue: some barrier is behind all announcements."""
     return "barrier" in " ".join(_named(queue)).rpartition("announce")[2]
 
 
 def _promise(state: Channel, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - any event of a channel
-    """The adapter protocol has these ids and alignments. The gate prioritises only a permitted barrier."""
+    """The assumptions about an event: ids and alignments are valid, and the gate may prioritise."""
     bounds: list[z3.BoolRef] = []
     if getattr(event, "checkpoint", None) is not None:
         bounds.append(bool_term(event.checkpoint >= 0))
@@ -127,7 +127,7 @@ def all_channel_cases() -> Iterator[Case]:
 
 
 def thorough_channel_cases() -> Iterator[Case]:
-    """The cases with one item more, in every generation."""
+    """The additional cases of a thorough verification: one more item, in every generation."""
     yield from channel_cases(3)
     for profile in OLDER:
         yield from channel_cases(2, profile)

@@ -1,4 +1,4 @@
-"""One channel on the wire, from its sender to its receiver."""
+"""One channel in the adapter protocol, from its sender to its receiver."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -27,11 +27,11 @@ def step_channel(state: Channel, wire: Wire) -> Step[Channel]:
     """The step of one event at either end, or of a transfer. Raises WireError if the event is not legal."""
     event = WORDS.read(wire)
     if type(event) is ResumeSender and not state.blocked:
-        raise WireError("resume: no aligned barrier has left, so the sender has not stopped; leave it out")
+        raise WireError("resume: the sender has not stopped after an aligned barrier; leave it out")
     if type(event) is MakeUrgent and not channel_steps(state).may_prioritise(state, event.checkpoint):
         raise WireError(
-            f"prioritise: the barrier of checkpoint {event.checkpoint} has to wait at the receiver, "
-            "announced and not overtaken by a newer one or the end of its snapshot (1.13+)"
+            f"prioritise: the barrier of checkpoint {event.checkpoint} must be announced and wait at the "
+            "receiver, no newer barrier may have arrived, and its snapshot must not have ended (1.13+)"
         )
     return _STEP(state, event)
 

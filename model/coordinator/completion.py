@@ -1,9 +1,10 @@
 """The steps that complete or abort a pending checkpoint. Rules COORD-07 to COORD-09, SUB-02 to SUB-05.
 
 The coordinator stores a complete checkpoint, aborts older pending ones, and then notifies the tasks. No step
-of this module starts a checkpoint: after every end, `model.coordinator.trigger` starts waiting requests.
+of this module starts a checkpoint. When a checkpoint has ended, `model.coordinator.trigger` starts waiting
+requests.
 
-The module describes Flink 1.19 and later; `model.coordinator.generations` holds the steps of older releases.
+The module describes Flink 1.19 and later. `model.coordinator.generations` holds the steps of older releases.
 """
 
 from model.coordinator.events import Complete, DiscardCheckpoint, FailJob, NotifyMaster
@@ -32,7 +33,7 @@ from model.store.generations import store_steps
 from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 
 STORE_EXCEPTION = "CheckpointException"
-"""The exception for the sender of the last acknowledgement if metadata are not written or the store fails."""
+"""The exception in answer to the last acknowledgement, if writing the metadata or the store fails."""
 
 
 class CompletionSteps:
@@ -68,19 +69,19 @@ class CompletionSteps:
         return Step(ended.state, (*effects, *called, *ended.effects), (*rules, *ended.rules))
 
     def before_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
-        """The coordinator and the effects before the checkpoint is stored: no change and no effect."""
+        """The changes and the effects before the store adds the checkpoint: none."""
         return coordinator, ()
 
     def after_storing(self, coordinator: Coordinator, done: Pending) -> tuple[Coordinator, Effects]:
-        """A stored checkpoint counts as a success and is reported complete."""
+        """The changes and the effects after that: the success counts, and the coordinator reports it."""
         return self.succeed(coordinator, done), (Complete(done.checkpoint),)
 
     def is_stored(self, done: Pending) -> bool:
-        """The store adds the checkpoint. It adds no savepoint, because a savepoint belongs to its user."""
+        """Whether the store adds the checkpoint. It adds no savepoint, because that belongs to a user."""
         return done.type == CHECKPOINT
 
     def turns_after_deletion(self, dropped: int) -> int:
-        """Number of turns of waiting requests after the store has dropped that many checkpoints."""
+        """Number of turns that waiting requests get after the store has deleted `dropped` checkpoints."""
         return dropped
 
     def end_older(
@@ -96,14 +97,14 @@ class CompletionSteps:
     ) -> Step[Coordinator]:
         """Aborts the older pending checkpoints, then notifies the tasks of the complete one.
 
-        `subsumed`: the highest checkpoint that the store has dropped, if any.
+        `subsumed`: the highest id that the store has dropped, as a tuple. Empty for none.
         """
         coordinator, effects, rules = self.subsume_older(coordinator, done)
         notifications = notify_complete(coordinator, done, subsumed)
         return Step(coordinator, (*effects, *notifications), ("COORD-08", "SUB-03", *rules))
 
     def succeed(self, coordinator: Coordinator, done: Pending) -> Coordinator:
-        """The coordinator after a success, which can clear its count of failures."""
+        """The coordinator after a success. A success can clear the count of failures."""
         tolerable = coordinator.plan.tolerable_failures
         counted = self.failures.on_success(coordinator.failures, tolerable, done.checkpoint)
         return coordinator._replace(failures=counted)
@@ -123,7 +124,7 @@ class CompletionSteps:
         return Step(after, effects, rules)
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
-        """The checkpoints that a restore can need: those that the store retains."""
+        """The checkpoints whose files a restore can need: the retained ones."""
         return retained
 
     def subsume_older(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -141,7 +142,7 @@ class CompletionSteps:
         return Step(coordinator, effects, rules)
 
     def can_be_subsumed(self, pending: Pending) -> bool:
-        """Whether the completion of a newer checkpoint aborts it (SUB-02, SUB-04)."""
+        """Whether the completion of a newer checkpoint aborts this one (SUB-02, SUB-04)."""
         return pending.type == CHECKPOINT
 
     # ------------------------------------------------------------ metadata or a store that fails
@@ -160,7 +161,7 @@ class CompletionSteps:
     def fail_to_store(
         self, coordinator: Coordinator, done: Pending, effects: Effects, rules: Rules
     ) -> Step[Coordinator]:
-        """The store has failed: aborts the checkpoint, and deletes it unless it may be stored (COORD-21)."""
+        """The store has failed: aborts the checkpoint, and deletes it if it is not stored (COORD-21)."""
         fault = coordinator.fault
         is_durable = fault != BEFORE
         shared = self.shared_state.complete(coordinator.shared, done)
@@ -188,7 +189,7 @@ class CompletionSteps:
         return (Abort(done.checkpoint, FINALIZE_CHECKPOINT_FAILURE),)
 
     def may_be_stored(self, fault: int) -> bool:
-        """Whether it is unknown if the store has stored the checkpoint. If so, its files stay (COORD-21)."""
+        """Whether the failed store may have stored the checkpoint. Its files then stay (COORD-21)."""
         return fault == MAYBE
 
     def count_failed_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -198,22 +199,22 @@ class CompletionSteps:
     # ------------------------------------------------------------ deletions and aborts
 
     def delete(self, coordinator: Coordinator, turns: tuple[bool, ...]) -> Coordinator:
-        """Begins as many deletions as `turns` has elements. Without slow cleaning, they end at once.
+        """Begins one deletion for each element of `turns`. Without slow cleaning, the deletions end at once.
 
-        An element states whether waiting requests get a turn when its deletion ends.
+        The element states whether waiting requests get a turn when the deletion ends.
         """
         if coordinator.plan.slow_cleaning:
             return coordinator._replace(deletions=(*coordinator.deletions, *turns))
         return owe_turns(coordinator, sum(turns))
 
     def delete_collected(self, coordinator: Coordinator, pending: Pending, turns: int) -> Coordinator:
-        """Begins to delete an aborted checkpoint's state. The end of the deletion gives `turns` turns."""
+        """Begins to delete an aborted checkpoint's state. After that, waiting requests get `turns` turns."""
         if coordinator.plan.slow_cleaning and not self.has_deletion(pending):
             return owe_turns(coordinator, turns)
         return self.delete(coordinator, (True,) * turns)
 
     def has_deletion(self, pending: Pending) -> bool:
-        """Whether an aborted checkpoint has collected state, whose deletion does not end at once."""
+        """Whether an aborted checkpoint has collected state. Only then its deletion can take time."""
         of_tasks = any(state != NO_STATE for state in pending.states) or any(pending.shared)
         return of_tasks or (len(pending.coordinators) > 0 and all(pending.coordinators))
 
@@ -241,7 +242,7 @@ class CompletionSteps:
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """Emits an abort: deletes the collected state, counts the failure, and notifies the tasks."""
+        """Emits the effects of an abort: deletes the state, counts the failure, and notifies the tasks."""
         lost = self.shared_state.loss_of(coordinator.shared, pending)
         coordinator, emitted, rules = self.count_failure(coordinator, pending, reason, by_task=by_task)
         notifications = self.notify_abort(coordinator, pending)
@@ -254,12 +255,12 @@ class CompletionSteps:
         return Step(coordinator, emitted, (*rules, "COORD-31"))
 
     def fail_io(self, coordinator: Coordinator, failed: Pending, reported: str) -> Step[Coordinator]:
-        """Counts a start that failed by input or output. If the job fails, its reason is `reported`."""
+        """Counts a start that failed at an input or output. If the job fails, the reason is `reported`."""
         coordinator, emitted, rules = self.count_failure(coordinator, failed, IO_EXCEPTION, by_task=False)
         return Step(coordinator, (FailJob(reported),) if emitted else (), rules)
 
     def notify_abort(self, coordinator: Coordinator, ended: Pending) -> Effects:
-        """The notifications of an abort, to deployed tasks that took part and every operator coordinator."""
+        """The effects that notify the tasks that took part, and every operator coordinator, of an abort."""
         flags = enumerate(listeners(coordinator, ended))
         notifications = tuple(NotifyAbort(ended.checkpoint, task) for task, notified in flags if notified)
         masters = tuple(
@@ -287,12 +288,12 @@ class CompletionSteps:
         return Step(coordinator._replace(failures=counted), effects, rules)
 
     def counting_rules(self, coordinator: Coordinator) -> Rules:
-        """The rules of the count of failures, if failures are counted."""
+        """The rules of the count of failures. Empty if the job tolerates any number of failures."""
         return self.failures.rules if coordinator.plan.tolerable_failures >= 0 else ()
 
 
 def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int, ...]) -> Effects:
-    """The notifications of a completion, to deployed tasks that took part and every operator coordinator."""
+    """The effects that notify the tasks that took part, and every operator coordinator, of a completion."""
     notifications: Effects = tuple(
         notification
         for task, notified in enumerate(listeners(coordinator, done))
@@ -309,7 +310,7 @@ def notify_complete(coordinator: Coordinator, done: Pending, subsumed: tuple[int
 
 
 def listeners(coordinator: Coordinator, ended: Pending) -> tuple[bool, ...]:
-    """By task: it takes part and was deployed at some time, so the coordinator notifies it of the end."""
+    """By task: the coordinator notifies it of the end. The task took part and was deployed at some time."""
     return tuple(
         takes_part and reached
         for takes_part, reached in zip(ended.tasks, coordinator.tasks_reached, strict=True)
@@ -324,5 +325,5 @@ def pause(coordinator: Coordinator) -> Coordinator:
 
 
 def owe_turns(coordinator: Coordinator, turns: int) -> Coordinator:
-    """Waiting requests get `turns` further turns in this event."""
+    """The coordinator, in which waiting requests get `turns` further turns within this event."""
     return coordinator._replace(turns=coordinator.turns + turns)

@@ -4,10 +4,10 @@ Rules COORD-01 to COORD-12, SUB-02 to SUB-05. A request waits until it can start
 (`model.coordinator.trigger`). A started checkpoint is pending until the last task has acknowledged it, or
 until a decline, the time-out or a newer completed checkpoint ends it (`model.coordinator.completion`,
 `model.coordinator.scheduler`). The store keeps a completed checkpoint (`model.store.store`).
-`model.coordinator.recovery` holds restores and restarts. Each of these modules adds its steps to a class that
-the next one extends.
+`model.coordinator.recovery` holds restores and restarts. Each of these modules defines a class of steps that
+derives from the class of another one. `CoordinatorSteps` inherits from all of them.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
+The module describes Flink 2.3. `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.events import Acknowledged
@@ -41,9 +41,9 @@ class CoordinatorSteps(RecoverySteps):
     def on_acknowledge(
         self, coordinator: Coordinator, task: int, checkpoint: int, handle: int, shared: tuple[int, ...] = ()
     ) -> Step[Coordinator]:
-        """A task acknowledges with the state `handle` (0 if it has no state).
+        """A task acknowledges `checkpoint`. `handle`: its state, 0 for none. `shared`: its shared files.
 
-        A number that is not a task of the plan is an unknown task.
+        A task whose number is not in the plan is unknown.
         """
         if not coordinator.open:
             return Step(coordinator, (), ())
@@ -99,7 +99,7 @@ class CoordinatorSteps(RecoverySteps):
         return followed._replace(rules=("COORD-01", *followed.rules))
 
     def on_fail_tasks(self, coordinator: Coordinator, failed: tuple[bool, ...]) -> Step[Coordinator]:
-        """Each task whose element of `failed` is True fails, and the job restarts."""
+        """The tasks whose element of `failed` is True fail, and the job restarts."""
         runs = tuple(runs and not fails for runs, fails in zip(coordinator.tasks_run, failed, strict=True))
         over = tuple(
             over and not fails for over, fails in zip(coordinator.tasks_finished, failed, strict=True)

@@ -1,8 +1,8 @@
-"""The count of failing checkpoints, which fails the job if it exceeds the tolerated number.
+"""The count of failed checkpoints. If it exceeds the tolerated number, the job fails.
 
-Only some reasons count. Between two successes that clear the count, a checkpoint counts once. A success
-clears the count if its checkpoint is newer than all earlier successes. The failure of a checkpoint that is
-not newer than all successes does not count.
+Only failures for some reasons count, and each checkpoint counts once. A success clears the count if its
+checkpoint is newer than all that have succeeded before. The failure of a checkpoint counts only if the
+checkpoint is newer than all that have succeeded.
 
 The module describes Flink 1.14.3 and later. `model.coordinator.generations` holds the steps of older
 generations. `model.coordinator.profiles` holds the reasons that count in each generation.
@@ -25,15 +25,15 @@ class Failures(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """One failing checkpoint."""
+    """One failure of a checkpoint."""
 
     checkpoint: int
-    """The id; -1 if the failure names none, because it came before the id was drawn."""
+    """The id. -1 if the checkpoint failed before its id was drawn."""
     type: int
     """CHECKPOINT, SAVEPOINT or STOP."""
     reason: str
     by_task: bool
-    """A task has reported the failure. Else the failure is the coordinator's own."""
+    """A task has reported the failure. Else the coordinator itself has caused it."""
 
 
 def new_failures() -> Failures:
@@ -45,12 +45,12 @@ class FailureSteps:
     """The steps of the count, and the methods that older generations override."""
 
     rules: Rules = ("COORD-15", "COORD-16", "COORD-17")
-    """The rules of the count."""
+    """The ids of the rules of the count."""
 
     def on_failure(
         self, failures: Failures, profile: CoordinatorProfile, tolerable: int, failure: Failure
     ) -> tuple[Failures, bool]:
-        """The count after a failure, and whether the job fails now. `tolerable`: -1 for any number."""
+        """Returns the count after a failure, and whether the job fails. `tolerable`: -1 for any number."""
         if failure.reason in PRE_FLIGHT:
             failure = failure._replace(by_task=False)
         if self.fails_the_job(failure):
@@ -65,7 +65,7 @@ class FailureSteps:
         return failures._replace(counted=counted), False
 
     def fails_the_job(self, failure: Failure) -> bool:
-        """The failure fails the job at once, because a task has failed a stop-with-savepoint."""
+        """Whether the failure fails the job at once: a task reports that a stop-with-savepoint has failed."""
         return failure.by_task and failure.type == STOP
 
     def concerns_the_job(self, failure: Failure) -> bool:
@@ -73,7 +73,10 @@ class FailureSteps:
         return failure.by_task or failure.type == CHECKPOINT
 
     def is_known(self, failures: Failures, checkpoint: int) -> bool:
-        """The checkpoint has counted, or a newer one has succeeded. A failure without an id is always new."""
+        """Whether the failure does not count again: its id has counted, or is not above the highest success.
+
+        A failure without an id always counts.
+        """
         return checkpoint != NONE and is_counted_or_older(failures, checkpoint)
 
     def on_success(self, failures: Failures, tolerable: int, checkpoint: int) -> Failures:
@@ -83,14 +86,14 @@ class FailureSteps:
         return self.cleared(failures, checkpoint)
 
     def cleared(self, failures: Failures, checkpoint: int) -> Failures:
-        """The count after a success: empty if it is the highest so far, else unchanged (COORD-17)."""
+        """The count after a success: empty if the id is the highest so far, else unchanged (COORD-17)."""
         if checkpoint > failures.highest_success:
             return Failures((), checkpoint)
         return failures
 
 
 def is_counted_or_older(failures: Failures, checkpoint: int) -> bool:
-    """The checkpoint has counted, or it is not newer than the highest success."""
+    """Whether the checkpoint has counted, or is not newer than the highest success."""
     if failures.highest_success != NONE and checkpoint <= failures.highest_success:
         return True
     return any(checkpoint == counted for counted in failures.counted)

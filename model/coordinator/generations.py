@@ -1,8 +1,8 @@
 """The steps of older generations of the coordinator, Flink 1.9 to 1.20.
 
-A class derives from the class of the next newer generation. It holds the steps in which its generation and
-all older ones differ from newer ones. `coordinator_steps` selects the steps of a coordinator. The switches of
-`model.coordinator.profiles` state the same differences. The properties check the steps against them.
+A class derives from the class of the next newer generation. It overrides the steps in which its generation
+and all older ones differ from newer ones. `coordinator_steps` selects the class for a coordinator. The
+properties check the steps against the switches of `model.coordinator.profiles`.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class FollowsTheJob(CoordinatorSteps):
     """1.18 to 1.20: the scheduler runs while the job runs, and each of its starts has the initial delay."""
 
     def listens_to_tasks(self, coordinator: Coordinator) -> bool:
-        """The scheduler does not depend on the statuses of tasks."""
+        """False: the scheduler does not depend on the statuses of tasks."""
         return False
 
     def follow_listener(self, coordinator: Coordinator) -> Step[Coordinator]:
@@ -66,7 +66,7 @@ class SuspendsAtStart(FollowsTheJob):
     """1.19: every start of the scheduler first suspends requests and checkpoints."""
 
     def start_suspends(self, coordinator: Coordinator) -> bool:
-        """Every start of the scheduler first suspends all requests and pending checkpoints."""
+        """True: every start of the scheduler first suspends all requests and pending checkpoints."""
         return True
 
 
@@ -111,10 +111,10 @@ class CompletesFirst(CountsSuccessFirst):
 
 
 class OutlivesAborts(CompletesFirst):
-    """1.15: an abort does not end the master phase, and a deletion gives no turn."""
+    """1.15: an abort does not end the master phase, and waiting requests get no turn after a deletion."""
 
     def turns_after_deletion(self, deleted: int) -> int:
-        """The deletion of stored checkpoints gives waiting requests no turn."""
+        """0: waiting requests get no turn after the deletion of stored checkpoints."""
         return 0
 
     def abort_start(
@@ -124,13 +124,13 @@ class OutlivesAborts(CompletesFirst):
         return self.discard(coordinator._replace(outlived=(pending,)), pending, reason, by_task=by_task)
 
     def fail_start(self, coordinator: Coordinator, begun: Pending, reason: str) -> Step[Coordinator]:
-        """A failed start does not count in addition to its checkpoint."""
+        """No change and no effect: the abort of the checkpoint is the only failure that counts."""
         return Step(coordinator, (), ())
 
     def on_master_answer(
         self, coordinator: Coordinator, place: int, checkpoint: int, is_hook: bool, fails: bool
     ) -> Step[Coordinator]:
-        """For an aborted checkpoint an answer can only end the master phase."""
+        """If its checkpoint was aborted, an answer can only end the master phase."""
         aborted = find(coordinator.outlived, checkpoint)
         if aborted is None or coordinator.master != checkpoint:
             return super().on_master_answer(coordinator, place, checkpoint, is_hook, fails)
@@ -150,7 +150,7 @@ class StoresSavepoints(OutlivesAborts):
     shared_state = CountsUses()
 
     def is_stored(self, done: Pending) -> bool:
-        """The store adds savepoints too."""
+        """True: the store adds savepoints too."""
         return True
 
     def end_older(
@@ -165,15 +165,15 @@ class LocatesFirst(StoresSavepoints):
     """1.14.3 and 1.14.4: the storage location is initialised before the checkpoint is pending."""
 
     def needs_location_first(self, coordinator: Coordinator) -> bool:
-        """Without a storage location, the request is rejected."""
+        """True: if there is no storage location, the request is rejected before a checkpoint is pending."""
         return True
 
 
 class FailuresOfAnyType(FailureSteps):
-    """1.11 to 1.14.2: the coordinator's own failures count for any type. A failing stop fails the job."""
+    """1.11 to 1.14.2: failures of savepoints count, whoever reports them. A failing stop fails the job."""
 
     def fails_the_job(self, failure: Failure) -> bool:
-        """A stop-with-savepoint that has started fails the job (COORD-28)."""
+        """Whether a stop-with-savepoint has failed after its start (COORD-28)."""
         return failure.type == STOP and failure.reason not in PRE_FLIGHT
 
     def concerns_the_job(self, failure: Failure) -> bool:
@@ -181,7 +181,7 @@ class FailuresOfAnyType(FailureSteps):
         return failure.type != STOP
 
     def is_known(self, failures: Failures, checkpoint: int) -> bool:
-        """-1 is an id like any other: it counts once, and not after a success that the count remembers."""
+        """Whether the failure does not count again. -1 is an id like any other, so it counts at most once."""
         return is_counted_or_older(failures, checkpoint)
 
 
@@ -220,14 +220,14 @@ class AwaitsEveryTask(CountsEveryType):
 
 
 class IgnoresFinishedTasks(AwaitsEveryTask):
-    """1.12: a task that has finished prevents no start, unless it is a source."""
+    """1.12: a finished task prevents a start only if it is a source."""
 
     def can_start(self, coordinator: Coordinator) -> bool:
         """The job and all sources run."""
         return sources_run(coordinator)
 
     def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
-        """A start that fails because a source does not run leaves the further turns to other requests."""
+        """Whether no request starts in the further turns. If a source does not run, requests still can."""
         return super().takes_all_turns(coordinator, requested) and self.can_start(coordinator)
 
 
@@ -263,7 +263,7 @@ class StopsCountToo(ClearsAtEverySuccess):
     """1.9 and 1.10: a failing stop counts like any other checkpoint."""
 
     def fails_the_job(self, failure: Failure) -> bool:
-        """A failing stop fails the job when it is aborted, before it counts."""
+        """False: the abort of a stop has already failed the job, before the failure counts."""
         return False
 
     def concerns_the_job(self, failure: Failure) -> bool:
@@ -281,7 +281,7 @@ class NeverQueues(DiscardsUnstored):
         return Step(coordinator, rejection(requested, EXCEPTION), ())
 
     def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-        """A request starts now or is rejected. If too many are pending, the scheduler repeats it later."""
+        """A request starts now or is rejected. If too many are pending, the scheduler will repeat it."""
         refused = pre_check(coordinator, requested)
         if refused is None and not requested.forced:
             scheduler = coordinator.scheduler
@@ -310,7 +310,7 @@ class NeverQueues(DiscardsUnstored):
     def on_decline(
         self, coordinator: Coordinator, task: int, checkpoint: int, reason: str
     ) -> Step[Coordinator]:
-        """A decline repeats no postponed request while a newer checkpoint is pending."""
+        """A task declines. While a newer checkpoint is pending, the scheduler repeats no request."""
         pending = find(coordinator.pending, checkpoint)
         if pending is None or not any(other.checkpoint > checkpoint for other in coordinator.pending):
             return super().on_decline(coordinator, task, checkpoint, reason)
@@ -328,19 +328,19 @@ class NeverQueues(DiscardsUnstored):
         type: int,  # noqa: A002 - the protocol's word
         forced: bool,
     ) -> bool:
-        """Every savepoint is forced."""
+        """Whether the request is forced. Every savepoint is."""
         return forced or type != CHECKPOINT
 
     def can_be_subsumed(self, pending: Pending) -> bool:
-        """A forced checkpoint is not subsumed."""
+        """Whether a newer checkpoint subsumes this one. It does not subsume a forced one."""
         return not pending.forced
 
     def discard(
         self, coordinator: Coordinator, pending: Pending, reason: str, *, by_task: bool
     ) -> Step[Coordinator]:
-        """Aborts a checkpoint. An aborted stop fails the job at once. The initial delay: see `begin_anew`.
+        """The effects of an abort. An aborted stop fails the job at once. No task is notified (COORD-19).
 
-        No task is notified (COORD-19).
+        Except for a subsumed checkpoint, the scheduler may begin its initial delay again (`begin_anew`).
         """
         lost = self.shared_state.loss_of(coordinator.shared, pending)
         aborted = (Abort(pending.checkpoint, reason), *failed_stop(pending.type, reason))
@@ -356,12 +356,12 @@ class NeverQueues(DiscardsUnstored):
 
 
 def failed_stop(type: int, reason: str) -> Effects:  # noqa: A002 - the protocol's word
-    """The failure of the job, if a stop was rejected or has failed for a reason outside PRE_FLIGHT."""
+    """The failure of the job, if the type is STOP and the reason is not one of PRE_FLIGHT."""
     return (FailJob(reason),) if type == STOP and reason not in PRE_FLIGHT else ()
 
 
 def begin_anew(coordinator: Coordinator) -> Coordinator:
-    """After an abort that leaves no checkpoint pending: drops a postponed request, restarts the delay."""
+    """Drops a postponed request and begins the initial delay again, if no checkpoint is pending."""
     scheduler = coordinator.scheduler
     if coordinator.pending or not scheduler.runs or not scheduler.postponed:
         return coordinator

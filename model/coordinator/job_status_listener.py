@@ -1,10 +1,11 @@
 """The listener of the statuses of the job and its tasks, which starts and stops the periodic scheduler.
 
-Rule COORD-26. The listener receives the status of every execution. The listener awaits each execution whose
-last reported status is neither running nor finished. In addition, the execution graph starts a stopped
-scheduler when a task begins to run.
+Rule COORD-26. An *execution* is one attempt to run a task. The listener receives the status of every
+execution. It *awaits* each execution whose last reported status is neither running nor finished. The
+scheduler runs while the job runs and the listener awaits no execution. In addition, Flink's execution graph
+starts a stopped scheduler when a task begins to run.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
+The module describes Flink 2.3. `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.scheduler import SchedulerSteps
@@ -16,7 +17,7 @@ class ListenerSteps(SchedulerSteps):
     """The steps of the listener, and the methods that older generations override."""
 
     def follow_job(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """The job changes its status. When the job runs, the listener receives its new executions."""
+        """The step after the job has changed its status. If it runs now, new executions report statuses."""
         coordinator, effects, rules = self.follow_listener(coordinator)
         if coordinator.status == RUNNING:
             coordinator, emitted, further = self.report_new_executions(coordinator)
@@ -24,12 +25,12 @@ class ListenerSteps(SchedulerSteps):
         return self.settle(coordinator, effects, rules)
 
     def follow_tasks(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """These tasks change their statuses, one after the other."""
+        """The step after these tasks have changed their statuses, one after the other."""
         coordinator, effects, rules = self.report(coordinator, tasks)
         return self.settle(coordinator, effects, rules)
 
     def report(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """The listener receives the statuses of these tasks. The graph can start a stopped scheduler."""
+        """The listener receives the statuses of these tasks. A running task starts a stopped scheduler."""
         effects: Effects = ()
         rules: Rules = ()
         if not self.listens_to_tasks(coordinator):
@@ -46,11 +47,11 @@ class ListenerSteps(SchedulerSteps):
         return Step(coordinator, effects, rules)
 
     def listens_to_tasks(self, coordinator: Coordinator) -> bool:
-        """The scheduler exists, and depends on the statuses of tasks."""
+        """Whether there is a scheduler that depends on the statuses of tasks."""
         return coordinator.plan.interval > 0
 
     def renew(self, coordinator: Coordinator, tasks: tuple[bool, ...]) -> Step[Coordinator]:
-        """These tasks get new executions. The former executions report no further status."""
+        """These tasks get new executions. Their former executions never report again, also if awaited."""
         if not self.listens_to_tasks(coordinator):
             return Step(coordinator, (), ())
         scheduler = coordinator.scheduler
@@ -72,7 +73,7 @@ class ListenerSteps(SchedulerSteps):
         )
 
     def report_new_executions(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """All new executions are scheduled. Then the executions of running or finished tasks report."""
+        """New executions report that they are scheduled. Then those of running and finished tasks report."""
         scheduler = coordinator.scheduler
         fresh = scheduler.unreported
         if not any(fresh):
@@ -87,7 +88,7 @@ class ListenerSteps(SchedulerSteps):
         return Step(coordinator, (*effects, *emitted), (*rules, *further))
 
     def follow_listener(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """The listener starts or suspends the scheduler if its condition has changed."""
+        """The listener starts or suspends the scheduler if the condition to run has changed."""
         if not coordinator.plan.interval:
             return Step(coordinator, (), ())
         scheduler = coordinator.scheduler

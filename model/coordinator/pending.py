@@ -1,7 +1,7 @@
 """A pending checkpoint: its tasks, their acknowledgements and states, and its deadline.
 
-Rules COORD-05, COORD-07. The module knows one pending checkpoint. Positions identify tasks, operator
-coordinators and hooks.
+Rules COORD-05, COORD-07. The module describes one pending checkpoint. Tasks, operator coordinators and hooks
+are identified by their positions.
 """
 
 from typing import NamedTuple
@@ -25,13 +25,13 @@ class Pending(NamedTuple):
     deadline: int
     """Virtual time in ms at which the checkpoint expires."""
     tasks: tuple[bool, ...]
-    """By task: it takes part, so it acknowledges, and the coordinator notifies it of the end."""
+    """By task: it takes part. It has to acknowledge, and the coordinator notifies it of the end."""
     acknowledged: tuple[bool, ...]
-    """By task: the checkpoint does not await its acknowledgement. True for a task that takes no part."""
+    """By task: no acknowledgement is awaited. Also true for a task that does not take part."""
     states: tuple[int, ...]
-    """By task: handle of the acknowledged state, 0 for none."""
+    """By task: the handle of the acknowledged state. 0 for none."""
     shared: tuple[tuple[int, ...], ...]
-    """By task: handles of the shared files that it has acknowledged."""
+    """By task: the handles of the shared files that belong to the acknowledged state."""
     coordinators: tuple[bool, ...]
     """By operator coordinator: it has answered."""
     hooks: tuple[bool, ...]
@@ -48,7 +48,7 @@ def new_pending(
     coordinators: int = 0,
     hooks: int = 0,
 ) -> Pending:
-    """A checkpoint that no task has acknowledged."""
+    """A new pending checkpoint without acknowledgements."""
     return Pending(
         checkpoint=checkpoint,
         type=type,
@@ -64,7 +64,7 @@ def new_pending(
 
 
 def acknowledge(pending: Pending, task: int, handle: int, shared: tuple[int, ...]) -> tuple[Pending, str]:
-    """The checkpoint after task `task` has acknowledged, and SUCCESS, DUPLICATE or UNKNOWN (COORD-05)."""
+    """Returns the checkpoint after an acknowledgement, and SUCCESS, DUPLICATE or UNKNOWN (COORD-05)."""
     if task >= len(pending.tasks) or not pending.tasks[task]:
         return pending, UNKNOWN
     if pending.acknowledged[task]:
@@ -77,5 +77,5 @@ def acknowledge(pending: Pending, task: int, handle: int, shared: tuple[int, ...
 
 
 def is_fully_acknowledged(pending: Pending) -> bool:
-    """Every task has acknowledged (COORD-07), and every operator coordinator and hook has answered."""
+    """Whether all tasks have acknowledged (COORD-07), and all operator coordinators and hooks answered."""
     return all(pending.acknowledged) and all(pending.coordinators) and all(pending.hooks)

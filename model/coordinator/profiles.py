@@ -1,11 +1,11 @@
-"""The generations of the coordinator and its store: one protocol, and the switches in which releases differ.
+"""The generations of the coordinator and its store, described by the switches in which releases differ.
 
 A profile is a set of switches and values. The properties check the steps against the switches. The steps read
 the values. The modules `model.coordinator.generations` and `model.store.generations` hold the steps of older
-generations. The adapter protocol uses the same names. Each profile holds for its release and all later ones
-up to the next profile. A name with a third number names a patch release. `1.14.0` holds for 1.14.0 to 1.14.2,
-`1.14.3` for 1.14.3 and 1.14.4, and `1.14` from 1.14.5 on. `1.15.0` holds for 1.15.0 and 1.15.1. `1.16.0`
-holds for 1.16.0 and 1.16.1, and `1.17` holds from 1.16.2 on.
+generations. The adapter protocol uses the names of the profiles. A profile describes its release and the
+later releases up to the next profile. A name with a third number names a patch release: `1.14.0` describes
+1.14.0 to 1.14.2, `1.14.3` describes 1.14.3 and 1.14.4, and `1.14` describes 1.14.5 and 1.14.6. `1.15.0`
+describes 1.15.0 and 1.15.1. `1.16.0` describes 1.16.0 and 1.16.1, and `1.17` begins with 1.16.2.
 """
 
 from collections.abc import Mapping
@@ -22,40 +22,41 @@ from model.events import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CoordinatorProfile:
-    """The switches of one generation. Each profile is a single object, to which states refer."""
+    """The switches of one generation. There is one object for each generation, which all states share."""
 
     name: str
-    """The name on the wire: the first release of the generation."""
+    """The name in the adapter protocol."""
     proposed: bool = False
     """The generation comes from a public discussion. No released jar has it, and no default selects it."""
 
     # -------- requests
     queues_requests: bool = True
-    """A request that is not allowed to start yet is queued.
+    """A request that is not allowed to start yet waits in a queue.
 
     Else it is rejected, and the scheduler repeats a periodic request later.
     """
     turns_after_end: int = 2
-    """Number of turns of waiting requests after the end of a checkpoint.
+    """Number of turns that waiting requests get when a checkpoint ends.
 
     The first turn follows the end, and the second turn follows the deletion of the checkpoint's state. The
-    number is visible within the minimum pause, where each turn removes one periodic head of the queue.
+    number has an effect only within the minimum pause: each turn then rejects one periodic request at the
+    head of the queue.
     """
     turn_after_deletion: bool = True
     """Waiting requests get one more turn for each checkpoint that the store has deleted."""
     limits_deletions: bool = True
-    """A request waits while more deletions are under way than the limit of pending checkpoints."""
+    """Requests wait while the number of deletions under way exceeds the limit of pending checkpoints."""
     counts_empty_deletions: bool = False
-    """The deletion of an aborted checkpoint lasts even if no state was collected. Else it ends at once."""
+    """The deletion of an aborted checkpoint without state may also take time. Else it ends at once."""
     savepoints_may_wait: bool = True
     """In a job with unaligned checkpoints, savepoints are not forced. Else every savepoint is forced."""
     every_task_must_run: bool = True
     """A checkpoint starts only if every unfinished task runs, and it awaits the running tasks.
 
-    Else it starts if the sources run, and it awaits all tasks.
+    Else it starts if all sources run, and it awaits all tasks.
     """
     finished_tasks_prevent_start: bool = True
-    """If only sources must run: any finished task prevents a start. Else only a finished source does."""
+    """Where only sources must run, any finished task prevents a start. Else only a finished source does."""
     after_finish_configurable: bool = True
     """Checkpoints after tasks finish can be configured."""
     after_finish_by_default: bool = True
@@ -63,18 +64,18 @@ class CoordinatorProfile:
 
     # -------- the scheduler
     follows_tasks: bool = True
-    """The scheduler runs while the job runs and every reported execution runs or has finished.
+    """The scheduler runs while the job runs and every execution runs or has finished, by its last report.
 
-    This includes executions that have failed and no longer exist. The execution graph also starts a stopped
-    scheduler when a task begins to run. If the switch is false, the scheduler runs while the job runs.
+    This includes executions that no longer exist. In addition, the execution graph starts a stopped scheduler
+    when a task begins to run. Else the scheduler runs while the job runs.
     """
     start_suspends: bool = False
-    """Each start of the scheduler first suspends all requests and pending checkpoints.
+    """Each start of the scheduler first rejects waiting requests and aborts pending checkpoints.
 
-    Else a start does so only if the scheduler runs already.
+    Else a start does this only if the scheduler already runs.
     """
     restarts_after_pause: bool = True
-    """From its second start on, the scheduler waits for the minimum pause, else for its initial delay."""
+    """From its second start on, the scheduler waits for the minimum pause. Else for the initial delay."""
 
     abort_begins_anew: bool = False
     """An abort that leaves no checkpoint pending drops a postponed request.
@@ -84,21 +85,21 @@ class CoordinatorProfile:
 
     # -------- the master phase
     abort_ends_master_phase: bool = True
-    """The master phase ends with its checkpoint. Else it lasts until the awaited masters have answered."""
+    """The abort of a checkpoint ends its master phase. Else the phase lasts until masters have answered."""
     counts_failed_start: bool = True
-    """A checkpoint that is aborted in its master phase counts a second time, as a failed start."""
+    """The abort of a checkpoint in its master phase counts as two failures: the abort and a failed start."""
 
     counts_failed_io: bool = True
-    """A start that fails by input or output counts, as IO_EXCEPTION (FLINK-24384)."""
+    """A failed input or output at the start counts as a failure, with IO_EXCEPTION (FLINK-24384)."""
 
     location_first: bool = False
-    """The storage location is initialised before a checkpoint is pending. Else it is initialised later."""
+    """The storage location is initialised before the checkpoint is pending. Else it is initialised later."""
     names_failed_io: bool = True
-    """A request that fails by input or output is rejected with IO_EXCEPTION. Else with a general reason."""
+    """After a failed input or output, the request is rejected with IO_EXCEPTION. Else with another reason."""
 
     # -------- starts from a savepoint
     restores_savepoints: bool = True
-    """The start from a savepoint is specified. The released coordinators decide it from 1.13 on."""
+    """The model has jobs that start from a savepoint. Else the model of the generation omits them."""
     has_claim_modes: bool = True
     """A job that starts from a savepoint has a claim mode. Else it behaves as in LEGACY."""
 
@@ -108,31 +109,31 @@ class CoordinatorProfile:
     abort_notifications: bool = True
     """The coordinator notifies tasks of aborts. Else tasks continue their snapshots."""
     registers_at_acknowledgement: bool = True
-    """The acknowledgement registers shared state, until no newer checkpoint can use it.
+    """An acknowledgement registers shared state. It stays registered until no newer checkpoint can use it.
 
-    Else the completion registers shared state, and the registry counts the checkpoints that use it.
+    Else a completion registers shared state, and the registry counts the checkpoints that use it.
     """
     restore_registers_anew: bool = False
-    """A restore creates a new registry of shared state from the retained checkpoints."""
+    """A restore replaces the registry of shared state by a new one, made from the retained checkpoints."""
 
     # -------- completion
     stores_savepoints: bool = False
-    """A savepoint is stored and subsumes older checkpoints, and the tasks are notified of it.
+    """A completed savepoint is stored, it subsumes older checkpoints, and the tasks are notified of it.
 
-    Else the completion of a savepoint does none of the three.
+    Else none of the three happens.
     """
     forced_not_subsumed: bool = False
-    """A forced checkpoint is not subsumed. Else a savepoint is not subsumed."""
+    """A newer checkpoint does not subsume forced ones. Else it does not subsume savepoints."""
     completes_before_storing: bool = False
     """A checkpoint is reported complete before it is stored."""
     counts_success_before_storing: bool = False
-    """A checkpoint is counted as a success before it is stored, even if the store then fails."""
+    """A checkpoint counts as a success before it is stored, so even if the store then fails."""
     keeps_possibly_stored: bool = True
-    """The coordinator keeps a checkpoint if it is unknown whether the store has stored it."""
+    """If it is unknown whether the store has stored a checkpoint, the coordinator does not delete it."""
     protects_newest_checkpoint: bool = True
-    """The store never drops its newest checkpoint because a savepoint is added.
+    """The store never drops its newest checkpoint when a savepoint is added, except by stop-with-savepoint.
 
-    The exception is a stop-with-savepoint. Without the switch, the store drops the oldest entry of any type.
+    Else the store drops the oldest entry of any type.
     """
     subsumed_notifications: bool = True
     """The coordinator notifies tasks of the checkpoint that the store has dropped."""
@@ -145,35 +146,35 @@ class CoordinatorProfile:
         IO_EXCEPTION,
         FINALIZE_CHECKPOINT_FAILURE,
     )
-    """The reasons of failures that count toward the number that the job tolerates."""
+    """The reasons for which a failure of a checkpoint counts toward the number that the job tolerates."""
     counts_failed_store: bool = True
     """A failed addition to the store counts as a failure."""
     counts_in_order: bool = True
-    """Only a success newer than all earlier ones clears the count of failures.
+    """Only a success with a higher id than all earlier ones clears the count of failures.
 
-    Failures of checkpoints up to the newest success do not count. Else every success clears the count, and
-    failures of any checkpoint count.
+    A failure counts only if its id is above the highest success. Else every success clears the count, and the
+    failures of all ids count.
     """
     declines_count_for_all_types: bool = True
-    """Failures that tasks report count for checkpoints and savepoints, all others only for checkpoints.
+    """A failure that a task reports counts for checkpoints and savepoints. Others count for checkpoints only.
 
-    A stop-with-savepoint fails the job only if a task fails the stop. Else every failure counts for both
+    A stop-with-savepoint fails the job only if a task reports the failure. Else all failures count for both
     types, and every failure of a stop that has started fails the job.
     """
     failed_stops_count_too: bool = False
-    """A failing stop fails the job when it is aborted, and then counts like any other checkpoint."""
+    """The abort of a stop-with-savepoint fails the job, and also counts like that of any other checkpoint."""
 
     # -------- regional checkpoints
     region_failed_percent: int = 0
     """Maximum percentage of regions that can fail in a checkpoint that completes."""
     region_consecutive: int = 0
-    """Number of consecutive fallbacks after which the next checkpoint has to be global."""
+    """Number of consecutive checkpoints that may fall back. The next one must have all snapshots (global)."""
 
     def __repr__(self) -> str:
         return f"{self.name}, no released jar" if self.proposed else f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """Unpickles to the one object of that name, also in another process."""
+        """Unpickling returns the existing profile of this name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -290,7 +291,7 @@ COORDINATOR_PROFILES: Mapping[str, CoordinatorProfile] = {
         CoordinatorProfile("2.3"),
     )
 }
-"""By name, oldest first."""
+"""Maps the name of each profile to the profile, oldest first."""
 
 NEWEST_COORDINATOR = COORDINATOR_PROFILES["2.3"]
 """The newest generation. The modules of `model.coordinator` describe it."""
@@ -299,12 +300,12 @@ PROPOSED_COORDINATORS: Mapping[str, CoordinatorProfile] = {
     "proposed-FLIP-600": CoordinatorProfile(
         "proposed-FLIP-600",
         proposed=True,
-        limits_deletions=False,  # the discussion leaves it out
+        limits_deletions=False,  # the discussion does not mention it
         region_failed_percent=50,
         region_consecutive=2,
     )
 }
-"""The proposed generations by name. The discussion names no defaults for the two bounds."""
+"""The proposed generations by name. The discussion states no defaults for the two `region_` bounds."""
 
 
 def profile_of(name: str) -> CoordinatorProfile:

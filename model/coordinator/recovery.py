@@ -1,7 +1,7 @@
-"""Steps of the coordinator: restore, restart, shutdown, and the injected failures of store and I/O.
+"""Steps of the coordinator: restore, restart, shutdown, and injected failures of the store, input and output.
 
 Rules COORD-02, COORD-22, COORD-25, SUB-06, ONCE-04. The completed checkpoints and the counter of ids are
-durable. All other state ends with the coordinator.
+durable. All other state is lost when the coordinator ends.
 """
 
 from model.coordinator.events import DiscardCheckpoint, Restored
@@ -38,7 +38,7 @@ class RecoverySteps(ListenerSteps):
     """Restore, restart and shutdown of a coordinator, and injected failures."""
 
     def on_restore(self, coordinator: Coordinator, tasks: tuple[bool, ...] = ()) -> Step[Coordinator]:
-        """The restarting job, or these tasks of a region, get the newest retained checkpoint (ONCE-04)."""
+        """Restores the newest retained checkpoint (ONCE-04). `tasks`: those of a region, or all if empty."""
         effects: Effects = ()
         rules: Rules = ("ONCE-04", "SUB-06")
         if not coordinator.open:
@@ -61,11 +61,11 @@ class RecoverySteps(ListenerSteps):
         return self.settle(renewed.state, effects, rules)
 
     def on_store_fails(self, coordinator: Coordinator, when: int) -> Step[Coordinator]:
-        """The next addition to the store will fail. `when`: before, after, or perhaps after it is durable."""
+        """Plans a failure of the next addition to the store. `when`: BEFORE, AFTER or MAYBE."""
         return Step(coordinator._replace(fault=when), (), ())
 
     def on_io_fails(self, coordinator: Coordinator, what: int) -> Step[Coordinator]:
-        """The next input or output of this kind will fail."""
+        """Plans a failure of the next input or output of this kind: METADATA, LOCATION or ID."""
         io = coordinator.io
         io = Io(io.metadata or what == METADATA, io.location or what == LOCATION, io.id or what == ID)
         return Step(coordinator._replace(io=io), (), ())
@@ -94,7 +94,7 @@ class RecoverySteps(ListenerSteps):
     def on_shutdown(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
         """The coordinator shuts down. The status of the job decides whether the store keeps its checkpoints.
 
-        Another coordinator continues a suspended job from the durable state.
+        The checkpoints of a suspended job stay, because another coordinator continues the job from them.
         """
         if not coordinator.open:
             return Step(coordinator, (), ("COORD-25",))
@@ -129,9 +129,9 @@ def ascending(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
 
 
 def deletes(coordinator: Coordinator, status: str) -> bool:
-    """Whether the end of the job deletes its checkpoints.
+    """Whether the end of the job with this status deletes its checkpoints.
 
-    True for a finished job, and for a cancelled or failed one that does not retain them.
+    True for a finished job, and for a cancelled or failed job that does not retain its checkpoints.
     """
     if status in (CANCELED, FAILED):
         return not coordinator.plan.retains_on_cancellation

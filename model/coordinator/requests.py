@@ -1,4 +1,4 @@
-"""The queue of waiting requests: its order, its bound, and which request can start. Rules COORD-03, COORD-11.
+"""The queue of waiting requests: its order, its bound, and the condition to start. Rules COORD-03, COORD-11.
 
 A request states the type of checkpoint and its priority. `model.coordinator.trigger` starts the requests.
 """
@@ -12,20 +12,20 @@ QUEUE_LIMIT = 1000
 
 
 class Request(NamedTuple):
-    """A user, or the coordinator's own scheduler, requests a checkpoint."""
+    """A request of a user or of the coordinator's scheduler for a checkpoint."""
 
     type: int
     """CHECKPOINT, SAVEPOINT or STOP of `model.store.store`."""
     forced: bool
-    """The request starts however many checkpoints are pending."""
+    """The request may start however many checkpoints are pending."""
     periodic: bool
-    """The scheduler repeats the request, and the minimum pause applies to it."""
+    """The minimum pause applies to the request. Requests of the scheduler are periodic."""
     awaits_answer: bool
-    """A user awaits an answer. The scheduler awaits none."""
+    """A user has sent the request, so the coordinator reports a rejection. The scheduler gets no report."""
 
 
 def joined(queue: tuple[Request, ...], request: Request) -> tuple[Request, ...]:
-    """The queue with `request` after all requests of higher or equal priority."""
+    """The queue after `request` has joined, behind all requests of higher or equal priority."""
     place = 0
     for waiting in queue:
         if not precedes(request, waiting):
@@ -34,7 +34,7 @@ def joined(queue: tuple[Request, ...], request: Request) -> tuple[Request, ...]:
 
 
 def precedes(request: Request, other: Request) -> bool:
-    """Whether the request has a higher priority: savepoints, then forced, then non-periodic requests."""
+    """Whether `request` has a higher priority: savepoints come first, then forced, then not periodic ones."""
     if (request.type == CHECKPOINT) != (other.type == CHECKPOINT):
         return other.type == CHECKPOINT
     if request.forced != other.forced:
@@ -43,7 +43,7 @@ def precedes(request: Request, other: Request) -> bool:
 
 
 def has_capacity(queue: tuple[Request, ...]) -> bool:
-    """Whether one more request can join the queue. In a full queue it replaces a periodic one at the end."""
+    """Whether one more request can join. In a full queue it can replace a last request that is periodic."""
     return len(queue) < QUEUE_LIMIT or queue[-1].periodic
 
 

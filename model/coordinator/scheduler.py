@@ -1,9 +1,10 @@
 """The steps of the coordinator's timers: periodic requests and time-outs. Rule COORD-10.
 
-The scheduler runs while the job runs and makes a request in each interval. Only `on_advance` advances time.
-Every due timer fires at its own point in time, time-outs before requests.
+The scheduler runs while the job runs, and makes one request in each interval. Only `on_advance` advances
+time. Timers fire in the order of their due times. If a time-out and a request are due at the same time, the
+time-out comes first.
 
-The module describes Flink 2.3; `model.coordinator.generations` holds the steps of older generations.
+The module describes Flink 2.3. `model.coordinator.generations` holds the steps of older generations.
 """
 
 from model.coordinator.pending import Pending
@@ -27,14 +28,14 @@ class SchedulerSteps(TriggerSteps):
     """The steps of the timers, and the methods that older generations override."""
 
     def on_advance(self, coordinator: Coordinator, ms: int) -> Step[Coordinator]:
-        """Time passes by `ms` milliseconds. Every due timer fires at its own point in time (COORD-10)."""
+        """Time passes by `ms` milliseconds. Timers that become due fire in order of time (COORD-10)."""
         reached = self.run_until(coordinator, coordinator.now + ms, (), ("COORD-10",))
         return reached._replace(state=reached.state._replace(now=coordinator.now + ms))
 
     def run_until(
         self, coordinator: Coordinator, target: int, effects: Effects, rules: Rules
     ) -> Step[Coordinator]:
-        """Fires all timers that are due up to `target`, in order of time. The clock stops at the last one."""
+        """Fires all timers due until `target`, in order of time. The clock stays at the last one."""
         while True:
             expired = next_due(coordinator.pending, target)
             due = coordinator.scheduler.due
@@ -59,7 +60,7 @@ class SchedulerSteps(TriggerSteps):
         )
 
     def follow(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-        """A checkpoint has ended: waiting requests can start (COORD-11)."""
+        """The step after the end of a checkpoint: waiting requests can start (COORD-11)."""
         return self.take_turns(coordinator, effects, rules)
 
     def settle(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
@@ -80,7 +81,7 @@ class SchedulerSteps(TriggerSteps):
         return self.follow(coordinator, (), rules)
 
     def on_trigger_fails(self, coordinator: Coordinator, task: int, checkpoint: int) -> Step[Coordinator]:
-        """The trigger of a task is lost, which aborts its checkpoint if that is pending (COORD-24)."""
+        """The trigger of a task is lost. This aborts the checkpoint if it is pending (COORD-24)."""
         pending = find(coordinator.pending, checkpoint)
         if pending is None:
             return Step(coordinator, (), ("COORD-24",))
@@ -116,19 +117,16 @@ class SchedulerSteps(TriggerSteps):
         return Step(coordinator._replace(scheduler=scheduler), effects, ("COORD-26",))
 
     def start_suspends(self, coordinator: Coordinator) -> bool:
-        """Whether a start first suspends all requests and pending checkpoints: only if the scheduler runs."""
+        """Whether a start first suspends requests and pending checkpoints: if the scheduler already runs."""
         return coordinator.scheduler.runs
 
     def later_delay(self, plan: Plan) -> int:
-        """Delay in ms of the first request after every start except the first start of the scheduler."""
+        """Delay in ms of the first request after a start of the scheduler, except its first start."""
         return plan.min_pause
 
 
 def next_due(pending: tuple[Pending, ...], target: int) -> Pending | None:
-    """The first checkpoint that expires up to `target`. Of equal deadlines, the smaller id is first.
-
-    None if no checkpoint expires.
-    """
+    """The first checkpoint that expires until `target`, or None. Of equal deadlines, the smaller id wins."""
     first: Pending | None = None
     for candidate in pending:
         if candidate.deadline <= target and (first is None or candidate.deadline < first.deadline):

@@ -1,10 +1,10 @@
 """The registry of shared state: the files that several checkpoints can use. It deletes unused files.
 
-A handle names a file. For each file the registry stores the newest checkpoint that uses it, even if that
-checkpoint was aborted: the task's next checkpoint can still use the file. The registry deletes a file when
-its newest user is older than all retained checkpoints.
+A handle names a file. For each file the registry stores its *newest user*: the newest checkpoint that uses
+it. This includes aborted checkpoints, because the task's next checkpoint can still use the file. The registry
+deletes a file when its newest user is older than all retained checkpoints.
 
-The module describes Flink 1.15 and later; `shared_state_generations` holds the steps of older generations.
+The module describes Flink 1.15 and later. `shared_state_generations` holds the steps of older generations.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from model.store.store import CHECKPOINT
 
 
 class DiscardState(NamedTuple):
-    """The coordinator deletes the state of one acknowledgement."""
+    """The coordinator deletes the state of one acknowledgement, or a shared file."""
 
     handle: int
     kind: str = "discard_state"
@@ -46,9 +46,9 @@ class SharedState(NamedTuple):
     completed: tuple[Use, ...]
     """The uses of completed checkpoints: one entry for each file and checkpoint."""
     unseen: tuple[Use, ...]
-    """Up to 1.14: the uses of checkpoints that the coordinator has deleted and the store has kept."""
+    """The uses of checkpoints that the coordinator has deleted, but the store has kept. Only up to 1.14."""
     unclaimed: int
-    """Files whose first user has at most this id, found at the start, are never deleted. -1: no files."""
+    """Files whose first user has at most this id are never deleted: this coordinator has found them."""
 
 
 def new_shared_state() -> SharedState:
@@ -57,7 +57,7 @@ def new_shared_state() -> SharedState:
 
 
 def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> SharedState:
-    """Registers the files of an acknowledgement. They stay registered if the checkpoint is aborted."""
+    """The registry with the files of an acknowledgement. They stay registered after an abort."""
     registered = shared.registered
     for handle in handles:
         if any(use.handle == handle for use in registered):
@@ -75,9 +75,9 @@ def register(shared: SharedState, checkpoint: int, handles: tuple[int, ...]) -> 
 def forget_older(
     shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
 ) -> tuple[SharedState, Effects]:
-    """The registry after it has deleted the files whose newest user is older than every retained checkpoint.
+    """The registry without files whose newest user is older than all retained checkpoints, and the deletions.
 
-    The effects delete them, except the files that were found at the start (`unclaimed`). `durable`: the
+    No effect deletes files that the coordinator has found at its start (`unclaimed`). `durable`: the
     checkpoints that a new coordinator would find.
     """
 
@@ -98,11 +98,11 @@ class SharedStateSteps:
     """The steps of the registry, and the methods that older generations override."""
 
     def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
-        """Whether an acknowledgement of this checkpoint registers its files. None: it is not pending."""
+        """Whether an acknowledgement registers its files. `pending`: its checkpoint, None if not pending."""
         return pending is None or pending.type == CHECKPOINT
 
     def is_known(self, shared: SharedState, handle: int) -> bool:
-        """The file is registered."""
+        """Whether the file is registered."""
         return any(file.handle == handle for file in shared.registered)
 
     def loss(self, shared: SharedState, handle: int, files: tuple[int, ...]) -> Effects:
@@ -120,11 +120,11 @@ class SharedStateSteps:
         )
 
     def unwritten(self, pending: Pending) -> Pending:
-        """The checkpoint whose metadata cannot be written, as its abort deletes it: unchanged."""
+        """The checkpoint with the files that an abort deletes if metadata cannot be written: unchanged."""
         return pending
 
     def complete(self, shared: SharedState, pending: Pending) -> SharedState:
-        """The registry with the uses of a complete checkpoint."""
+        """The registry after it has recorded the files that a complete checkpoint uses."""
         completed = shared.completed
         for file in tuple(file for files in pending.shared for file in files):
             use = Use(file, pending.checkpoint)
@@ -135,7 +135,7 @@ class SharedStateSteps:
     def delete(
         self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> tuple[SharedState, Effects]:
-        """The registry after the store's effects, and these effects with the deletions of unused files.
+        """The registry after an addition, and `effects` of the store followed by deletions of unused files.
 
         `retained`: the checkpoints that can use a file. `durable`: those that a new coordinator would find.
         """
@@ -145,17 +145,17 @@ class SharedStateSteps:
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """The registry and the deletions after a failed addition: the files of the checkpoint stay."""
+        """The registry and the deletions after a failed addition. The files of the checkpoint stay."""
         return shared, ()
 
     def restore(
         self, shared: SharedState, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> SharedState:
-        """The registry after a restore of the tasks: it does not change."""
+        """The registry after a restore of the tasks: unchanged."""
         return shared
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator: the files of the checkpoints that it finds. These files stay."""
+        """The registry of a new coordinator. It never deletes the files of the checkpoints that it finds."""
         uses = (*shared.completed, *shared.unseen)
         completed = tuple(use for kept in retained for use in uses if use.checkpoint == kept)
         found = new_shared_state()._replace(completed=completed, unclaimed=retained[-1] if retained else NONE)

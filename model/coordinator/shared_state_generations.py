@@ -7,18 +7,18 @@ from model.events import NONE, Effects
 
 
 class CountsUses(SharedStateSteps):
-    """Up to 1.14: the registry counts the completed checkpoints that use a file."""
+    """Up to 1.14: the registry deletes a file when no completed checkpoint uses it any more."""
 
     def registers_at_acknowledgement(self, pending: Pending | None) -> bool:
-        """Files are registered at the completion."""
+        """False: the completion of a checkpoint registers its files."""
         return False
 
     def is_known(self, shared: SharedState, handle: int) -> bool:
-        """A completed checkpoint uses the file."""
+        """Whether a completed checkpoint uses the file."""
         return any(use.handle == handle for use in shared.completed)
 
     def unwritten(self, pending: Pending) -> Pending:
-        """The checkpoint with each file only at the first task that has it, so that a file is deleted once.
+        """The checkpoint in which each file belongs to one task only, so that its abort deletes a file once.
 
         In these generations a file is registered before the metadata are written.
         """
@@ -43,7 +43,7 @@ class CountsUses(SharedStateSteps):
     def delete(
         self, shared: SharedState, effects: Effects, retained: tuple[int, ...], durable: tuple[int, ...]
     ) -> tuple[SharedState, Effects]:
-        """The registry, and the store's effects with the unused files after each deleted checkpoint."""
+        """The registry, and the store's effects with deletions of unused files after each checkpoint."""
         deletions: Effects = ()
         for effect in effects:
             deletions = (*deletions, effect)
@@ -55,7 +55,7 @@ class CountsUses(SharedStateSteps):
     def discard_unstored(
         self, shared: SharedState, checkpoint: int, *, is_durable: bool
     ) -> tuple[SharedState, Effects]:
-        """The registry and the deletions after a failed addition: the files that no other checkpoint uses."""
+        """The registry, and the deletions of files that only the checkpoint of a failed addition uses."""
         uses = tuple(use for use in shared.completed if use.checkpoint == checkpoint)
         shared, released = release(shared, checkpoint)
         return (shared._replace(unseen=(*shared.unseen, *uses)) if is_durable else shared), released
@@ -75,7 +75,7 @@ class CountsUses(SharedStateSteps):
         )
 
     def recover(self, shared: SharedState, retained: tuple[int, ...]) -> SharedState:
-        """The registry of a new coordinator. It can delete every file that it finds."""
+        """The registry of a new coordinator. It may delete every file that it finds."""
         return super().recover(shared, retained)._replace(unclaimed=NONE)
 
 

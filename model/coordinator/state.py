@@ -1,7 +1,7 @@
 """The state of one job's coordinator: plan, tasks, waiting requests, pending and completed checkpoints.
 
-Positions in the plan identify tasks. Positions in the configuration identify operator coordinators and hooks.
-Time is a number of milliseconds, which events advance.
+Tasks, operator coordinators and hooks are identified by their positions in the configuration. Time is a
+number of milliseconds, which events advance.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ FINISHED = "FINISHED"
 CREATED = "CREATED"
 RESTARTING = "RESTARTING"
 
-# Who deletes the savepoint or retained checkpoint from which a job starts. Up to 1.14 every job is in LEGACY.
+# The claim modes of a job that starts from a savepoint or retained checkpoint. Up to 1.14 only LEGACY exists.
 LEGACY = 0
 CLAIM = 1
 NO_CLAIM = 2
@@ -29,14 +29,14 @@ UNLIMITED = -1
 
 
 class Plan(NamedTuple):
-    """The configuration, which does not change while the job exists."""
+    """The configuration of a job. It never changes."""
 
     sources: tuple[bool, ...]
     """By task: the task is a source, so the coordinator triggers it."""
     timeout: int
     """Maximum time in ms for which a checkpoint may be pending."""
     max_concurrent: int
-    """Number of pending checkpoints at which further requests wait."""
+    """Limit of pending checkpoints. While it is reached, further requests wait."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
     interval: int = 0
     """Time in ms between two requests of the scheduler. 0: no periodic requests."""
@@ -46,7 +46,7 @@ class Plan(NamedTuple):
     """Minimum time in ms between a completion and the next periodic start."""
     tolerable_failures: int = UNLIMITED
     unaligned: bool = False
-    """Checkpoints are unaligned, and savepoints are then not forced."""
+    """The job has unaligned checkpoints. Savepoints are then not forced."""
     finished_tasks: bool = True
     """Checkpoints continue after tasks have finished."""
     retains_on_cancellation: bool = False
@@ -56,13 +56,13 @@ class Plan(NamedTuple):
     hooks: int = 0
     """Number of master hooks."""
     slow_cleaning: bool = False
-    """Each deletion is under way until an event ends it; else it ends at once."""
+    """Each deletion is under way until the event `deleted`. Else it ends at once."""
     io_failures: bool = False
-    """Inputs and outputs of the coordinator can fail, at the event `io_fails`."""
+    """The event `io_fails` can occur, after which an input or output of the coordinator fails."""
     savepoint: tuple[int, ...] = ()
-    """The id of the savepoint or retained checkpoint from which the job starts, if it starts from one."""
+    """The id of the savepoint or retained checkpoint from which the job starts, as a tuple. Empty: none."""
     claim_mode: int = LEGACY
-    """CLAIM, NO_CLAIM or LEGACY, for this savepoint."""
+    """The claim mode of this savepoint: CLAIM, NO_CLAIM or LEGACY."""
 
 
 class Scheduler(NamedTuple):
@@ -74,19 +74,19 @@ class Scheduler(NamedTuple):
     delay: int
     """Delay in ms of the first request after the next start of the scheduler."""
     follows: bool
-    """The listener has started the scheduler. A stop-with-savepoint stops it without the listener."""
+    """The listener has started the scheduler. It may not run, because a stop-with-savepoint also stops it."""
     postponed: bool
-    """Up to 1.10: a request was rejected, and the scheduler repeats it at the next end of a checkpoint."""
+    """A request was rejected, and the scheduler repeats it when a checkpoint ends. Only up to 1.10."""
     awaited: tuple[bool, ...]
     """By task: the last reported status of its execution is neither running nor finished."""
     awaits_former: bool
     """The listener also awaits an execution that no longer exists and never reports again."""
     unreported: tuple[bool, ...]
-    """By task: it has a new execution, which reports its status when the job runs."""
+    """By task: it has a new execution, which has not reported yet. It reports when the job runs."""
 
 
 class Io(NamedTuple):
-    """The next inputs and outputs of the coordinator that fail."""
+    """The planned failures of the coordinator's inputs and outputs."""
 
     metadata: bool = False
     """The metadata of the next complete checkpoint cannot be written."""
@@ -102,9 +102,9 @@ class Regional(NamedTuple):
     consecutive: int = 0
     """Number of checkpoints that have fallen back since the last global one."""
     declined: tuple[tuple[int, tuple[bool, ...]], ...] = ()
-    """For each pending checkpoint with a decline: by task, the task has declined."""
+    """For each pending checkpoint with a decline: its id, and by task, whether the task has declined."""
     references: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    """For each retained checkpoint that fell back: by task, the checkpoint of the snapshot that it holds."""
+    """For each retained checkpoint that fell back: its id, and by task, the checkpoint with the snapshot."""
     held: tuple[int, ...] = ()
     """Dropped checkpoints to which retained ones refer."""
 
@@ -118,18 +118,18 @@ class Coordinator(NamedTuple):
     tasks_run: tuple[bool, ...]
     tasks_finished: tuple[bool, ...]
     tasks_reached: tuple[bool, ...]
-    """By task: it was deployed at some time, so the coordinator can notify it."""
+    """By task: it was deployed at some time. The coordinator notifies only such tasks."""
     now: int
     """Virtual time in ms."""
     next_id: int
     pending: tuple[Pending, ...]
-    """Ascending by id."""
+    """The pending checkpoints, ascending by id."""
     master: int
-    """The checkpoint in its master phase, whose sources are not triggered yet. -1 if there is none."""
+    """The id of the checkpoint in its master phase: its tasks are not triggered yet. -1 if there is none."""
     outlived: tuple[Pending, ...]
-    """Up to 1.15: the checkpoint in its master phase, if it was aborted and the phase continues."""
+    """The checkpoint in its master phase, if it was aborted and the phase continues. Only up to 1.15."""
     turns: int
-    """Number of further turns of waiting requests within this event, after the first turn."""
+    """Number of turns, in addition to the first one, that waiting requests still get within this event."""
     queue: tuple[Request, ...]
     """Waiting requests, head first."""
     scheduler: Scheduler
@@ -151,7 +151,7 @@ class Coordinator(NamedTuple):
 
 
 def new_coordinator(plan: Plan, retain: int) -> Coordinator:
-    """The coordinator of a job whose tasks do not run yet. It retains the restored savepoint (COORD-37)."""
+    """The coordinator of a new job. It retains the savepoint from which the job starts, if any (COORD-37)."""
     return Coordinator(
         plan=plan,
         status=CREATED,
@@ -177,7 +177,7 @@ def new_coordinator(plan: Plan, retain: int) -> Coordinator:
 
 
 def restored_entries(plan: Plan) -> tuple[Entry, ...]:
-    """The entry of the restored savepoint, if any. A claimed one is the job's own checkpoint (SUB-13)."""
+    """The entry of the restored savepoint, if any. With CLAIM it is stored as a checkpoint (SUB-13)."""
     return tuple(
         Entry(checkpoint, CHECKPOINT if plan.claim_mode == CLAIM else SAVEPOINT)
         for checkpoint in plan.savepoint
@@ -185,7 +185,7 @@ def restored_entries(plan: Plan) -> tuple[Entry, ...]:
 
 
 def holds_savepoint(coordinator: Coordinator) -> bool:
-    """The store retains the restored savepoint."""
+    """Whether the store retains the restored savepoint."""
     entries = coordinator.store.entries
     return any(entry.checkpoint == savepoint for savepoint in coordinator.plan.savepoint for entry in entries)
 
@@ -202,7 +202,7 @@ def unclaimed(plan: Plan) -> tuple[int, ...]:
 
 
 def triggers_full(coordinator: Coordinator) -> bool:
-    """Checkpoints are full: no checkpoint has completed after the savepoint in NO_CLAIM (COORD-38)."""
+    """Whether checkpoints are full: the mode is NO_CLAIM and no checkpoint has completed (COORD-38)."""
     plan = coordinator.plan
     newest = latest(coordinator.store)
     return any(plan.claim_mode == NO_CLAIM and newest == savepoint for savepoint in plan.savepoint)
@@ -223,7 +223,7 @@ def new_scheduler(plan: Plan) -> Scheduler:
 
 
 def to_trigger(coordinator: Coordinator, pending: Pending) -> tuple[int, ...]:
-    """The tasks that the coordinator triggers: sources, or all tasks if no source takes part (COORD-04)."""
+    """The tasks that the coordinator triggers: sources that take part, or all such tasks (COORD-04)."""
     plan = coordinator.plan
     sources_left = any(takes and source for takes, source in zip(pending.tasks, plan.sources, strict=True))
     return tuple(

@@ -1,11 +1,11 @@
 """The steps of a request: it waits for its turn, draws an id, and triggers masters and sources.
 
 Rules COORD-01 to COORD-04, COORD-11. The coordinator triggers first the operator coordinators, then the
-master hooks, then the sources. Only one checkpoint at a time is in its master phase, before its sources are
-triggered. A turn follows each new request, each failed start and each end of a checkpoint. In a turn, waiting
-requests start until no further one is allowed to.
+master hooks, then the sources. Until then the checkpoint is in its master phase. Only one checkpoint at a
+time is in this phase. A turn follows each new request, each failed start and each end of a checkpoint. In a
+turn, waiting requests start until the head of the queue is not allowed to start.
 
-The module describes Flink 1.16 and later; `model.coordinator.generations` holds the steps of older releases.
+The module describes Flink 1.16 and later. `model.coordinator.generations` holds the steps of older releases.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class MasterAnswer(NamedTuple):
     """An operator coordinator or a hook answers for a checkpoint, or reports that it has failed."""
 
     place: int
-    """Position in the list of the configuration."""
+    """The position in the configured list of operator coordinators, or of hooks."""
     checkpoint: int
     is_hook: bool
     fails: bool
@@ -46,7 +46,7 @@ class MasterAnswer(NamedTuple):
 
 
 class TriggerMaster(NamedTuple):
-    """The coordinator requests the state of an operator coordinator or of a hook."""
+    """The coordinator triggers an operator coordinator or a hook for a checkpoint."""
 
     place: int
     checkpoint: int
@@ -58,7 +58,7 @@ class TriggerSteps(CompletionSteps):
     """The steps that start a checkpoint, and the methods that older generations override."""
 
     def request(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-        """A request arrives and waits for its turn, which can be now."""
+        """A request arrives and joins the queue. Then waiting requests get a turn."""
         if not has_capacity(coordinator.queue):
             return Step(coordinator, rejection(requested, TOO_MANY_CHECKPOINT_REQUESTS), ("COORD-03",))
         queue = joined(coordinator.queue, requested)
@@ -70,9 +70,9 @@ class TriggerSteps(CompletionSteps):
         return self.take_turns(coordinator._replace(queue=queue), effects, rules)
 
     def take_turns(self, coordinator: Coordinator, effects: Effects, rules: Rules) -> Step[Coordinator]:
-        """Starts requests from the head of the queue as far as the limit allows (COORD-03, COORD-11).
+        """Starts requests from the head of the queue, until one has to wait (COORD-03, COORD-11).
 
-        If the head of the queue is too early, it leaves the queue and ends one turn.
+        If the head of the queue is too early, it leaves the queue, and the turn ends.
         """
         turns = coordinator.turns
         coordinator = coordinator._replace(turns=0)
@@ -103,12 +103,15 @@ class TriggerSteps(CompletionSteps):
         return Step(coordinator, effects, rules)
 
     def is_cleaning(self, coordinator: Coordinator) -> bool:
-        """More deletions are under way than the limit of pending checkpoints, so requests wait (COORD-33)."""
+        """Whether requests wait because too many deletions are under way (COORD-33).
+
+        Their number must not exceed the limit of pending checkpoints.
+        """
         plan = coordinator.plan
         return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
     def can_start(self, coordinator: Coordinator) -> bool:
-        """The job runs, and each task runs (COORD-01) or, if the plan permits it, has finished."""
+        """Whether the job runs, and each task runs (COORD-01) or, if the plan permits it, has finished."""
         plan = coordinator.plan
         if coordinator.status != RUNNING:
             return False
@@ -124,7 +127,7 @@ class TriggerSteps(CompletionSteps):
         return coordinator.tasks_run
 
     def takes_all_turns(self, coordinator: Coordinator, requested: Request) -> bool:
-        """Whether the start lasts through the further turns of this event, which then start none."""
+        """Whether no request starts in the further turns, because this start is still under way then."""
         return pre_check(coordinator, requested) is None
 
     def start(
@@ -178,7 +181,7 @@ class TriggerSteps(CompletionSteps):
         return False
 
     def refuse_for_io(self, coordinator: Coordinator, requested: Request) -> Step[Coordinator]:
-        """The request is rejected, and the failure counts although it has no id."""
+        """Rejects a request whose start failed at an input or output. The failure counts, without an id."""
         failures, too_many = self.failures.on_failure(
             coordinator.failures,
             coordinator.plan.profile,
@@ -198,7 +201,7 @@ class TriggerSteps(CompletionSteps):
             rules = (*rules, "COORD-23")
         if not all(begun.coordinators):
             return Step(coordinator, effects, rules)
-        if not all(begun.hooks):  # no hook was triggered before
+        if not all(begun.hooks):  # the hooks are triggered now
             triggered = tuple(
                 TriggerMaster(place, begun.checkpoint, True) for place in range(len(begun.hooks))
             )
@@ -208,11 +211,13 @@ class TriggerSteps(CompletionSteps):
         if coordinator.plan.savepoint:
             rules = (*rules, "COORD-38")
         triggers = tuple(TriggerTask(task, begun.checkpoint, kind) for task in to_trigger(coordinator, begun))
-        if is_fully_acknowledged(begun):  # all tasks have acknowledged before their trigger
+        if is_fully_acknowledged(begun):  # tasks can acknowledge before the last hook answers
             done = self.complete(coordinator, begun, (*effects, *triggers))
             if not any(type(effect) is Fail for effect in done.effects):
                 return Step(done.state, done.effects, (*rules, *done.rules))
-            emitted = tuple(effect for effect in done.effects if type(effect) is not Fail)  # no task called
+            emitted = tuple(
+                effect for effect in done.effects if type(effect) is not Fail
+            )  # no task to answer
             if coordinator.io.metadata:
                 failed = self.fail_io(done.state, begun, FINALIZE_CHECKPOINT_FAILURE)
             else:
@@ -249,19 +254,19 @@ class TriggerSteps(CompletionSteps):
 
 
 def rejection(refused: Request, reason: str) -> Effects:
-    """The effect that reports the rejection to the user. The scheduler's own requests get no answer."""
+    """The effect that reports the rejection to the user. A request of the scheduler has no such effect."""
     return (Rejected(refused.type, reason),) if refused.awaits_answer else ()
 
 
 def is_too_early(coordinator: Coordinator, requested: Request) -> bool:
-    """The request is periodic and arrives within the pause after the last completion."""
+    """Whether the request is periodic and not forced, and the pause after a completion is not over."""
     return requested.periodic and not requested.forced and coordinator.now < coordinator.pause_ends
 
 
 def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
     """Moves the scheduler's next request to the end of the pause.
 
-    If the scheduler is stopped, the request gets a rejection at that time.
+    If the scheduler is stopped, that request is rejected at that time.
     """
     if not coordinator.plan.interval or not coordinator.open:
         return coordinator
@@ -269,7 +274,7 @@ def move_to_end_of_pause(coordinator: Coordinator) -> Coordinator:
 
 
 def pre_check(coordinator: Coordinator, requested: Request) -> str | None:
-    """The reason for which no request can start, or None."""
+    """The reason to reject the request before the statuses of tasks matter, or None."""
     if not coordinator.open:
         return COORDINATOR_SHUTDOWN
     if requested.periodic and not coordinator.scheduler.runs:
@@ -292,5 +297,5 @@ def with_answer(pending: Pending, place: int, is_hook: bool) -> Pending:
 
 
 def end_master_phase(coordinator: Coordinator) -> Coordinator:
-    """The coordinator after the master phase: it awaits no master before the sources."""
+    """The coordinator after the end of the master phase."""
     return coordinator._replace(master=NONE, outlived=())

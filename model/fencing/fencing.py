@@ -5,17 +5,17 @@ A driver does not know that it was paused. So the storage decides: each step of 
 operation of a driver on the storage, such as the creation of a file that must not exist. A driver takes these
 steps:
 
-draw      the number of a new attempt, greater than all earlier ones
-close     each older attempt that has not started, so that it never starts
-find      the newest published checkpoint that is not dead
-start     record that checkpoint as the start of the attempt
-reserve   the id of a new checkpoint
-check     whether a newer attempt was drawn
-publish   the checkpoint
-confirm   check once more. Only then the driver acts on the checkpoint
+draw      draws the number of a new attempt, greater than all earlier numbers
+close     closes each older attempt that has not started, so that it never starts
+find      finds the newest published checkpoint that is not dead
+start     records this checkpoint as the start of the attempt
+reserve   reserves the id of a new checkpoint
+check     checks whether a newer attempt was drawn
+publish   publishes the checkpoint
+confirm   checks again whether a newer attempt was drawn. If not, the checkpoint is complete
 
-The order makes the steps safe. A driver draws before it finds, and confirms after it has published. So either
-the newer driver finds the checkpoint, or the older driver learns of the newer attempt.
+The order of the steps makes them safe. A driver draws before it finds, and confirms after it has published.
+So either the newer driver finds the checkpoint, or the older driver sees the newer attempt.
 
 The storage must make each creation visible to all drivers at once. If two drivers create the same file, one
 of them must fail. A local file system guarantees this, and so does an object store with conditional writes.
@@ -61,8 +61,8 @@ DriverStep: TypeAlias = (
 IDLE, DRAWN, FOUND, RUNNING, CHECKED, PUBLISHED = range(6)
 """The phases, by the last step of a driver.
 
-In order: none, or its attempt has failed; it has drawn an attempt; it has found a checkpoint; it has started;
-it has checked before a publication; it has published.
+In order: the driver has no attempt, or its attempt has failed; it has drawn an attempt; it has found a
+checkpoint; it has started; it has checked before a publication; it has published.
 """
 
 CLOSED, OPEN = -1, -2
@@ -70,32 +70,32 @@ CLOSED, OPEN = -1, -2
 
 
 class Fencing(NamedTuple):
-    """The storage, and the knowledge of each driver. Drivers, attempts and checkpoints count from 1."""
+    """The storage and the state of each driver. Drivers, attempts and checkpoints have numbers from 1 on."""
 
     phases: tuple[int, ...]
     """By driver: its phase."""
     attempts: tuple[int, ...]
-    """By driver: the attempt that it has drawn last; 0 for none."""
+    """By driver: the attempt that it has drawn last. 0 for none."""
     checkpoints: tuple[int, ...]
-    """By driver: the checkpoint that it has found or is about to publish; 0 for none."""
+    """By driver: the checkpoint that it has found, or that it will publish. 0 for none."""
     starts: tuple[int, ...]
-    """By attempt: CLOSED, OPEN, or the checkpoint from which it started, 0 for the beginning."""
+    """By attempt: CLOSED, OPEN, or the checkpoint from which it started (0: from the beginning)."""
     published: tuple[int, ...]
-    """By checkpoint: the attempt that has published it; 0 if it is only reserved."""
+    """By checkpoint: the attempt that has published it. 0 if its id is only reserved."""
     completed: tuple[int, ...]
     """The checkpoints that a driver has confirmed, ascending."""
 
 
 def new_fencing(drivers: int) -> Fencing:
-    """An empty storage with this number of drivers."""
+    """An empty storage, and drivers without attempts."""
     return Fencing((IDLE,) * drivers, (0,) * drivers, (0,) * drivers, (), (), ())
 
 
-# ---------------------------------------------------------------- what the storage shows
+# ---------------------------------------------------------------- queries of the storage
 
 
 def newest(fencing: Fencing) -> int:
-    """The newest attempt; 0 before the first."""
+    """The newest attempt. 0 before the first."""
     return len(fencing.starts)
 
 
@@ -110,13 +110,13 @@ def open_below(fencing: Fencing, attempt: int) -> tuple[int, ...]:
 
 
 def is_dead(fencing: Fencing, checkpoint: int) -> bool:
-    """Whether an attempt newer than the publisher's has started from an earlier checkpoint or from 0."""
+    """Whether an attempt newer than the publisher's has started from an earlier checkpoint, or from none."""
     publisher = fencing.published[checkpoint - 1]
     return any(CLOSED < start < checkpoint for start in fencing.starts[publisher:])
 
 
 def latest(fencing: Fencing) -> int:
-    """The newest published checkpoint that is not dead; 0 if there is none."""
+    """The newest published checkpoint that is not dead. 0 if there is none."""
     found = 0
     for checkpoint in range(1, len(fencing.published) + 1):
         if fencing.published[checkpoint - 1] and not is_dead(fencing, checkpoint):
@@ -152,7 +152,10 @@ def is_next(fencing: Fencing, event: Event) -> bool:
 
 
 def on_draw(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Draws the next attempt, for a driver whose own attempt is the newest one or that has none."""
+    """Draws the next attempt. The driver has no attempt, or its last attempt is the newest one.
+
+    If a newer attempt exists, the driver is superseded and draws none.
+    """
     if fencing.attempts[driver - 1] and not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-01")
     attempt = newest(fencing) + 1
@@ -192,7 +195,7 @@ def on_reserve(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_check(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """Looks for a newer attempt. If there is one, the driver ends before a useless publication."""
+    """Checks for a newer attempt. If there is one, the driver ends and does not publish."""
     if not is_newest(fencing, driver):
         return _superseded(fencing, driver, "FENCE-04")
     return Step(_now(fencing, driver, CHECKED, fencing.checkpoints[driver - 1]), (), ("FENCE-04",))
@@ -217,12 +220,12 @@ def on_confirm(fencing: Fencing, driver: int) -> Step[Fencing]:
 
 
 def on_fail(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """The attempt fails. The driver remembers only the number of the attempt."""
+    """The attempt fails. The driver keeps only the number of the attempt."""
     return Step(_now(fencing, driver, IDLE, 0), (), ("FENCE-01",))
 
 
 def on_crash(fencing: Fencing, driver: int) -> Step[Fencing]:
-    """The driver ends. The next driver in its place has no attempt."""
+    """The driver ends. A new driver without an attempt takes its place."""
     return Step(_ended(fencing, driver), (), ("FENCE-01",))
 
 

@@ -57,7 +57,7 @@ def fence_01_owners(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-01", DrawAttempt, AttemptFails, DriverCrashes)
 def fence_01(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """A new attempt has the next number. A driver whose last attempt is not the newest one draws none."""
+    """A new attempt has the next number. A driver with a last attempt that is not the newest draws none."""
     own, newest = before.attempts[driver_of(event) - 1], len(before.starts)
     if type(event) is AttemptFails:
         return _is(after, driver_of(event), IDLE, own, 0)
@@ -82,7 +82,7 @@ def fence_02_closed(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-02", CloseAttempt, StartAttempt)
 def fence_02(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """A start is recorded once: by the attempt itself, or as closed by a newer attempt."""
+    """The entry of an attempt in `starts` changes once: at its start, or when a newer attempt closes it."""
     own, found = before.attempts[driver_of(event) - 1], before.checkpoints[driver_of(event) - 1]
     changed = [
         (attempt, start)
@@ -103,7 +103,7 @@ def fence_02(before: Fencing, event: Event, effects: Effects, after: Fencing) ->
 
 @FENCING.state("FENCE-03")
 def fence_03(fencing: Fencing) -> bool:
-    """Later attempts start from no checkpoint before a completed one or before that of an earlier start."""
+    """An attempt starts from no checkpoint older than a completed one, or than that of an earlier start."""
     newest_start = 0
     for attempt, start in enumerate(fencing.starts, 1):
         if start < 0:
@@ -117,7 +117,7 @@ def fence_03(fencing: Fencing) -> bool:
 
 @FENCING.step("FENCE-04", ReserveCheckpoint, CheckAttempt, PublishCheckpoint, ConfirmCheckpoint)
 def fence_04(before: Fencing, event: Event, effects: Effects, after: Fencing) -> bool:
-    """An id belongs to one driver, and only the newest attempt completes a checkpoint, after publishing."""
+    """An id belongs to one driver. Only the newest attempt completes a checkpoint, after its publication."""
     own, checkpoint = before.attempts[driver_of(event) - 1], before.checkpoints[driver_of(event) - 1]
     newest, published = len(before.starts), before.published
     if type(event) is ReserveCheckpoint:

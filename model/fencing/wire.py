@@ -11,7 +11,7 @@ from model.steps import HANDLERS, step_of
 
 WORDS = Words("fencing", HANDLERS["fencing"])
 PHASES = ("idle", "drawn", "found", "running", "checked", "published")
-"""The words of the phases, in their order."""
+"""The names of the phases in the adapter protocol, in order."""
 _STEP = step_of("fencing")
 
 

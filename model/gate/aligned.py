@@ -1,12 +1,12 @@
 """Alignment of checkpoint barriers at one input gate (mode exactly-once): rules ALIGN-01 to -19 and -24.
 
-A gate reads several channels. Barrier n splits each channel into what belongs to checkpoint n and what does
-not. The gate blocks a channel that has delivered barrier n until every open channel has delivered it. The
-snapshot taken then holds everything before barrier n and nothing after it.
+A gate reads several channels. In each channel, the records before barrier n belong to checkpoint n, and the
+records after it do not. The gate blocks a channel that has delivered barrier n until every open channel has
+delivered it. Then it triggers the snapshot. So the snapshot contains exactly the records before barrier n.
 
-The module describes Flink 1.14 and later. `model.gate.generations` holds the different steps of older
-generations. The module knows one gate, and no coordinator, no records and no time. `model.gate.polled_gate`
-holds the items that wait on a blocked channel, and `model.gate.buffering` holds them up to Flink 1.10.
+The module describes one gate of Flink 1.14 and later, without coordinator, records and time.
+`model.gate.generations` holds the steps that differ in older generations. `model.gate.polled_gate` adds the
+items that wait on blocked channels. Up to Flink 1.10 the gate itself stores them (`model.gate.buffering`).
 """
 
 from typing import NamedTuple
@@ -22,9 +22,9 @@ class Gate(NamedTuple):
     current: int
     """Highest checkpoint id begun or cancelled here; -1 before the first."""
     pending: bool
-    """The gate has counted a barrier of `current`, and an open channel is still awaited."""
+    """The gate has counted a barrier of `current`, and still awaits the barrier of an open channel."""
     blocked: tuple[bool, ...]
-    """The channel has delivered barrier `current` and waits for the others."""
+    """The channel has delivered barrier `current`, and its further items wait."""
     closed: tuple[bool, ...]
     """The channel has delivered its end of partition."""
     counts_as_aligned: bool
@@ -32,9 +32,9 @@ class Gate(NamedTuple):
     profile: Profile = NEWEST
     """The generation. Never changes."""
     repeats: int = 0
-    """Only in 1.13, else 0: the repeated barriers of the pending checkpoint that have counted (ALIGN-21)."""
+    """Number of repeated barriers that the pending checkpoint has counted in 1.13 (ALIGN-21). Else 0."""
     failed: bool = False
-    """Only up to 1.12: the gate has thrown an exception and accepts no further event (ALIGN-20)."""
+    """The gate has thrown an exception and accepts no further event. Only up to 1.12 (ALIGN-20)."""
 
 
 def new_gate(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Gate:
@@ -46,7 +46,7 @@ class AlignedSteps:
     """The steps of a gate, and the methods that older generations override."""
 
     def on_barrier(self, gate: Gate, channel: int, checkpoint: int) -> Step[Gate]:
-        """Barrier `checkpoint` arrives on `channel`, which is open. The gate only compares ids (ALIGN-08)."""
+        """Barrier `checkpoint` arrives on `channel`, which is open. Ids may skip numbers (ALIGN-08)."""
         if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
             return self.late(gate, channel)
         if checkpoint > gate.current:
@@ -67,7 +67,10 @@ class AlignedSteps:
         return self.arrive(gate, channel, (), ("ALIGN-16",))
 
     def arrive(self, gate: Gate, channel: int, effects: Effects, rules: Rules) -> Step[Gate]:
-        """The channel has delivered the barrier of the pending checkpoint and waits."""
+        """The channel delivers the barrier of the pending checkpoint, and the gate blocks it.
+
+        If it was the last awaited channel, the checkpoint completes. `effects` and `rules` come first.
+        """
         gate = block(gate, channel)
         effects = (*effects, Block(channel))
         if self.awaits_a_channel(gate):
@@ -98,7 +101,10 @@ class AlignedSteps:
         return self.complete(gate, (), ("ALIGN-15",))
 
     def on_inject(self, gate: Gate, checkpoint: int) -> Step[Gate]:
-        """The coordinator triggers `checkpoint` on the task. Each open channel counts. None is blocked."""
+        """The coordinator triggers `checkpoint` on the task itself, although the task has input channels.
+
+        Each open channel counts as if it had delivered the barrier. No channel is blocked.
+        """
         if all(gate.closed):
             return Step(gate, (), ("ALIGN-24",))
         if checkpoint < gate.current or (checkpoint == gate.current and not gate.pending):
@@ -112,55 +118,49 @@ class AlignedSteps:
         return self.complete(begin(gate, checkpoint), effects, rules)
 
     def complete(self, gate: Gate, effects: Effects, rules: Rules) -> Step[Gate]:
-        """Every channel is aligned: the gate triggers the snapshot, then resumes the channels.
-
-        Rules ALIGN-05 and ALIGN-06.
-        """
+        """Every channel is aligned: triggers the snapshot, then resumes channels (ALIGN-05, ALIGN-06)."""
         done = (*effects, Trigger(gate.current), *resume_all(gate))
         return Step(idle(gate), done, (*rules, "ALIGN-05", "ALIGN-06"))
 
     def give_up(self, gate: Gate, reason: str) -> Effects:
-        """The effects that abort the pending alignment: first the resumes of its channels, then the abort."""
+        """Returns the effects that abort the pending alignment: resumes of its channels, then the abort."""
         return (*resume_all(gate), Abort(gate.current, reason))
 
     def awaits_a_channel(self, gate: Gate) -> bool:
-        """Whether an open channel has not delivered the barrier.
-
-        If the gate has one channel, the result is false after the barrier of this channel (ALIGN-07).
-        """
+        """Whether an open channel has not delivered the barrier of the pending checkpoint."""
         return not all(blocked or closed for blocked, closed in zip(gate.blocked, gate.closed, strict=True))
 
 
 def begin(gate: Gate, checkpoint: int) -> Gate:
-    """The alignment of `checkpoint` starts with no channel blocked."""
+    """Returns the gate at the start of the alignment of `checkpoint`, with no channel blocked."""
     return idle(gate)._replace(current=checkpoint, pending=True)
 
 
 def idle(gate: Gate) -> Gate:
-    """No checkpoint is pending and no channel is blocked (ALIGN-19)."""
+    """Returns the gate with no pending checkpoint and no blocked channel (ALIGN-19)."""
     return gate._replace(pending=False, blocked=(False,) * len(gate.blocked), repeats=0)
 
 
 def block(gate: Gate, channel: int) -> Gate:
-    """The channel has delivered the barrier and waits."""
+    """Returns the gate with the channel blocked."""
     return gate._replace(blocked=with_flag(gate.blocked, channel, True))
 
 
 def resume_all(gate: Gate) -> Effects:
-    """Resumes every blocked channel, in channel order."""
+    """The effects that resume every blocked channel, in channel order."""
     return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
 
 
 def resume_open(gate: Gate) -> Effects:
-    """Resumes every open channel, in channel order, blocked or not."""
+    """The effects that resume every open channel, blocked or not, in channel order."""
     return tuple(Resume(channel) for channel, closed in enumerate(gate.closed) if not closed)
 
 
 def behind_the_last_awaited(gate: Gate) -> Effects:
-    """The resumes of the blocked channels after the last awaited one.
+    """The effects that resume the blocked channels after the last awaited channel, at an injection.
 
-    An injection counts the channels in order. The last awaited channel ends the checkpoint. For the blocked
-    channels after it the injection is late, so they resume once more (ALIGN-04).
+    An injection counts the channels in order, and the checkpoint completes at the last awaited channel. The
+    injected barrier is then late for the channels after it, so these resume a second time (ALIGN-04).
     """
     late: Effects = ()
     for channel in reversed(range(len(gate.blocked))):
@@ -172,7 +172,7 @@ def behind_the_last_awaited(gate: Gate) -> Effects:
 
 
 def with_flag(flags: tuple[bool, ...], position: int, value: bool) -> tuple[bool, ...]:
-    """The same flags with the one at `position` set to `value`."""
+    """The same flags, with `value` at `position`."""
     return (*flags[:position], value, *flags[position + 1 :])
 
 

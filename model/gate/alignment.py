@@ -1,4 +1,4 @@
-"""The alignments of a checkpoint, and the options that its barrier carries in addition to its id.
+"""The kinds of alignment of a checkpoint, and the options that a barrier carries in addition to its id.
 
 Only gates of the modes `unaligned` and `alternating` read the options; in the other modes every barrier is
 aligned.
@@ -11,9 +11,9 @@ ALIGNED = 0
 UNALIGNED = 1
 """The barrier overtakes the records before it. These records become part of the snapshot."""
 FORCED_ALIGNED = 2
-"""Aligned without a time limit: some channel cannot take part in an unaligned checkpoint."""
+"""Aligned without a time limit, because some channel does not support unaligned checkpoints."""
 TIMED = 3
-"""Aligned until the alignment has lasted longer than the gate's time-out; then unaligned."""
+"""Aligned at first. If the alignment lasts longer than the gate's time-out, it becomes unaligned."""
 
 
 class Options(NamedTuple):

@@ -1,18 +1,17 @@
 """The steps of gates in the modes unaligned and alternating. Rules UNAL-03 to UNAL-19, UNAL-21, UNAL-22.
 
 An alternating gate aligns until a time-out, and then lets barriers overtake. Aligned, timed, forced-aligned
-and unaligned barriers may arrive in any mixture. A channel announces a timed barrier while the barrier is
-still behind records. The checkpoint begins with the first barrier or announcement of its id. A timer runs
-from the checkpoint's timestamp. Until the time is over, the gate aligns as in `model.gate.aligned`. When the
-time is over, or when an unaligned barrier arrives, the gate prioritises the announced barriers, and the
-checkpoint continues unaligned (`model.gate.unaligned`). Blocked channels stay blocked until the end of the
-checkpoint.
+and unaligned barriers may arrive in any mixture. A channel announces a timed barrier while the barrier still
+waits behind records. The checkpoint begins with the first barrier or announcement of its id. Its time-out
+counts from the checkpoint's timestamp. Until then the gate aligns as in `model.gate.aligned`. If the time-out
+passes or an unaligned barrier arrives, the gate prioritises the announced barriers, and the checkpoint
+continues unaligned (`model.gate.unaligned`). Blocked channels stay blocked until the end of the checkpoint.
 
 Time is a number in the state. Only `on_advance` increases it and fires a timer. A barrier or an end can
 therefore arrive after the time-out and before the timer fires, as in a busy task.
 
-The module describes Flink 1.15 and later: profile `flink-1.14`, named by the first release in which aligned
-gates behave so. `model.gate.unaligned_generations` holds the steps of 1.14 and older.
+The module describes Flink 1.15 and later. Their profile has the name `flink-1.14`, because aligned gates
+behave alike from 1.14 on. `model.gate.unaligned_generations` holds the steps of 1.14 and older.
 """
 
 from model.events import INPUT_END_OF_STREAM, NONE, ON_CANCELLATION_BARRIER, Effects, Rules, Step
@@ -43,13 +42,16 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """The gate reads barrier `checkpoint` on `channel`. A barrier that is not unaligned blocks it."""
+        """The gate reads barrier `checkpoint` on `channel`. Unless it is unaligned, the channel blocks."""
         return self.read(gate, channel, checkpoint, Options(alignment, savepoint, timestamp), blocks=True)
 
     def on_inject(
         self, gate: UnalignedGate, checkpoint: int, alignment: int, savepoint: bool, timestamp: int
     ) -> Step[UnalignedGate]:
-        """The coordinator triggers the task. The barrier counts on each open channel, and blocks none."""
+        """The coordinator triggers the task itself. Each open channel counts as if it had the barrier.
+
+        No channel is blocked.
+        """
         options = Options(alignment, savepoint, timestamp)
         effects: Effects = ()
         rules: Rules = ("UNAL-22",)
@@ -69,7 +71,7 @@ class UnalignedSteps(OvertakingSteps):
         savepoint: bool,
         timestamp: int,
     ) -> Step[UnalignedGate]:
-        """`channel` announces a barrier. A newer checkpoint begins. The channel stays awaited (UNAL-13)."""
+        """`channel` announces a barrier. This begins a newer checkpoint, but counts for no channel."""
         if is_spent(gate, checkpoint):
             return Step(gate, (), ("UNAL-05",))
         gate, effects, rules = self.begin_if_newer(gate, checkpoint, Options(alignment, savepoint, timestamp))
@@ -81,7 +83,7 @@ class UnalignedSteps(OvertakingSteps):
     def on_cancel(self, gate: UnalignedGate, channel: int, checkpoint: int) -> Step[UnalignedGate]:
         """The gate reads a cancellation marker of `checkpoint` on `channel`."""
         if checkpoint < gate.current or (checkpoint == gate.current and not any(gate.arrived)):
-            return Step(gate, (), ("UNAL-07",))  # also if the checkpoint is only announced
+            return Step(gate, (), ("UNAL-07",))  # also if the checkpoint has only an announcement
         effects = (*self.stop_and_resume(gate, checkpoint), Abort(checkpoint, ON_CANCELLATION_BARRIER))
         return Step(self.idle(gate)._replace(current=checkpoint), effects, ("UNAL-06",))
 
@@ -99,13 +101,13 @@ class UnalignedSteps(OvertakingSteps):
             announced=with_flag(gate.announced, channel, False),
         )
         if gate.begun and not gate.overtaking and gate.first.alignment == UNALIGNED:
-            return refuse(gate, (), ("UNAL-09", "UNAL-21"))  # announced as unaligned, read as aligned
+            return refuse(gate, (), ("UNAL-09", "UNAL-21"))  # only the announcement was unaligned
         if not self.all_arrived(gate):
             if gate.begun and not gate.overtaking and self.is_timed_out(gate, gate.first):
                 return self.give_up_alignment(gate, gate.first, ("UNAL-09", "UNAL-19"))
             return Step(gate, (), ("UNAL-09",))
         if not gate.begun:
-            return Step(self.idle(gate), (), ("UNAL-09",))  # announced, but its channel has ended
+            return Step(self.idle(gate), (), ("UNAL-09",))  # every channel has ended before its barrier
         if gate.overtaking:
             return self.stop(gate, (), ("UNAL-09", "UNAL-03"))
         return self.complete(gate, (), ("UNAL-09",))
@@ -117,7 +119,7 @@ class UnalignedSteps(OvertakingSteps):
             return Step(gate, (), ())
         gate = gate._replace(timer=NONE)
         if gate.overtaking:
-            return Step(gate, (), ("UNAL-17",))  # barriers overtake already
+            return Step(gate, (), ("UNAL-17",))  # the checkpoint is already unaligned
         return self.give_up_alignment(gate, gate.first, ("UNAL-17",) if gate.begun else ("UNAL-16",))
 
     # ------------------------------------------------------------ the aligned phase
@@ -125,14 +127,14 @@ class UnalignedSteps(OvertakingSteps):
     def read(
         self, gate: UnalignedGate, channel: int, checkpoint: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """The gate reads a barrier, or counts one for an injection."""
+        """The gate reads a barrier of `channel`, or an injection counts as one. `blocks`: the former."""
         if is_spent(gate, checkpoint):
             return Step(gate, self.late(gate, channel, options), ("UNAL-05",))
         begun = self.begin_if_newer(gate, checkpoint, options)
         return self.count(begun, channel, options, blocks=blocks)
 
     def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
-        """The effects of a late barrier: a sender that has stopped after it may continue (UNAL-05)."""
+        """The effects of a late barrier: a resume, if the sender has stopped after it (UNAL-05)."""
         return () if self.overtakes(options) else (Resume(channel),)
 
     def count(
@@ -149,7 +151,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*begun.effects, *step.effects), (*step.rules, *begun.rules))
 
     def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
-        """The first barrier or announcement begins its checkpoint. A timed one gets a timer (UNAL-15)."""
+        """Begins the checkpoint if its id is newer. A timed checkpoint gets a timer (UNAL-15)."""
         if checkpoint == gate.current:
             return Step(gate, (), ())
         gate, effects, rules = self.begin(gate, checkpoint, options)
@@ -160,7 +162,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(gate, effects, rules)
 
     def aligning_since(self, gate: UnalignedGate, options: Options) -> int:
-        """The time from which the time-out counts, in ms: the checkpoint's timestamp."""
+        """Returns the time from which the time-out counts, in ms: the checkpoint's timestamp."""
         return options.timestamp
 
     def align(
@@ -172,7 +174,7 @@ class UnalignedSteps(OvertakingSteps):
         if blocks:
             gate = gate._replace(blocked=with_flag(gate.blocked, channel, True))
             effects = (Block(channel),)
-        if self.all_arrived(gate):  # checked before the time-out: the last barrier is never late
+        if self.all_arrived(gate):  # before the time-out check: the last barrier always aligns
             return self.complete(gate, effects, ("UNAL-10",))
         if self.is_timed_out(gate, options):
             if not self.is_convertible(options):
@@ -191,7 +193,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(step.state, (*effects, *step.effects), (*fired, *step.rules))
 
     def give_up_alignment(self, gate: UnalignedGate, options: Options, rules: Rules) -> Step[UnalignedGate]:
-        """The gate prioritises announced barriers. If it has read a barrier, it triggers the snapshot."""
+        """Ends the aligned phase: prioritises announced barriers, and triggers if a barrier was read."""
         effects = prioritise_all(gate)
         gate = gate._replace(announced=(False,) * len(gate.closed), overtaking=True)
         if not gate.begun:
@@ -206,7 +208,7 @@ class UnalignedSteps(OvertakingSteps):
         return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
 
     def is_timed_out(self, gate: UnalignedGate, options: Options) -> bool:
-        """The alignment of a timed barrier has lasted longer than the time-out."""
+        """Whether the barrier is timed and the alignment has lasted longer than the time-out."""
         if options.alignment != TIMED or gate.timeout <= 0:
             return False
         return gate.timeout < gate.now - self.aligning_since(gate, options)

@@ -1,10 +1,10 @@
 """A gate that stores the items of a blocked channel: Flink up to 1.10. Rules ALIGN-17, ALIGN-22, ALIGN-23.
 
 Up to Flink 1.10 the network cannot hold back the items of one channel. The gate takes every item and stores
-the items of blocked channels. When an event resumes channels, the gate replays the stored items within that
-event. A replayed item may begin a new alignment, and the gate then stores items of the replay again. If
-channels resume before the replay is over, the gate replays these items first, and then the rest. An alignment
-that would store more than a limit is aborted.
+the items of blocked channels. If an event resumes channels, the gate replays the stored items within that
+event. A replayed item may begin a new alignment, and the gate then stores later items of the replay again. If
+channels resume during a replay, the gate first replays the items stored since then, and afterwards continues
+the first replay. If an alignment would store more than a limit, the gate aborts it.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from model.gate.profiles import Profile
 
 UNLIMITED = -1
 PAGE_BYTES = 32_768
-"""Size in bytes that the limit counts for a stored item: one network page, whatever the item's own size."""
+"""Size in bytes that counts toward the limit for each stored item, of any size: one network page."""
 
 
 class Buffer(NamedTuple):
@@ -28,18 +28,18 @@ class Buffer(NamedTuple):
     stored: tuple[Item, ...]
     """Items of blocked channels, oldest first."""
     rolled: tuple[tuple[Item, ...], ...]
-    """Sequences of items in replay, the current one first. Empty between two events."""
+    """Sequences of items that the gate replays, the current sequence first. Empty between two events."""
     limit: int
-    """Maximum number of bytes stored and not yet replayed; -1 for no limit. Never changes."""
+    """Maximum number of bytes of items stored or in replay. -1 for no limit. Never changes."""
 
 
 def new_buffer(channels: int, counts_as_aligned: bool, profile: Profile, limit: int = UNLIMITED) -> Buffer:
-    """A gate in its initial state with nothing stored."""
+    """A gate in its initial state, without stored items."""
     return Buffer(aligned.new_gate(channels, counts_as_aligned, profile), (), (), limit)
 
 
 def has_ended(buffer: Buffer, channel: int) -> bool:
-    """The gate has read or stored the channel's end: no item may follow it."""
+    """Whether the gate has read or stored the end of the channel. No item may follow the end."""
     return buffer.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in buffer.stored
     )
@@ -75,7 +75,7 @@ def take(buffer: Buffer, item: Item) -> Step[Buffer]:
 
 
 def is_full(buffer: Buffer) -> bool:
-    """The items stored or in replay exceed the limit."""
+    """Whether the items stored or in replay exceed the limit."""
     items = len(buffer.stored) + sum(len(sequence) for sequence in buffer.rolled)
     return 0 <= buffer.limit < items * PAGE_BYTES
 

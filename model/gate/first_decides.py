@@ -1,8 +1,8 @@
 """Unaligned gates of Flink 1.11 and 1.12: the first barrier decides whether its checkpoint aligns.
 
 In 1.12 the options of the barrier decide (UNAL-27). In 1.11 the type of the checkpoint decides (UNAL-28).
-`FirstDecides.tla` specifies the same gates. A class holds the steps in which one generation differs from the
-class that it derives from.
+`FirstDecides.tla` specifies the same gates. Each class overrides the steps in which its generation differs
+from its base class.
 """
 
 from model.events import SUBSUMED, Effects, Rules, Step
@@ -15,10 +15,10 @@ DISAGREES = "barrier disagrees with the first of its checkpoint"
 
 
 class CountsBarriers(UnalignedSteps):
-    """1.12 and 1.13: the gate counts barriers, so one channel can count for another (ALIGN-21)."""
+    """1.12 and 1.13: the gate counts barriers, so a repeated barrier can replace a missing one (ALIGN-21)."""
 
     def all_arrived(self, gate: UnalignedGate) -> bool:
-        """The repeated barriers that have counted are at least as many as the awaited channels."""
+        """Whether the repeated barriers are at least as many as the channels without a barrier."""
         channels = zip(gate.arrived, gate.closed, strict=True)
         return gate.repeats >= sum(1 for arrived, closed in channels if not (arrived or closed))
 
@@ -32,12 +32,13 @@ class CountsBarriers(UnalignedSteps):
 class FirstDecides(CountsBarriers):
     """1.12: the first barrier decides whether its checkpoint aligns (UNAL-27).
 
-    The gate refuses a barrier that disagrees. There are no announcements and no time-outs, and barriers that
-    overtake never block. A gate keeps the phase of its last checkpoint until the next first barrier.
+    The gate refuses a later barrier of the checkpoint if its options contradict the decision. There are no
+    announcements and no time-outs, and barriers that overtake never block. After a checkpoint the gate keeps
+    its phase, aligned or overtaking, until the first barrier of the next checkpoint.
     """
 
     decides: Rules = ("UNAL-27",)
-    """The rule that states how the first barrier decides."""
+    """The rules that state how the first barrier decides."""
 
     def on_announce(
         self,
@@ -52,7 +53,7 @@ class FirstDecides(CountsBarriers):
         return Step(gate, (), ("UNAL-05",))
 
     def late(self, gate: UnalignedGate, channel: int, options: Options) -> Effects:
-        """The effects of a late barrier: none, if the gate overtakes and so never blocks."""
+        """The effects of a late barrier: none while barriers overtake, because no sender has stopped."""
         return super().late(gate, channel, options) if gate.alternating else ()
 
     def begin_if_newer(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
@@ -72,19 +73,19 @@ class FirstDecides(CountsBarriers):
     def count(
         self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """The gate refuses a barrier that disagrees with the first one."""
+        """The gate refuses a barrier that contradicts the first one."""
         if self.disagrees(begun.state, channel, options):
             return refuse(begun.state, begun.effects, (*begun.rules, "UNAL-21"), DISAGREES)
         return super().count(begun, channel, options, blocks=blocks)
 
     def disagrees(self, gate: UnalignedGate, channel: int, options: Options) -> bool:
-        """Whether the barrier differs in kind from the first one, or its channel is already blocked."""
+        """Whether the barrier contradicts the first one of its checkpoint, or its channel is blocked."""
         if gate.blocked[channel]:
             return True
         return gate.alternating and gate.overtaking != self.overtakes(options)
 
     def is_convertible(self, options: Options) -> bool:
-        """True: the first barrier has decided, and every later barrier that the gate reads agrees with it."""
+        """True: the first barrier has decided, and the gate refuses a barrier that contradicts it."""
         return True
 
     def is_timed_out(self, gate: UnalignedGate, options: Options) -> bool:
@@ -98,7 +99,7 @@ class FirstDecides(CountsBarriers):
         return super().on_overtaking_barrier(gate, channel, options, blocks=False)
 
     def start(self, gate: UnalignedGate, options: Options) -> Effects:
-        """The snapshot is triggered with the options of the first barrier."""
+        """The effects that start an unaligned checkpoint. Only an unaligned barrier triggers as unaligned."""
         if options.alignment == UNALIGNED:
             return super().start(gate, options)
         return (StartPersisting(gate.current), Trigger(gate.current))
@@ -109,15 +110,15 @@ class FirstDecides(CountsBarriers):
         return Step(self.idle(gate), effects, (*rules, "UNAL-11"))
 
     def stop_and_resume(self, gate: UnalignedGate, checkpoint: int) -> Effects:
-        """The effects that end a checkpoint.
+        """The effects that stop persisting and resume the blocked channels, without an abort.
 
-        A gate that overtakes stops persisting, even before the first barrier.
+        While barriers overtake, the gate emits the stop even if no checkpoint has begun.
         """
         stopped: Effects = (StopPersisting(checkpoint),) if gate.overtaking else ()
         return (*stopped, *resume_all(gate))
 
     def idle(self, gate: UnalignedGate) -> UnalignedGate:
-        """The gate keeps the phase of its last checkpoint."""
+        """No checkpoint is pending. The gate keeps the phase of its last checkpoint."""
         return super().idle(gate)._replace(overtaking=gate.overtaking)
 
 
@@ -137,7 +138,7 @@ class TypeDecides(FirstDecides):
         return not options.savepoint
 
     def is_whole(self, gate: UnalignedGate) -> bool:
-        """All barriers of the pending checkpoint have overtaken (UNAL-29)."""
+        """Whether all barriers of the pending checkpoint have overtaken (UNAL-29)."""
         return gate.pending and gate.overtaking and self.all_arrived(gate)
 
     def stop(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
@@ -147,7 +148,7 @@ class TypeDecides(FirstDecides):
     def count(
         self, begun: Step[UnalignedGate], channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """A gate with one channel never blocks it."""
+        """The gate counts the barrier. If it has a single channel, an aligned barrier triggers at once."""
         gate = begun.state
         if len(gate.closed) > 1 or gate.overtaking or self.disagrees(gate, channel, options):
             return super().count(begun, channel, options, blocks=blocks)
@@ -157,8 +158,8 @@ class TypeDecides(FirstDecides):
     def subsumed(self, gate: UnalignedGate, options: Options) -> tuple[Effects, Rules]:
         """The effects and rules that end a pending checkpoint when a barrier with these options is newer.
 
-        A checkpoint whose barriers have all overtaken ends without an effect (UNAL-29). If the new checkpoint
-        is of the other kind, the channels resume before the abort.
+        A checkpoint whose barriers have all overtaken ends without an effect (UNAL-29). If only one of the
+        two checkpoints aligns, the channels resume before the abort.
         """
         changes = gate.alternating and gate.overtaking != self.overtakes(options)
         if self.is_whole(gate) and not changes:

@@ -1,8 +1,8 @@
 """The steps of aligned gates and of trackers in older generations.
 
-A class holds the steps in which one generation differs from the class that it derives from. `aligned_steps`
-selects the steps of a gate. The switches of `model.gate.profiles` state the same differences as facts. The
-properties check the steps against these switches.
+Each class overrides the steps in which its generation differs from its base class. `aligned_steps` and
+`tracking_steps` select the class for a gate. The switches of `model.gate.profiles` state the same
+differences. The properties check the steps against these switches.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ REPEATED_BARRIER = "repeated barrier"
 
 
 class CountsRepeats(AlignedSteps):
-    """1.13: the gate counts barriers, so one channel can count for another (ALIGN-21)."""
+    """1.13: the gate counts barriers, so a repeated barrier can replace a missing one (ALIGN-21)."""
 
     def repeated(self, gate: Gate, channel: int) -> Step[Gate]:
         """A repeated barrier counts again, which makes the cut inconsistent."""
         return self.arrive(gate._replace(repeats=gate.repeats + 1), channel, (), ("ALIGN-21",))
 
     def awaits_a_channel(self, gate: Gate) -> bool:
-        """The open channels without the barrier are more than the repeated barriers that have counted."""
+        """Whether the open channels without the barrier are more than the counted repeated barriers."""
         channels = zip(gate.blocked, gate.closed, strict=True)
         return gate.repeats < sum(1 for blocked, closed in channels if not (blocked or closed))
 
@@ -62,7 +62,7 @@ class SendersContinue(PassesAlone):
     """1.9 and 1.10: no sender stops after a barrier."""
 
     def late(self, gate: Gate, channel: int) -> Step[Gate]:
-        """The barrier of an older or ended checkpoint has no effect."""
+        """A late barrier has no effect."""
         return Step(gate, (), ("ALIGN-04",))
 
 
@@ -82,17 +82,17 @@ class CountsBarriers(TrackingSteps):
     """1.9 to 1.13: the tracker counts barriers, also of ended channels. It keeps no set of channels."""
 
     def awaited_by_a_new_one(self, tracker: Tracker) -> int:
-        """Number of counts that a checkpoint needs if it begins now: one for each channel (TRACK-15)."""
+        """Number of barriers that a new checkpoint needs: one for each channel, also if ended (TRACK-15)."""
         return len(tracker.closed)
 
     def with_count(self, entry: Tracked, channel: int) -> Tracked:
-        """The channel counts, and a repeated barrier counts again (TRACK-16)."""
+        """The entry after the channel has counted. A repeated barrier counts again (TRACK-16)."""
         counted = entry.counted
         return entry._replace(counted=(*counted[:channel], counted[channel] + 1, *counted[channel + 1 :]))
 
 
 class IgnoresEnds(CountsBarriers):
-    """1.7 and 1.8: the tracker does not learn that a channel has ended."""
+    """1.7 and 1.8: the tracker is not notified of the end of a channel."""
 
     def on_end_of_partition(self, tracker: Tracker, channel: int) -> Step[Tracker]:
         """`channel` ends: the tracked checkpoints do not change (TRACK-18)."""

@@ -1,8 +1,8 @@
 """A gate that a task polls: items of a blocked channel wait in the network. Rule ALIGN-17.
 
-The network holds back the items that arrive on a blocked channel. When an event resumes channels, the gate
-reads the waiting items within that event, after the event's own effects, in the order of arrival over all
-channels. An item waits on if its channel is blocked again.
+The network holds back the items that arrive on a blocked channel. If an event resumes channels, the gate
+reads the waiting items within that event, after the event's own effects. It reads them in order of arrival,
+across all channels. An item continues to wait if an earlier item has blocked its channel again.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ def new_inbox(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST)
 
 
 def has_ended(inbox: Inbox, channel: int) -> bool:
-    """The end of the channel has arrived, at the gate or in the network: no item may follow it."""
+    """Whether the end of the channel has arrived at the gate or in the network. No item may follow it."""
     return inbox.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in inbox.waiting
     )
@@ -45,15 +45,12 @@ def on_arrival(inbox: Inbox, item: Item) -> Step[Inbox]:
 
 
 def on_inject(inbox: Inbox, checkpoint: int) -> Step[Inbox]:
-    """The coordinator triggers the task.
-
-    No channel is involved, so the gate takes the event at once (ALIGN-24).
-    """
+    """The coordinator triggers the task itself. The network does not delay this event (ALIGN-24)."""
     return read_released(inbox.waiting, aligned_steps(inbox.gate).on_inject(inbox.gate, checkpoint))
 
 
 def read_released(waiting: tuple[Item, ...], done: Step[Gate]) -> Step[Inbox]:
-    """The step `done` of the gate, followed by its steps for all waiting items that it releases."""
+    """The step `done` of the gate, followed by its steps for the waiting items of resumed channels."""
     gate, effects, rules = done
     position = next_released(gate, waiting)
     while position is not None:
@@ -88,16 +85,16 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
 
 
 class Watched(NamedTuple):
-    """A polled gate, with the last item that it has read of each channel. ALIGN-25 reads this state.
+    """A polled gate and a record of the last item of each channel. The property of ALIGN-25 needs the record.
 
-    The gate alone decides each step. The other fields only record the items that the gate reads.
+    No step of the gate depends on the record.
     """
 
     gate: Gate
     last: tuple[int, ...]
-    """By channel: the id of the last barrier or cancellation that the gate has read; 0 at first."""
+    """By channel: the id of the last barrier or cancellation that the gate has read. 0 before the first."""
     at_barrier: tuple[bool, ...]
-    """By channel: the last item that the gate has read is the barrier with this id."""
+    """By channel: the last item that the gate has read is the barrier with the id in `last`."""
 
 
 def new_watched(channels: int, counts_as_aligned: bool, profile: Profile = NEWEST) -> Watched:

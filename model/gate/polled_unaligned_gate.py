@@ -1,16 +1,16 @@
 """In-flight records of a polled gate in mode `unaligned` or `alternating`. Rules UNAL-23 and UNAL-24.
 
-If the running snapshot still awaits the barrier of a channel, a record of this channel belongs before that
-barrier. The task processes this record and persists it. It processes any other record without persisting it.
-Every item of a held channel waits in the network: the sender has stopped after its aligned barrier and sends
-nothing, not even an announcement or an unaligned barrier.
+While a snapshot awaits the barrier of a channel, the records of this channel come before that barrier. The
+task processes such a record and persists it. It processes any other record without persisting it. The network
+*holds* a channel from the effect `block` to the effect `resume`: every item of a held channel waits, also an
+announcement or an unaligned barrier. In Flink the sender has stopped after its aligned barrier.
 
-When an event resumes channels, the gate reads the waiting items within that event, after the event's own
-effects, in the order of arrival over all channels. An item waits on if its channel is held again.
+If an event resumes channels, the gate reads the waiting items within that event, after the event's own
+effects. It reads them in order of arrival, across all channels. An item continues to wait if an earlier item
+has blocked its channel again.
 
-The network follows the effects of the gate: it holds a channel from its `block` to its `resume`. The held
-channels are the blocked channels, with one exception: a late injection resumes every open channel, also a
-channel that the gate keeps blocked.
+The held channels are the channels that the gate has blocked, with one exception: a late injection resumes
+every open channel, also a channel that the gate keeps blocked.
 """
 
 from typing import NamedTuple
@@ -60,7 +60,7 @@ def new_passage(
 
 
 def has_ended(passage: Passage, channel: int) -> bool:
-    """The end of the channel has arrived, at the gate or in the network: no item may follow it."""
+    """Whether the end of the channel has arrived at the gate or in the network. No item may follow it."""
     return passage.gate.closed[channel] or any(
         type(item) is EndOfPartition and item.channel == channel for item in passage.waiting
     )
@@ -82,7 +82,7 @@ def on_call(passage: Passage, call: Inject | Advance) -> Step[Passage]:
 
 
 def read_released(passage: Passage, step: Step[UnalignedGate]) -> Step[Passage]:
-    """The step of the gate, followed by its steps for all waiting items that it releases."""
+    """The step of the gate, followed by its steps for the waiting items of resumed channels."""
     gate, effects, rules = step
     waiting = passage.waiting
     held = held_after(passage.held, effects)

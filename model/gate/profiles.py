@@ -1,8 +1,9 @@
-"""The generations of the gate: one protocol, and the named switches in which the releases differ.
+"""The generations of the gate, described by the named switches in which the releases differ.
 
 A profile is a set of switches. The properties check the steps against these switches. The modules
 `model.gate.generations` and `model.gate.unaligned_generations` hold the steps of older generations. The
-docstring of a switch states the behaviour if the switch is true, and after *Else* the behaviour if it is not.
+docstring of a switch states the behaviour if the switch is true, and after *Else* the behaviour if it is
+false.
 """
 
 from collections.abc import Mapping
@@ -11,93 +12,92 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Profile:
-    """The switches of one generation. Each profile is a single object, to which states refer."""
+    """The switches of one generation. There is one object for each generation, which all states share."""
 
     name: str
-    """The name on the wire: the first release of the generation.
+    """The name in the adapter protocol. It names the first release of the generation, with one exception.
 
-    `flink-1.14` is the newest one, although its unaligned modes begin with 1.15. `flink-1.14.0` is 1.14.
+    `flink-1.14.0` is 1.14. `flink-1.14` is 1.15 and later, because their aligned gates behave as in 1.14.
     """
     releases: str
-    """The releases that behave alike."""
+    """The releases of the generation."""
 
     # ------------------------------------------------------------ alignment at one gate
 
     ends_count: bool = True
-    """Checkpoints after tasks finish are enabled if the configuration does not name them.
+    """Checkpoints after tasks finish are enabled by default: an ended channel counts as aligned.
 
-    An ended channel then counts as aligned. Flink has this option from 1.14 on. Its own default is off in
-    1.14, and on from 1.15 on.
+    Flink has this option from 1.14 on. In Flink its default is false in 1.14, and true from 1.15 on.
     """
     stores_blocked: bool = False
     """The gate stores the items of a blocked channel. Else the network holds these items back."""
     resumes_late: bool = True
-    """A late barrier resumes its channel, because its sender has stopped. Else senders do not stop."""
+    """A late barrier resumes its channel, because its sender has stopped. Else no sender stops."""
     triggers_first: bool = True
-    """At completion the gate triggers the snapshot before it resumes the channels. Else it resumes first."""
+    """At the last barrier the gate triggers the snapshot and then resumes channels. Else it resumes first."""
     releases_first: bool = True
-    """If a newer barrier or an end aborts an alignment, its channels resume first. Else they resume last."""
+    """If a newer barrier or an end aborts an alignment, the resumes come before the abort. Else after it."""
     repeats_count: bool = False
-    """A repeated barrier of the pending checkpoint counts again, which makes the cut inconsistent."""
+    """A repeated barrier of the pending checkpoint counts again, so the cut can become inconsistent."""
     repeats_fail: bool = False
-    """The gate refuses a repeated barrier of the pending checkpoint on one channel with an exception."""
+    """If a channel repeats the barrier of the pending checkpoint, the gate throws an exception."""
     passes_alone: bool = False
-    """A gate with a single channel triggers at its barrier and never blocks the channel."""
+    """A gate with a single channel triggers at the barrier and never blocks the channel."""
     cancels_twice: bool = False
-    """A newer cancellation during an alignment aborts its own id twice. The first reason is subsumed."""
+    """A cancellation of a newer id aborts this id twice during an alignment, first with reason SUBSUMED."""
 
     # ------------------------------------------------------------ at-least-once tracking
 
     tracker_counts_ends: bool = True
-    """An ended channel counts for the tracked checkpoints, or aborts them. Else the tracker ignores ends."""
+    """The end of a channel counts for the tracked checkpoints, or aborts them. Else it has no effect."""
     tracker_awaits_ended: bool = False
-    """A new checkpoint needs a barrier of every channel. Else it needs a barrier of each open channel."""
+    """A new checkpoint awaits a barrier of every channel, also of ended ones. Else only of open channels."""
     tracker_counts_repeats: bool = False
-    """The tracker counts barriers, so a repeated barrier counts again. Else it keeps the set of channels."""
+    """The tracker counts barriers, so a repeated barrier counts again. Else each channel counts once."""
 
     # ------------------------------------------------------------ unaligned checkpoints
 
     has_unaligned: bool = True
     """The modes unaligned and alternating exist. Else the generation has no unaligned checkpoints."""
     has_announcements: bool = True
-    """A channel may announce a barrier that it still holds. Else there are no announcements."""
+    """A channel may announce a barrier before the gate reads it. Else there are no announcements."""
 
     times_from_first: bool = False
-    """The time-out runs from the first barrier or announcement. Else it runs from the timestamp."""
+    """The time-out counts from the first barrier or announcement. Else from the checkpoint's timestamp."""
     first_decides: bool = False
     """The first barrier decides whether its checkpoint aligns. Else any mix of barriers is legal.
 
-    If the first barrier decides, the gate refuses a barrier that disagrees. There are no announcements and no
-    time-outs, and barriers that overtake never block. A gate keeps the phase of its last checkpoint until the
-    next first barrier.
+    If the first barrier decides, the gate refuses later barriers that contradict it. There are no
+    announcements and no time-outs, and barriers that overtake never block. After a checkpoint the gate keeps
+    its phase, aligned or overtaking, until the first barrier of the next checkpoint.
     """
     savepoints_overtake: bool = False
-    """The gate may end the alignment of a savepoint early, as for a checkpoint. Else it refuses to."""
+    """The alignment of a savepoint may continue unaligned, as that of a checkpoint. Else the gate fails."""
     type_decides: bool = False
-    """With `first_decides`: a savepoint aligns, and any other checkpoint overtakes.
+    """If the first barrier decides: a savepoint aligns, and the barriers of any other checkpoint overtake.
 
-    Else the options of the barrier decide.
+    Else the options of the first barrier decide.
     """
     reports_stop: bool = True
-    """The gate emits an effect when it stops persisting. Else persisting stops without an effect."""
+    """The gate emits an effect when it stops persisting in-flight data. Else it emits none."""
     whole_stays_pending: bool = False
-    """A checkpoint whose barriers have all overtaken stays pending. Else it ends with its last barrier.
+    """A checkpoint whose barriers have all overtaken stays pending. Else it ends at its last barrier.
 
-    While it is pending, an end, a cancellation or a savepoint still aborts it.
+    While the checkpoint is pending, an end, a cancellation or a savepoint still aborts it.
     """
     network_starts: bool = False
-    """In mode unaligned the network thread reports each received barrier, which may start the checkpoint.
+    """In mode unaligned a checkpoint may start when the network thread receives a barrier.
 
     Else a barrier has an effect only when the task reads it.
     """
     overtaking_counts_repeats: bool = False
-    """The gate counts overtaking barriers, so a repeated one counts again. Else a channel counts once."""
+    """The gate counts overtaking barriers, so a repeated one counts again. Else each channel counts once."""
 
     def __repr__(self) -> str:
         return self.name
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """Unpickles to the one object of that name, also in another process."""
+        """Unpickling returns the existing profile of this name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -181,6 +181,6 @@ PROFILES: Mapping[str, Profile] = {
         Profile("flink-1.14", "1.15 to 2.3"),
     )
 }
-"""By name, oldest first."""
+"""Maps the name of each profile to the profile, oldest first."""
 
 NEWEST = PROFILES["flink-1.14"]

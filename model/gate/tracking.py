@@ -1,11 +1,12 @@
 """Tracking of checkpoint barriers at one input gate (mode at-least-once). Rules TRACK-01 to TRACK-17.
 
-The tracker never blocks. It counts the channels that have delivered barrier n, and triggers the snapshot when
-the last awaited channel has delivered it. Records behind barrier n on a faster channel are part of the
-snapshot too, and the operator processes them again after a restore. Several checkpoints may be tracked.
+The tracker never blocks a channel. It counts the channels that have delivered barrier n, and triggers the
+snapshot when the last awaited channel has delivered it. So the snapshot also contains records behind barrier
+n of faster channels, and after a restore the operator processes these records again. The tracker can track
+several checkpoints at once.
 
-The module describes Flink 1.14 and later. `model.gate.generations` holds the different steps of older
-generations. The module knows one tracker, no coordinator and no time.
+The module describes one tracker of Flink 1.14 and later, without coordinator and time.
+`model.gate.generations` holds the steps that differ in older generations.
 """
 
 from typing import NamedTuple
@@ -24,11 +25,11 @@ class Tracked(NamedTuple):
 
     checkpoint: int
     counted: tuple[int, ...]
-    """By channel: 1 if its barrier, cancellation or end has counted; up to 1.13 also more (TRACK-16)."""
+    """By channel: how often its barrier, cancellation or end has counted. Above 1 only up to 1.13."""
     needed: int
     """Number of counts that complete the checkpoint. Never changes."""
     aborted: bool
-    """The checkpoint was cancelled: it ends without a trigger when the last channel has counted."""
+    """The checkpoint was cancelled. When the last channel has counted, it ends without a trigger."""
 
 
 class Tracker(NamedTuple):
@@ -41,7 +42,7 @@ class Tracker(NamedTuple):
     closed: tuple[bool, ...]
     """By channel: it has delivered its end of partition."""
     counts_as_aligned: bool
-    """Checkpoints after tasks finish are enabled: an ended channel counts. Never changes."""
+    """Checkpoints after tasks finish are enabled: an ended channel counts as aligned. Never changes."""
     tracked_at_most: int = TRACKED_AT_MOST
     """Maximum number of tracked checkpoints. Never changes."""
     profile: Profile = NEWEST
@@ -68,7 +69,7 @@ class TrackingSteps:
     def on_barrier(self, tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
         """Barrier `checkpoint` arrives on `channel`, which is open."""
         if checkpoint > tracker.latest:
-            if self.awaited_by_a_new_one(tracker) == 1:  # no other channel is awaited: nothing to store
+            if self.awaited_by_a_new_one(tracker) == 1:  # the checkpoint is complete at once
                 return Step(tracker, (Trigger(checkpoint),), ("TRACK-17",))
             rules: Rules = ("TRACK-02", "TRACK-15")
             tracker = self.begin(tracker, channel, checkpoint, aborted=False)
@@ -80,7 +81,7 @@ class TrackingSteps:
             if entry.checkpoint == checkpoint:
                 rule = "TRACK-16" if entry.counted[channel] > 0 else "TRACK-03"
                 return settle(tracker, position, self.with_count(entry, channel), (), (rule,))
-        return Step(tracker, (), ("TRACK-05",))  # late, or dropped for newer checkpoints
+        return Step(tracker, (), ("TRACK-05",))  # a late barrier, or the tracker has dropped its checkpoint
 
     def on_cancel(self, tracker: Tracker, channel: int, checkpoint: int) -> Step[Tracker]:
         """A cancellation marker of `checkpoint` arrives on `channel`, which is open."""
@@ -103,7 +104,7 @@ class TrackingSteps:
         return Step(tracker, effects, (*rules, "TRACK-11"))
 
     def on_end_of_partition(self, tracker: Tracker, channel: int) -> Step[Tracker]:
-        """`channel` ends. It counts for every tracked checkpoint, or aborts them all (TRACK-13, TRACK-14)."""
+        """`channel` ends. The end counts for all tracked checkpoints, or aborts them (TRACK-13, TRACK-14)."""
         tracker = tracker._replace(closed=with_flag(tracker.closed, channel, True))
         if not tracker.counts_as_aligned:
             effects = aborts(tracker.tracked, INPUT_END_OF_STREAM)
@@ -122,7 +123,7 @@ class TrackingSteps:
         return tracker._replace(latest=checkpoint, tracked=(*tracker.tracked, entry))
 
     def awaited_by_a_new_one(self, tracker: Tracker) -> int:
-        """Number of counts that a checkpoint needs if it begins now: one for each open channel (TRACK-15)."""
+        """Number of counts that a new checkpoint needs: one for each open channel (TRACK-15)."""
         return sum(1 for ended in tracker.closed if not ended)
 
     def with_count(self, entry: Tracked, channel: int) -> Tracked:
@@ -131,7 +132,10 @@ class TrackingSteps:
 
 
 def settle(tracker: Tracker, position: int, entry: Tracked, effects: Effects, rules: Rules) -> Step[Tracker]:
-    """A channel has counted for the checkpoint at `position`. A complete one ends, with all older ones."""
+    """The step after a channel has counted for the checkpoint at `position`, which is now `entry`.
+
+    If the checkpoint is complete, the tracker drops it and all older ones.
+    """
     if not is_complete(entry):
         return Step(with_entry(tracker, position, entry), effects, rules)
     newer = tracker.tracked[position + 1 :]
@@ -155,7 +159,7 @@ def with_entry(tracker: Tracker, position: int, entry: Tracked) -> Tracker:
 
 
 def aborts(entries: tuple[Tracked, ...], reason: str) -> Effects:
-    """An abort of each entry that was not aborted before, oldest first (TRACK-12)."""
+    """The effects that abort each entry that was not aborted before, oldest first (TRACK-12)."""
     return tuple(Abort(entry.checkpoint, reason) for entry in entries if not entry.aborted)
 
 

@@ -4,12 +4,12 @@ Rules UNAL-30 and UNAL-31.
 
 When a channel receives a barrier, the network thread reports the barrier to the gate, long before the task
 reads it. If the id of the barrier is above every id that was started or cancelled, the checkpoint starts: the
-gate persists input from then on. The task thread takes the snapshot, and it aborts an older checkpoint that
-ends. The network thread leaves these two effects for the task thread in a mailbox, in order. If a newer
-checkpoint has started before the task thread reads the mail, the task thread does not take the snapshot.
+gate persists input from then on. Only the task thread can take the snapshot and abort an older checkpoint.
+Therefore the network thread puts these two effects into the mailbox of the task thread, in order. If a newer
+checkpoint has started before the task thread reads its mail, the task thread does not take the snapshot.
 
-Both threads share the gate of `model.gate.unaligned`: its current id is the highest that either thread has
-started or cancelled. A separate state records what the task has read. The gate never blocks a channel.
+Both threads share the gate of `model.gate.unaligned`. Its current id is the highest id that either thread has
+started or cancelled. Two other fields record the ids that the task has read. The gate never blocks a channel.
 """
 
 from typing import NamedTuple
@@ -23,29 +23,29 @@ from model.gate.unaligned_generations import unaligned_steps
 
 
 class Left(NamedTuple):
-    """One effect that the network thread leaves for the task thread."""
+    """One effect that the network thread has put into the mailbox of the task thread."""
 
     checkpoint: int
     aborts: bool
-    """The effect is an abort with reason subsumed. Else it is a trigger."""
+    """The effect is an abort with reason SUBSUMED. Else it is a trigger."""
     unaligned: bool
-    """The trigger is unaligned."""
+    """The effect is a trigger of an unaligned snapshot."""
 
 
 class Threads(NamedTuple):
-    """A gate that two threads share, and the state of each thread."""
+    """A gate that two threads share, and the state of the task thread."""
 
     gate: UnalignedGate
     read: int
     """Highest id that the task has read or cancelled; -1 before the first."""
     reading: bool
-    """The task has read a barrier of `read`, and no cancellation or end has ended it since."""
+    """The task has read a barrier with the id `read`. No cancellation or end has ended its checkpoint."""
     mail: tuple[Left, ...]
-    """The effects left for the task thread, oldest first."""
+    """The effects in the mailbox of the task thread, oldest first."""
 
 
 def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeout: int = 0) -> Threads:
-    """A gate in its initial state: neither thread has seen an event."""
+    """A gate in its initial state, before the first event of either thread."""
     gate = new_gate(channels, counts_as_aligned, profile, timeout=timeout)
     return Threads(gate, NONE, False, ())
 
@@ -70,7 +70,7 @@ def on_receive_barrier(
 
 
 def on_mail(threads: Threads) -> Step[Threads]:
-    """The task thread emits the effects of its mailbox, without the triggers that are out of date."""
+    """The task thread emits the effects in its mailbox, except obsolete triggers."""
     emitted: Effects = ()
     for left in threads.mail:
         if left.aborts:
@@ -84,7 +84,7 @@ def on_mail(threads: Threads) -> Step[Threads]:
 
 
 def is_due(threads: Threads, left: Left) -> bool:
-    """The trigger still has an effect: no newer checkpoint has started or been cancelled."""
+    """Whether the trigger is not obsolete: no newer checkpoint was started or cancelled."""
     return left.checkpoint >= threads.gate.current
 
 

@@ -1,14 +1,14 @@
 """Unaligned checkpoints at one input gate: barriers overtake records. Rules UNAL-01 to UNAL-10.
 
 A gate that aligns waits for the slowest channel. A gate whose barriers overtake does not wait: the first
-barrier triggers the snapshot. The task processes the records that the other channels deliver before their
-barriers *and* stores them in the snapshot as in-flight data. The state at the trigger and the in-flight data
-together form the same cut as an alignment.
+barrier triggers the snapshot. Later the other channels deliver the records before their barriers. The task
+processes these records *and* stores them in the snapshot as in-flight data. The state at the trigger and the
+in-flight data together form the same cut as an alignment.
 
 The module holds the gate and its steps while barriers overtake, in Flink 1.15 and later.
 `model.gate.alternating` holds the step of each event, the aligned phase and the passing of time. A gate of
-mode `unaligned` has no aligned phase. `model.gate.unaligned_generations` holds the different steps of older
-generations. `model.gate.polled_unaligned_gate` holds the items that wait on a blocked channel.
+mode `unaligned` has no aligned phase. `model.gate.unaligned_generations` holds the steps that differ in older
+generations. `model.gate.polled_unaligned_gate` adds the items that wait on blocked channels.
 """
 
 from typing import NamedTuple
@@ -38,35 +38,35 @@ class UnalignedGate(NamedTuple):
     pending: bool
     """Checkpoint `current` has begun and has not ended."""
     begun: bool
-    """The gate has read a barrier of the pending checkpoint; false while it is only announced."""
+    """The gate has read a barrier of the pending checkpoint. False if there were only announcements."""
     overtaking: bool
-    """The phase: barriers overtake. Else the gate aligns, or an idle gate will align first."""
+    """The phase. True: barriers overtake. False: the gate aligns, or is idle and will align at first."""
     arrived: tuple[bool, ...]
-    """The channel has delivered the pending barrier, or has ended since the checkpoint began and counts."""
+    """The channel has delivered the pending barrier, or it has ended since the checkpoint began."""
     blocked: tuple[bool, ...]
     """The channel has delivered an aligned barrier and waits for the end of the checkpoint."""
     announced: tuple[bool, ...]
-    """The channel still holds the pending barrier, and the gate may still prioritise it."""
+    """The channel has announced the pending barrier, and the gate has neither read nor prioritised it."""
     closed: tuple[bool, ...]
     """The channel has delivered its end of partition."""
     first: Options
     """Options of the barrier or announcement that began the pending checkpoint."""
     since: int
-    """Only in 1.13, else 0: when the pending checkpoint began at this gate, in ms of virtual time."""
+    """Virtual time in ms at which the pending checkpoint began at this gate. Only in 1.13, else 0."""
     repeats: int
-    """Only in 1.12 and 1.13, else 0: the repeated barriers that have counted (ALIGN-21)."""
+    """Number of repeated barriers that have counted. Only in 1.12 and 1.13, else 0 (ALIGN-21)."""
     now: int
     """Virtual time in milliseconds."""
     timer: int
-    """When the alignment times out, in ms of virtual time; -1: no timer runs."""
+    """Virtual time in ms at which the timer fires. -1 if no timer runs."""
     failed: bool
     """The gate has refused an event with an exception and accepts no further event (UNAL-21)."""
     alternating: bool
-    """The mode is alternating: the gate aligns as long as barriers and time allow. Never changes."""
+    """True in mode alternating, in which a checkpoint aligns at first. Else mode unaligned. Never changes."""
     counts_as_aligned: bool
-    """Checkpoints after tasks finish are enabled: an ended channel counts. Never changes."""
+    """Checkpoints after tasks finish are enabled: an ended channel counts as aligned. Never changes."""
     timeout: int
-    """Maximum duration of an alignment in ms; 0: no limit. Never changes."""
+    """Maximum duration of an alignment in ms. 0 for no limit. Never changes."""
     profile: Profile = NEWEST
     """The generation. Never changes."""
 
@@ -112,7 +112,7 @@ def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
 
 
 def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
-    """Channels whose records join the snapshot: the open ones whose barrier the gate awaits (UNAL-23)."""
+    """The channels whose records the gate persists: open channels whose barrier it awaits (UNAL-23)."""
     if not (gate.begun and gate.overtaking):
         return (False,) * len(gate.closed)
     channels = zip(gate.arrived, gate.closed, strict=True)
@@ -120,12 +120,12 @@ def persisting(gate: UnalignedGate) -> tuple[bool, ...]:
 
 
 def prioritise_all(gate: UnalignedGate) -> Effects:
-    """Prioritises every announced barrier, in channel order."""
+    """The effects that prioritise every announced barrier, in channel order."""
     return tuple(Prioritise(channel) for channel, announced in enumerate(gate.announced) if announced)
 
 
 def resume_all(gate: UnalignedGate) -> Effects:
-    """Resumes every blocked channel, in channel order."""
+    """The effects that resume every blocked channel, in channel order."""
     return tuple(Resume(channel) for channel, blocked in enumerate(gate.blocked) if blocked)
 
 
@@ -140,19 +140,19 @@ class OvertakingSteps:
     """The steps while barriers overtake, and the beginning and the end of a checkpoint."""
 
     def all_arrived(self, gate: UnalignedGate) -> bool:
-        """The gate awaits no channel."""
+        """Whether the gate awaits no channel."""
         return all(arrived or closed for arrived, closed in zip(gate.arrived, gate.closed, strict=True))
 
     def counted(self, gate: UnalignedGate, channel: int) -> UnalignedGate:
-        """The gate counts the pending barrier of the channel."""
+        """The gate after it has counted the pending barrier of the channel."""
         return gate._replace(arrived=with_flag(gate.arrived, channel, True))
 
     def overtakes(self, options: Options) -> bool:
-        """The barrier overtakes by its own options, so its sender does not stop after it."""
+        """Whether a barrier with these options overtakes. Its sender then does not stop after it."""
         return options.alignment == UNALIGNED
 
     def is_convertible(self, options: Options) -> bool:
-        """A checkpoint with these options may continue unaligned (UNAL-21)."""
+        """Whether a checkpoint with these options may continue unaligned (UNAL-21)."""
         if options.savepoint:
             return False
         return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
@@ -162,7 +162,7 @@ class OvertakingSteps:
     def on_overtaking_barrier(
         self, gate: UnalignedGate, channel: int, options: Options, *, blocks: bool
     ) -> Step[UnalignedGate]:
-        """The gate reads a barrier of the pending checkpoint. `blocks`: the sender stops after it."""
+        """The gate reads a barrier of the pending checkpoint. `blocks`: it blocks the channel if aligned."""
         effects: Effects = ()
         rules: Rules = ("UNAL-02",) if gate.begun else ("UNAL-01",)
         if blocks and options.alignment != UNALIGNED:
@@ -179,7 +179,7 @@ class OvertakingSteps:
         return Step(gate, effects, rules)
 
     def start(self, gate: UnalignedGate, options: Options) -> Effects:
-        """The gate starts to persist in-flight input and triggers the snapshot (UNAL-01)."""
+        """The effects that start to persist in-flight data and trigger the snapshot (UNAL-01)."""
         return (StartPersisting(gate.current), TriggerUnaligned(gate.current))
 
     def stop(self, gate: UnalignedGate, effects: Effects, rules: Rules) -> Step[UnalignedGate]:
@@ -200,7 +200,7 @@ class OvertakingSteps:
         return (self.aborted(gate, SUBSUMED), ("UNAL-04",)) if gate.pending else ((), ())
 
     def aborted(self, gate: UnalignedGate, reason: str) -> Effects:
-        """The effects that abort the pending checkpoint: first its channels resume, then it is aborted."""
+        """The effects that abort the pending checkpoint: the resumes of its channels, then the abort."""
         return (*self.stop_and_resume(gate, gate.current), Abort(gate.current, reason))
 
     def stop_and_resume(self, gate: UnalignedGate, checkpoint: int) -> Effects:

@@ -14,15 +14,15 @@ from model.gate.unaligned import UnalignedGate
 
 
 class SavepointsOvertake(UnalignedSteps):
-    """1.13 and 1.14: the gate may also end the alignment of a savepoint before it is complete."""
+    """1.13 and 1.14: the alignment of a savepoint may also continue unaligned."""
 
     def is_convertible(self, options: Options) -> bool:
-        """A checkpoint or savepoint with these options may continue unaligned (UNAL-21)."""
+        """Whether a checkpoint or savepoint with these options may continue unaligned (UNAL-21)."""
         return options.alignment == ALIGNED or options.alignment == TIMED or options.alignment == UNALIGNED
 
 
 class TimesFromFirst(SavepointsOvertake, CountsBarriers):
-    """1.13: a time-out runs from the first barrier or announcement."""
+    """1.13: a time-out counts from the first barrier or announcement. The gate counts repeated barriers."""
 
     def begin(self, gate: UnalignedGate, checkpoint: int, options: Options) -> Step[UnalignedGate]:
         """The checkpoint begins. The gate stores the time at which it begins."""
@@ -30,7 +30,7 @@ class TimesFromFirst(SavepointsOvertake, CountsBarriers):
         return step._replace(state=step.state._replace(since=gate.now))
 
     def aligning_since(self, gate: UnalignedGate, options: Options) -> int:
-        """When the first barrier or announcement arrived, in ms of virtual time."""
+        """Returns the virtual time in ms at which the first barrier or announcement arrived."""
         return gate.since
 
 

@@ -1,6 +1,6 @@
-"""The gate on the wire: the configuration selects the mode, the generation and the level.
+"""The gate in the adapter protocol: the configuration selects the mode, the generation and the level.
 
-At level `handler` the gate alone takes the items. At level `polled` the items of a blocked channel wait in
+At level `handler` the gate takes every item at once. At level `polled` the items of a blocked channel wait in
 the network or, up to Flink 1.10, in the gate's own store.
 """
 
@@ -27,7 +27,7 @@ from model.steps import step_of
 from spec.vocabulary import types
 
 MODES: tuple[str, ...] = tuple(types()["gate_mode"]["enum"])
-"""The modes by their name on the wire."""
+"""The names of the modes in the adapter protocol."""
 
 At = Inbox | Buffer | Tracker | Passage | Threads
 
@@ -43,7 +43,7 @@ class GateSession(NamedTuple):
 
 @cache
 def words_of(mode: str, profile: str = NEWEST.name, polled: bool = True) -> Words:
-    """The words of a gate in this mode, of this generation, at this level."""
+    """The options, events and effects of a gate in this mode, generation and level."""
     options = {"mode": mode, "profile": profile, "level": "polled" if polled else "handler"}
     return Words("gate", EVENTS, options=options)
 
@@ -78,7 +78,7 @@ def _new_aligned(given: Wire, profile: Profile, after_finish: bool) -> At:
         raise WireError("alignment_limit_bytes: expected -1 (none) or an int from 1 on, got 0")
     if limit != UNLIMITED and not profile.stores_blocked:
         raise WireError(
-            f"alignment_limit_bytes: {profile.name} stores nothing at the gate; leave it out, or ask for "
+            f"alignment_limit_bytes: the gate of {profile.name} stores no items; leave it out, or use "
             "the profile flink-1.7 or flink-1.9"
         )
     return polled_gate.new_inbox(given["channels"], after_finish, profile)
@@ -87,7 +87,7 @@ def _new_aligned(given: Wire, profile: Profile, after_finish: bool) -> At:
 def _new_tracker(given: Wire, profile: Profile, after_finish: bool) -> At:
     if after_finish and profile.tracker_awaits_ended:
         raise WireError(
-            f"checkpoints_after_tasks_finish: the tracker of {profile.name} does not know it; leave it out"
+            f"checkpoints_after_tasks_finish: the tracker of {profile.name} does not have it; leave it out"
         )
     return tracking.new_tracker(given["channels"], after_finish, profile)
 
@@ -137,7 +137,7 @@ def step_gate(session: GateSession, event: Wire) -> Step[GateSession]:
         if channel >= len(gate.closed):
             raise WireError(f"channel: expected an int from 0 to {len(gate.closed) - 1}, got {channel!r}")
         if _has_ended(at, channel):
-            raise WireError(f"channel {channel} has ended; send nothing on it any more: {dict(event)}")
+            raise WireError(f"channel {channel} has ended; send no further item on it: {dict(event)}")
     after, effects, rules = _taken(at, given, session.polled)
     return Step(session._replace(inbox=after), effects, rules)
 
@@ -197,7 +197,7 @@ def observe_gate(session: GateSession) -> dict[str, object]:
         return {"current": at.latest, "pending": bool(tracked), "blocked": [], **seen, "tracked": tracked}
     if isinstance(gate, UnalignedGate):
         seen |= {"arrived": channels_of(gate.arrived), "persisting": channels_of(persisting(gate))}
-    if isinstance(at, Threads):  # the observable state is what the task has read
+    if isinstance(at, Threads):  # only the ids that the task has read are observable
         return {"current": at.read, "pending": at.reading, "blocked": [], **seen}
     return {"current": gate.current, "pending": gate.pending, "blocked": channels_of(gate.blocked), **seen}
 
@@ -208,7 +208,7 @@ def channels_of(flags: tuple[bool, ...]) -> list[int]:
 
 
 def counted_channels(entry: Tracked, profile: Profile) -> list[int] | int:
-    """The channels that have counted, ascending. In generations that count barriers, the number of counts."""
+    """The channels that have counted, ascending. In generations that count barriers: the number of counts."""
     if profile.tracker_counts_repeats:
         return sum(entry.counted)
     return [channel for channel, times in enumerate(entry.counted) if times]
@@ -225,7 +225,7 @@ def key_of_gate(session: GateSession) -> Hashable:
 
 
 def config_of_gate(at: Any) -> dict[str, Any]:  # noqa: ANN401 - any gate, alone or with its items
-    """The configuration of a closed model's gate. A gate without its network is at level `handler`."""
+    """The configuration of a closed model's gate. Its level is `handler` if no items can wait."""
     gate = _gate_of(at)
     config: dict[str, Any] = {
         "channels": len(gate.closed),
@@ -244,7 +244,7 @@ def config_of_gate(at: Any) -> dict[str, Any]:  # noqa: ANN401 - any gate, alone
 
 
 def opening_of_gate(at: Any) -> tuple[dict[str, Any], ...]:  # noqa: ANN401 - any gate, alone or with its items
-    """The opening events: a barrier on each channel that the initial state of a storing gate has blocked."""
+    """The events that lead to the initial state: a barrier on each blocked channel of a storing gate."""
     if not isinstance(at, Buffer):
         return ()
     gate = at.gate

@@ -1,1 +1,1 @@
-"""A reader that commits its offsets when a checkpoint completes."""
+"""A source's reader that commits its offsets to the external system when a checkpoint completes."""

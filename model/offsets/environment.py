@@ -11,7 +11,7 @@ from model.steps import step_of
 
 
 def closed_offsets(bound: int, ids: int, positions: int) -> ClosedModel:
-    """A reader with growing ids of snapshots, any offsets, notifications of any id, and crashes."""
+    """A reader that gets snapshots with growing ids and any offsets, notifications of any id, and crashes."""
 
     def offers(reader: Reader) -> Iterator[tuple[str, Event]]:
         if not reader.running:

@@ -1,8 +1,9 @@
-"""A reader that commits its offsets when a checkpoint completes. Rules OFFSET-01 to OFFSET-07.
+"""A source's reader that commits its offsets when a checkpoint completes. Rules OFFSET-01 to OFFSET-07.
 
-A snapshot stores the offsets under the checkpoint's id. The completion of exactly that id commits them to the
-external system, so that this system knows the progress of the reader. The protocol does not depend on the
-commit: a restore reads the offsets of the restored state, and never the committed ones.
+At a snapshot the reader remembers its offsets under the checkpoint's id. When exactly this checkpoint is
+complete, it commits these offsets to the external system, which then shows the progress of the reader. The
+checkpoints do not depend on commits: a restore uses the offsets of the restored state, and never the
+committed ones.
 """
 
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from model.offsets.events import CommitOffsets, Ignored, Seek
 
 
 class Remembered(NamedTuple):
-    """The offsets of one snapshot. One number represents the positions in all partitions."""
+    """The offsets of one snapshot. In the model, one number represents the positions in all partitions."""
 
     checkpoint: int
     offsets: int
@@ -28,13 +29,13 @@ class Reader(NamedTuple):
     running: bool
     """The reader has not crashed."""
     remembered_at_most: int
-    """Maximum number of snapshots whose offsets are remembered. Never changes."""
+    """Maximum number of snapshots whose offsets the reader remembers. Never changes."""
     newest: int
-    """The highest id of which the reader has taken a snapshot. The ids of a job only grow."""
+    """The id of the reader's newest snapshot. The ids of a job only grow."""
     remembered: tuple[Remembered, ...]
-    """Volatile: the offsets that a completion may commit, oldest first."""
+    """The offsets that a completion may commit, oldest first. A crash loses them."""
     committed: Remembered
-    """Durable: the offsets that were committed last."""
+    """The last committed offsets. They are in the external system and outlive a crash."""
 
 
 def new_reader(remembered_at_most: int) -> Reader:
@@ -43,7 +44,7 @@ def new_reader(remembered_at_most: int) -> Reader:
 
 
 def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
-    """The reader takes a snapshot and remembers its offsets. Over the bound it drops the oldest ones."""
+    """The reader takes a snapshot and remembers its offsets. Above the bound it drops the oldest ones."""
     filed = (*reader.remembered, Remembered(checkpoint, offsets))
     rules: tuple[str, ...] = ("OFFSET-01",)
     if len(filed) > reader.remembered_at_most:
@@ -53,7 +54,7 @@ def on_snapshot(reader: Reader, checkpoint: int, offsets: int) -> Step[Reader]:
 
 
 def on_notify_complete(reader: Reader, checkpoint: int) -> Step[Reader]:
-    """A checkpoint is complete. The reader commits its offsets and drops these and all older ones."""
+    """A checkpoint is complete. The reader commits its offsets, and drops them and all older ones."""
     effects: Effects = ()
     for filed in reader.remembered:
         if filed.checkpoint == checkpoint:

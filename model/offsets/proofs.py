@@ -35,7 +35,7 @@ SIZE = Size(
 
 
 def offsets_cases(bound: int) -> Iterator[Case]:
-    """Each event class at a reader that remembers 0 to `bound` snapshots. `bound` is its maximum."""
+    """Yields each class of event at a reader that remembers 0 to `bound` snapshots, its maximum."""
     for size in range(bound + 1):
         shape = offsets.new_reader(bound)._replace(remembered=(Remembered(0, 0),) * size)
         state = symbolic_like(shape, "reader")._replace(remembered_at_most=bound)

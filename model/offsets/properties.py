@@ -43,7 +43,7 @@ def offset_01(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.state("OFFSET-02")
 def offset_02(reader: Reader) -> bool:
-    """The reader remembers at most the bound. A crashed reader remembers nothing."""
+    """The number of remembered snapshots does not exceed the bound. A crashed reader remembers none."""
     if not reader.running:
         return not reader.remembered
     return len(reader.remembered) <= reader.remembered_at_most
@@ -89,7 +89,7 @@ def offset_05(before: Reader, event: Event, effects: Effects, after: Reader) -> 
 
 @OFFSETS.step("OFFSET-06")
 def offset_06(before: Reader, event: Event, effects: Effects, after: Reader) -> bool:
-    """A restore continues at the given offsets, and reads no committed ones. A crash drops all offsets."""
+    """A restore continues at the restored offsets, not at committed ones. A crash drops all offsets."""
     if type(event) is Crash:
         return not effects and not after.running and not after.remembered
     if type(event) is not RestoreOffsets:

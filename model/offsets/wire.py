@@ -25,11 +25,11 @@ def step_reader(reader: Reader, wire: Wire) -> Step[Reader]:
     if reader.running == (type(event) is RestoreOffsets):
         raise WireError(f"the reader {_RUNS[reader.running]}, got {wire['kind']!r}")
     if type(event) is SnapshotOffsets and event.checkpoint <= reader.newest:
-        raise WireError(f"snapshot ids grow: expected one above {reader.newest}, got {event.checkpoint}")
+        raise WireError(f"checkpoint: expected an id above {reader.newest}, got {event.checkpoint}")
     return _STEP(reader, event)
 
 
-_RUNS = {True: "is running; it restores only after a crash", False: "has crashed; only 'restore' may follow"}
+_RUNS = {True: "runs; 'restore' may come only after a crash", False: "has crashed; only 'restore' may follow"}
 
 
 def observe_reader(reader: Reader) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """The closed models of the transactional sink. spec/sink/SinkModel.tla specifies `closed_surrounded`.
 
-The environment of the others stores the newest snapshot, the newest completed id, and the number of ends.
+The state of the environment of the other closed models has the id of the newest snapshot, the newest
+completed id, and the number of ends of the task.
 """
 
 from collections.abc import Iterator
@@ -26,10 +27,10 @@ from model.steps import step_of
 
 
 def closed_sink(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """A sink whose snapshots have growing ids. A notification or a restore completes the checkpoint it names.
+    """A sink whose snapshots have growing ids. A notified or restored checkpoint is complete from then on.
 
-    A restore takes no checkpoint before the newest completed one. The task ends at most `ends` times: by a
-    crash, by a failing commit, or at its regular end.
+    No restore takes a checkpoint older than the newest completed one. The task ends at most `ends` times: by
+    a crash, by a failed commit, or at its regular end.
     """
 
     def allows(environment: Environment, event: Event) -> Environment | None:
@@ -99,7 +100,7 @@ def _offers(state: Sink, ids: int) -> Iterator[tuple[str, Event]]:
 
 
 class CompleteCheckpoint(NamedTuple):
-    """The coordinator completes a checkpoint. The notification is another event, or is lost."""
+    """The coordinator completes a checkpoint. The notification is a later event, or is lost."""
 
     checkpoint: int
     kind: str = "complete"
@@ -118,7 +119,7 @@ class Surrounded(NamedTuple):
 
 
 def closed_surrounded(ids: int, ends: int, profile: SinkProfile = NEWEST_SINK) -> ClosedModel:
-    """The closed model of SinkModel.tla. Checkpoints complete at any time. A restore takes the newest."""
+    """The closed model of SinkModel.tla. Checkpoints complete at any time. A restore takes the newest one."""
     counted = (
         (Crash, Close, FailingCompletion)
         if profile.waits_at_the_end

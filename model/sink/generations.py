@@ -1,4 +1,4 @@
-"""The step at the end of the input. Up to Flink 1.13 the end of the input closes the sink."""
+"""The sink's step at the end of its input, by generation. Up to Flink 1.13 the end closes the sink."""
 
 from collections.abc import Callable, Mapping
 

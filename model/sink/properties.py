@@ -91,7 +91,7 @@ def sink_02_ascending(sink: Sink) -> bool:
 
 @SINK.step("SINK-03")
 def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A completion commits the pre-committed transactions up to its id, oldest first. No other event does."""
+    """A completion commits the transactions pre-committed up to its id, oldest first."""
     commits = tuple(effect for effect in effects if type(effect) is Commit)
     if type(event) is Restore or type(event) is FailingCompletion or type(event) is FailingRestore:
         return True
@@ -106,7 +106,7 @@ def sink_03(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
 
 @SINK.step("SINK-03")
 def sink_03_is_done(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A step adds exactly the transactions whose commit it reports to the committed ones."""
+    """The transactions whose commit a step reports become committed, and no others."""
     reported = tuple(effect.transaction for effect in effects if type(effect) is Commit)
     done = all(any(known == one for known in after.committed) for one in reported)
     return done and all(
@@ -130,7 +130,7 @@ def sink_05(before: Sink, event: AbortNotification, effects: Effects, after: Sin
 
 @SINK.step("SINK-06", Restore)
 def sink_06(before: Sink, event: Restore, effects: Effects, after: Sink) -> bool:
-    """A restore commits the snapshot's pending transactions again, aborts its open one, opens a new one."""
+    """A restore commits the snapshot's pre-committed transactions, aborts its open one, and opens one."""
     expected: Effects = ()
     for taken in before.snapshots:
         if taken.checkpoint == event.checkpoint:
@@ -164,7 +164,7 @@ def sink_08(sink: Sink) -> bool:
 
 @SINK.step("SINK-08")
 def sink_08_counts_up(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """The sink opens a transaction with the next id, and no other transaction has this id."""
+    """A new transaction gets the next id, which no other transaction has."""
     if any(type(effect) is Begin for effect in effects):
         return after.open == before.next_transaction and after.next_transaction == after.open + 1
     return after.next_transaction == before.next_transaction
@@ -172,7 +172,7 @@ def sink_08_counts_up(before: Sink, event: Event, effects: Effects, after: Sink)
 
 @SINK.step("SINK-08")
 def sink_08_for_good(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A committed transaction stays committed, and an aborted one was not committed."""
+    """A committed transaction stays committed, and the sink aborts no committed transaction."""
     aborted = tuple(effect.transaction for effect in effects if type(effect) is AbortTransaction)
     kept = all(any(known == done for known in after.committed) for done in before.committed)
     return kept and not any(gone == done for gone in aborted for done in after.committed)
@@ -192,7 +192,7 @@ def sink_06_crash(before: Sink, event: Event, effects: Effects, after: Sink) -> 
 
 @SINK.step("SINK-09")
 def sink_09(before: Sink, event: Event, effects: Effects, after: Sink) -> bool:
-    """A closing sink aborts its open transaction, and no pre-committed one."""
+    """When a sink closes, it aborts its open transaction, and no pre-committed one."""
     ends = type(event) is Finish and not before.profile.waits_at_the_end
     if type(event) is not Close and not ends:
         return True
@@ -226,7 +226,7 @@ SINK_HISTORY = Registry("sink_history")
 
 @SINK_HISTORY.step("SINK-11")
 def sink_11(before: SinkHistory, event: Event, effects: Effects, after: SinkHistory) -> bool:
-    """Each visible transaction belongs to a completed checkpoint, and no completion commits it again."""
+    """Each committed transaction belongs to a completed checkpoint, and no completion commits it again."""
     commits = [one.transaction for one in effects if type(one) is Commit]
     restores = type(event) is Restore or type(event) is FailingRestore
     once = restores or not {*commits} & {*before.sink.committed}

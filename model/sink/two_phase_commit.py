@@ -1,13 +1,14 @@
 """A transactional sink: two-phase commit over checkpoints. Rules SINK-01 to SINK-10.
 
-The sink writes records to one open transaction. A snapshot pre-commits it under the checkpoint's id
-(`PreCommitted`). The notification of a completed checkpoint commits all transactions pre-committed up to its
-id. A notification may be lost, so a restore commits again the pre-committed transactions of its snapshot.
+The sink writes records to one open transaction. At a snapshot the sink pre-commits this transaction under the
+checkpoint's id (`PreCommitted`). At the notification of a completed checkpoint it commits all transactions
+that it pre-committed up to this id. A notification may be lost. Therefore a restore commits the pre-committed
+transactions of the restored snapshot, if necessary a second time.
 
-The state also holds the data that outlives a crash: the snapshots, and the transactions of the external
+The state also includes the data that outlives a crash: the snapshots, and the transactions of the external
 system.
 
-The module describes Flink 1.14 and later. `model.sink.generations` holds the step that was different before.
+The module describes Flink 1.14 and later. `model.sink.generations` holds the step that differs in older ones.
 """
 
 from collections.abc import Mapping
@@ -20,10 +21,10 @@ from model.sink.events import AbortTransaction, Begin, Commit, CommitFailed, Pre
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SinkProfile:
-    """The switches of one generation of sinks. Each profile is a single object, to which states refer."""
+    """The switches of one generation. There is one object for each generation, which all states share."""
 
     name: str
-    """The name on the wire: the first release of the generation."""
+    """The name in the adapter protocol: the first release of the generation."""
     waits_at_the_end: bool = True
     """After the end of its input, a sink waits for the checkpoint that commits its last transaction.
 
@@ -34,7 +35,7 @@ class SinkProfile:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """Unpickles to the one object of that name, also in another process."""
+        """Unpickling returns the existing profile of this name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -60,25 +61,25 @@ class SinkSnapshot(NamedTuple):
 
     checkpoint: int
     open: int
-    """The transaction that was opened at the snapshot; -1 if the sink had finished."""
+    """The transaction that the sink opened after the snapshot. -1 if its input had ended."""
     pending: tuple[PreCommitted, ...]
 
 
 class Sink(NamedTuple):
-    """A sink and its durable state."""
+    """A sink and the data that outlives a crash (*durable*)."""
 
     running: bool
     """The sink has neither crashed nor been closed."""
     finished: bool
     """The sink has read the end of its input."""
     open: int
-    """The transaction that takes the writes; -1 for none."""
+    """The transaction to which the sink writes. -1 for none."""
     pending: tuple[PreCommitted, ...]
     """Pre-committed transactions, oldest first."""
     next_transaction: int
-    """Durable: the next unused id. Ids count up."""
+    """Durable: the id of the next transaction."""
     committed: tuple[int, ...]
-    """Durable: the visible transactions, ascending."""
+    """Durable: the committed transactions, ascending."""
     snapshots: tuple[SinkSnapshot, ...]
     """Durable: the snapshots, ascending by checkpoint."""
     profile: SinkProfile = NEWEST_SINK
@@ -181,7 +182,7 @@ def begin(sink: Sink) -> tuple[Sink, Effects]:
 
 
 def tried(transaction: int, fails: int) -> Commit | CommitFailed:
-    """The outcome of one commit (SINK-10)."""
+    """The effect of the attempt to commit a transaction (SINK-10). `fails`: the one whose commit throws."""
     return CommitFailed(transaction) if transaction == fails else Commit(transaction)
 
 

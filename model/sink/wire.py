@@ -28,17 +28,17 @@ def step_sink(sink: Sink, wire: Wire) -> Step[Sink]:
     taken = [snapshot.checkpoint for snapshot in sink.snapshots]
     if isinstance(event, Restore | FailingRestore) and event.checkpoint not in (NONE, *taken):
         known = ", ".join(map(str, taken)) or "none"
-        raise WireError(f"no snapshot was taken for checkpoint {event.checkpoint}; known: {known}")
+        raise WireError(f"checkpoint: expected an id with a snapshot ({known}), got {event.checkpoint}")
     if type(event) is WriteRequest and sink.finished:
         raise WireError("the sink has finished; no record may follow")
     newest = taken[-1] if taken else NONE
     if type(event) is SnapshotRequest and event.checkpoint <= newest:
-        raise WireError(f"snapshot ids grow: expected one above {newest}, got {event.checkpoint}")
+        raise WireError(f"checkpoint: expected an id above {newest}, got {event.checkpoint}")
     return _STEP(sink, event)
 
 
 _RUNS = {
-    True: "is running; it restores only after a crash or a close",
+    True: "runs; 'restore' may come only after a crash or a close",
     False: "has crashed or is closed; only 'restore' may follow",
 }
 

@@ -1,1 +1,1 @@
-"""The task of a source: its steps at the coordinator's trigger."""
+"""The task of a source: its steps at the coordinator's trigger and at the hook of an external system."""

@@ -21,9 +21,9 @@ _NAMES = {PLAIN: "source", FUNCTION: "externally induced function", READER: "ext
 
 
 def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURCE) -> ClosedModel:
-    """A trigger and an end of every id from 1 to `ids` may arrive at any time, while the task stops and runs.
+    """A source for which triggers and ends of ids from 1 to `ids` arrive at any time. The task may stop.
 
-    Unless `external` is PLAIN, the external system may also induce every checkpoint.
+    Unless `external` is PLAIN, the external system may also call the hook for every id.
     """
 
     def offers(source: Source) -> Iterator[tuple[str, Event]]:
@@ -47,7 +47,7 @@ def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURC
 
 
 def closed_source_models() -> tuple[ClosedModel, ...]:
-    """Every kind of source, in each generation in which it behaves differently."""
+    """The closed models of every kind of source, in each generation in which its behaviour differs."""
     older = SOURCE_PROFILES["1.10"]
     return (
         closed_source(1, PLAIN),

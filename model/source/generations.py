@@ -1,4 +1,4 @@
-"""The steps of a source's task in Flink 1.10 to 1.14. `source_steps` selects the steps of a task."""
+"""The steps of a source's task in Flink 1.10 to 1.13. `source_steps` selects the steps of a task."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,10 @@ from model.source.source_task import NEWEST_SOURCE, SOURCE_PROFILES, Source, Sou
 
 
 class HookBeginsAlone(SourceSteps):
-    """1.10 to 1.14: the hook of a reader begins the checkpoint, and no trigger is declined."""
+    """1.10 to 1.13: the hook of a reader begins the checkpoint, and no task declines at a trigger."""
 
     def answer(self, source: Source, checkpoint: int) -> Effects:
-        """The answer of the task, which reports whether it runs. No decline follows."""
+        """The effect of the answer: whether the task runs. No decline follows."""
         return (Answer(checkpoint, source.running),)
 
     def awaits_both(self, source: Source) -> bool:

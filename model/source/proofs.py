@@ -16,11 +16,11 @@ from model.steps import step_of
 
 EVENTS = (TriggerArrives(0), Induce(0), Ended(0), Status(running=True))
 AWAITED = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (2, 1), (1, 2))
-"""Numbers of ids that await their hook, and numbers of ids that await their trigger."""
+"""Pairs: the number of ids that await their hook, and the number of ids that await their trigger."""
 
 
 def all_source_cases() -> Iterator[Case]:
-    """Each event of every kind of source, in each generation. A plain source has no hook."""
+    """Yields each event of every kind of source, in each generation. A plain source has no hook."""
     for profile in SOURCE_PROFILES.values():
         for external in (PLAIN, FUNCTION, READER):
             new = source_task.new_source(external, profile)
@@ -29,7 +29,7 @@ def all_source_cases() -> Iterator[Case]:
 
 
 def source_cases(new: Source, triggered: int, ahead: int) -> Iterator[Case]:
-    """Each event of a source like `new` that awaits these numbers of hooks and triggers."""
+    """Yields each event at a source of the kind of `new` that awaits these numbers of hooks and triggers."""
     shape = new._replace(triggered=(0,) * triggered, ahead=(0,) * ahead)
     state = symbolic_like(shape, "source")._replace(external=new.external)
     for event in EVENTS:

@@ -11,7 +11,7 @@ from model.source.source_task import TASK_FAILURE, UNKNOWN_TASK, Source
 from model.subtask.events import Decline
 
 PLAIN, FUNCTION, READER = 0, 1, 2
-"""The kinds of sources with the vocabulary's numbers, so that properties also check the model's numbers."""
+"""The kinds of sources with the numbers of the vocabulary, so that properties check the model's numbers."""
 
 SOURCE = Registry("source")
 SOURCE.frames({
@@ -30,7 +30,7 @@ def task_23_at_first(source: Source) -> bool:
 
 @SOURCE.step("TASK-21")
 def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A trigger begins the checkpoint of a plain source. An externally induced source only answers."""
+    """At a trigger a plain source begins the checkpoint. An externally induced source answers it."""
     if type(event) is Status:
         return after.running == event.running
     if type(event) is not TriggerArrives or not event.here:
@@ -47,7 +47,7 @@ def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 @SOURCE.step("TASK-22")
 def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """An externally induced source begins exactly when its hook and, if needed, the trigger have arrived."""
+    """An externally induced source begins when its hook was called and, if needed, its trigger arrived."""
     if before.external == PLAIN:
         return True
     begun = tuple(effect for effect in effects if type(effect) is Trigger)
@@ -65,7 +65,7 @@ def task_22(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 @SOURCE.step("TASK-23")
 def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """Reading stops at the first hook without a trigger, and continues when no such hook is left."""
+    """The source reads nothing while a hook was called whose trigger has not arrived."""
     stops = any(type(effect) is StopReading for effect in effects)
     resumes = any(type(effect) is GoOnReading for effect in effects)
     if stops != (not before.ahead and bool(after.ahead)):
@@ -75,9 +75,9 @@ def task_23(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 @SOURCE.step("TASK-23")
 def task_23_awaits(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """A begun checkpoint drops its id and all older ids, and an ended checkpoint drops its id.
+    """If a checkpoint begins, the source drops its id and all older ids. If it ends, the source drops its id.
 
-    After a hook or a trigger alone, the source stores the id and awaits the other one.
+    If only the hook or only the trigger has come, the source stores the id and awaits the other one.
     """
     begun = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger)
     triggered, ahead = before.triggered, before.ahead
@@ -112,7 +112,7 @@ def task_24(before: Source, event: Event, effects: Effects, after: Source) -> bo
 
 
 def needs_both(source: Source) -> bool:
-    """A reader of a generation that needs both hook and trigger."""
+    """Whether the source is a reader in a generation in which readers need both hook and trigger."""
     return source.external == READER and source.profile.readers_await_triggers
 
 
@@ -125,5 +125,5 @@ def _others(ids: tuple[int, ...], ended: int) -> tuple[int, ...]:
 
 
 def _are_equal(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """Both sides have the same ids in any order, and no id twice."""
+    """Whether both sides have the same ids, in any order. No id occurs twice."""
     return len(left) == len(right) and all(known in right for known in left)

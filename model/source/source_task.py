@@ -1,13 +1,13 @@
 """The steps of a source's task at the trigger of the coordinator. Rules TASK-21 to TASK-24.
 
-Most sources begin a checkpoint at their trigger. At the trigger, the task of an externally induced source
-only reports whether it runs. The system that the source reads from decides the position of the checkpoint,
-and calls a hook of the source. A source of kind READER needs both: the hook gives the position, and the
-trigger gives the options of the checkpoint. If the hook is called first, the source stops reading until the
-trigger arrives.
+Most sources begin a checkpoint at their trigger. For an *externally induced* source, the system that it reads
+from decides the position of the checkpoint, and calls a hook of the source. At the trigger, the task of such
+a source only reports whether it runs. A source of kind READER needs both: the hook determines the position,
+and the trigger contains the options of the checkpoint. If the hook is called first, the source stops reading
+until the trigger arrives.
 
-The module describes Flink 1.15 and later. `model.source.generations` holds the steps of older generations.
-The module knows one source. `model.subtask.subtask` holds the steps that follow a `Trigger`.
+The module describes one source of Flink 1.15 and later. `model.source.generations` holds the steps of older
+generations. `model.subtask.subtask` holds the steps that follow a `Trigger`.
 """
 
 from collections.abc import Mapping
@@ -21,25 +21,25 @@ from model.subtask.events import Decline
 
 TASK_FAILURE = "TASK_FAILURE"
 UNKNOWN_TASK = "CheckpointException"
-"""The exception with which a task manager refuses a trigger for a task that it does not have."""
+"""The exception of a task manager that receives a trigger for a task that it does not have."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SourceProfile:
-    """The switches of one generation of sources. Each profile is a single object, to which states refer."""
+    """The switches of one generation. There is one object for each generation, which all states share."""
 
     name: str
-    """The name on the wire: the first release of the generation."""
+    """The name in the adapter protocol: the first release of the generation."""
     readers_await_triggers: bool = True
-    """A reader needs both its hook and the trigger. Else the hook alone begins the checkpoint."""
+    """A checkpoint of a reader begins after both hook and trigger. Else the hook alone begins it."""
     declines_refused: bool = True
-    """A task that reports that it does not run declines the checkpoint. Else its answer has no effect."""
+    """A task that does not run answers the trigger and declines the checkpoint. Else it only answers."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """Unpickles to the one object of that name, also in another process."""
+        """Unpickling returns the existing profile of this name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -54,7 +54,7 @@ SOURCE_PROFILES: Mapping[str, SourceProfile] = {
         SourceProfile("1.15"),
     )
 }
-"""By name, oldest first."""
+"""Maps the name of each profile to the profile, oldest first."""
 
 NEWEST_SOURCE = SOURCE_PROFILES["1.15"]
 
@@ -63,7 +63,7 @@ PLAIN = 0
 FUNCTION = 1
 """Externally induced: the hook begins the checkpoint, in every generation."""
 READER = 2
-"""Externally induced: the source needs both hook and trigger."""
+"""Externally induced: a checkpoint begins after both hook and trigger. Up to 1.13 the hook suffices."""
 
 
 class Source(NamedTuple):
@@ -74,11 +74,11 @@ class Source(NamedTuple):
     external: int
     """PLAIN, FUNCTION or READER. Never changes."""
     triggered: tuple[int, ...]
-    """Ids that are triggered and whose hook was not called, ascending."""
+    """The ids whose trigger has arrived and whose hook was not called, ascending."""
     ahead: tuple[int, ...]
-    """Ids whose hook was called and whose trigger has not arrived, ascending.
+    """The ids whose hook was called and whose trigger has not arrived, ascending.
 
-    The source reads nothing while there is such an id.
+    While there is such an id, the source reads nothing.
     """
     profile: SourceProfile = NEWEST_SOURCE
     """The generation. Never changes."""
@@ -93,7 +93,7 @@ class SourceSteps:
     """The steps of a source's task, and the methods that older generations override."""
 
     def on_trigger(self, source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
-        """The coordinator's trigger arrives. `here`: at a task manager that has the task."""
+        """The coordinator's trigger arrives at a task manager. `here`: the task manager has the task."""
         if not here:
             return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
         if source.external == PLAIN:
@@ -105,20 +105,20 @@ class SourceSteps:
         return Step(source, self.answer(source, checkpoint), ("TASK-21",))
 
     def answer(self, source: Source, checkpoint: int) -> Effects:
-        """The answer of the task, which reports whether it runs. If it does not, a decline follows."""
+        """The effects of the answer: whether the task runs, and a decline if it does not run."""
         if source.running:
             return (Answer(checkpoint, True),)
         return (Answer(checkpoint, False), Decline(checkpoint, TASK_FAILURE))
 
     def on_induce(self, source: Source, checkpoint: int) -> Step[Source]:
-        """The hook of an externally induced source names `checkpoint` at the current position."""
+        """The external system calls the hook: `checkpoint` is at the current position of the source."""
         if not self.awaits_both(source) or holds(source.triggered, checkpoint):
             return begin(source, checkpoint)
         effects: Effects = () if source.ahead else (StopReading(),)
         return Step(source._replace(ahead=joined(source.ahead, checkpoint)), effects, ("TASK-22", "TASK-23"))
 
     def awaits_both(self, source: Source) -> bool:
-        """A checkpoint begins only after both its hook and its trigger."""
+        """Whether a checkpoint begins only after both its hook and its trigger."""
         return source.external == READER
 
 
@@ -144,12 +144,12 @@ def begin(source: Source, checkpoint: int) -> Step[Source]:
 
 
 def reading_again(before: Source, after: Source) -> Effects:
-    """A `GoOnReading` if the last awaited trigger has arrived."""
+    """`GoOnReading` if the source now awaits no trigger any more, else no effect."""
     return (GoOnReading(),) if before.ahead and not after.ahead else ()
 
 
 def holds(ids: tuple[int, ...], checkpoint: int) -> bool:
-    """The id is one of `ids`."""
+    """Whether the id is one of `ids`."""
     return any(known == checkpoint for known in ids)
 
 

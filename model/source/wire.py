@@ -24,7 +24,7 @@ def step_source(source: Source, wire: Wire) -> Step[Source]:
     """The step of one trigger, hook, end of a checkpoint, or status. Raises WireError if it is not legal."""
     event = WORDS.read(wire)
     if type(event) is Induce and source.external == PLAIN:
-        raise WireError("induce: the source is not externally induced, it has no hook; trigger it")
+        raise WireError("induce: the source is not externally induced, so it has no hook; send trigger")
     return _STEP(source, event)
 
 

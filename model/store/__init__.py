@@ -1,1 +1,1 @@
-"""The store of completed checkpoints: which ones it retains, which ones it drops, and the latest one."""
+"""The store of completed checkpoints: it retains some, drops the others, and returns the latest one."""

@@ -1,7 +1,7 @@
 """The steps of older generations of the store, Flink 1.9 to 1.14.
 
-A class derives from the class of the next newer generation. It holds the steps in which its generation and
-the older ones differ from that class. `store_steps` selects the steps of a store.
+A class derives from the class of the next newer generation. It overrides the steps in which its generation
+and the older ones differ. `store_steps` selects the class for a store.
 """
 
 from collections.abc import Mapping
@@ -23,11 +23,11 @@ class DropsTheOldest(SubsumesSilently):
     """1.9 to 1.11: the store drops the oldest entry of any type (SUB-10)."""
 
     def rules_of(self, *, drops: bool) -> Rules:
-        """The rules that an addition follows."""
+        """The rules that fire at an addition. `drops`: the store drops an entry."""
         return ("SUB-06", "SUB-10", "SUB-09") if drops else ("SUB-06", "SUB-10")
 
     def may_drop(self, entries: tuple[Entry, ...], position: int) -> bool:
-        """The store may drop every entry except the one that was added last."""
+        """Whether the store may drop the entry: every entry except the one that was added last."""
         return position < len(entries) - 1
 
 

@@ -10,9 +10,9 @@ from model.store.events import Add, Latest, LatestRequest, Shutdown, Subsumed
 from model.store.store import Entry, Store
 
 CHECKPOINT, STOP = 0, 2
-"""The numbers of the types in the vocabulary.
+"""The numbers of the types, as in the vocabulary.
 
-They are repeated here and not imported from the model, so that a wrong number in the model breaks a property.
+This module does not import them from the model, so that a wrong number in the model violates a property.
 """
 
 STORE = Registry("store")
@@ -31,7 +31,7 @@ def sub_06_at_first(store: Store) -> bool:
 
 @STORE.step("SUB-06")
 def sub_06(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The list is in the order of additions. An added entry becomes the last one, and is the latest."""
+    """The entries are in the order of additions. An added entry becomes the last one, which is the latest."""
     if type(event) is LatestRequest:
         return effects == (Latest(before.entries[-1].checkpoint if before.entries else -1),)
     if type(event) is not Add:
@@ -51,7 +51,7 @@ def sub_06_once(store: Store) -> bool:
 
 @STORE.step("SUB-07")
 def sub_07(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """A surplus stays only if the store may drop no further entry. It drops nothing without a surplus."""
+    """A surplus stays only if the store may drop no other entry. Without a surplus it drops nothing."""
     if type(event) is not Add or not before.profile.protects_newest_checkpoint:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -79,7 +79,7 @@ def sub_08(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.step("SUB-09")
 def sub_09(before: Store, event: Event, effects: Effects, after: Store) -> bool:
-    """The store deletes dropped checkpoints in order and reports the highest. It deletes no savepoint."""
+    """The store deletes dropped checkpoints in order and reports the highest id. It deletes no savepoint."""
     if type(event) is not Add:
         return True
     entries = (*before.entries, Entry(event.checkpoint, event.type))
@@ -128,7 +128,7 @@ def sub_10(before: Store, event: Event, effects: Effects, after: Store) -> bool:
 
 @STORE.state("SUB-10")
 def sub_10_bound(store: Store) -> bool:
-    """Up to 1.11 the store protects only the entry added last, so it holds at most the retained number."""
+    """Up to 1.11 the store never has a surplus, because it protects only the entry added last."""
     return store.profile.protects_newest_checkpoint or len(store.entries) <= max(store.retain, 1)
 
 

@@ -1,13 +1,13 @@
-"""The store of completed checkpoints: which ones it keeps, and which one is the latest.
+"""The store of completed checkpoints: it retains some of them, and returns the latest one.
 
 Rules SUB-06 to SUB-09.
 
-The store adds a checkpoint that completes, and then drops the oldest ones that it may drop. It never drops
-the last entry or the newest checkpoint: a newer savepoint belongs to a user, who may delete it. After a
-stop-with-savepoint the store may drop every entry except the last one.
+The store adds each checkpoint that completes. Then it drops the oldest surplus entries that it may drop. It
+never drops the last entry, nor the newest checkpoint that is no savepoint: a savepoint belongs to a user, who
+may delete it. After a stop-with-savepoint the store may drop every entry except the last one.
 
 The module describes Flink 1.15 and later. `model.store.generations` holds the steps of older generations. The
-module knows a list of ids, and no files, no tasks and no pending checkpoints.
+module describes a list of ids, without files, tasks and pending checkpoints.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ SAVEPOINT = 1
 STOP = 2
 """The types of a completed checkpoint. STOP is the savepoint of a stop-with-savepoint."""
 FULL = 3
-"""A type in triggers only: the checkpoint must use no file of an older checkpoint (COORD-38)."""
+"""A type that occurs only in triggers: the snapshot must use no file of an older checkpoint (COORD-38)."""
 
 
 class Entry(NamedTuple):
@@ -37,9 +37,9 @@ class Store(NamedTuple):
     """The completed checkpoints of a job."""
 
     retain: int
-    """Number of checkpoints to keep, at least 1."""
+    """Number of checkpoints to retain, at least 1."""
     entries: tuple[Entry, ...]
-    """The kept checkpoints, in the order of additions."""
+    """The retained checkpoints, in the order of additions."""
     open: bool
     """The store has not shut down."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
@@ -52,7 +52,7 @@ def new_store(retain: int, profile: CoordinatorProfile = NEWEST_COORDINATOR) -> 
 
 
 def on_latest(store: Store) -> Step[Store]:
-    """A user or a restore requests the checkpoint to restore, which is the one that was added last."""
+    """Returns the checkpoint for a restore as an effect: the one that was added last."""
     return Step(store, (Latest(latest(store)),), ("SUB-06",))
 
 
@@ -83,7 +83,7 @@ def highest(ids: tuple[int, ...]) -> int:
 def divided(
     entries: tuple[Entry, ...], may_drop: Callable[[int], bool], surplus: int
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
-    """The entries that stay, and the dropped ones: of those that may be dropped, the first `surplus` ones."""
+    """Returns the entries that stay and the dropped ones: the first `surplus` ones that may be dropped."""
     kept: tuple[Entry, ...] = ()
     dropped: tuple[Entry, ...] = ()
     for position, entry in enumerate(entries):
@@ -114,11 +114,11 @@ class StoreSteps:
         return Step(store._replace(entries=kept), effects, self.rules_of(drops=bool(dropped)))
 
     def rules_of(self, *, drops: bool) -> Rules:
-        """The rules that an addition follows."""
+        """The rules that fire at an addition. `drops`: the store drops an entry."""
         return ("SUB-06", "SUB-07", "SUB-08", "SUB-09") if drops else ("SUB-06", "SUB-08")
 
     def may_drop(self, entries: tuple[Entry, ...], position: int) -> bool:
-        """The store may drop the entry at `position`."""
+        """Whether the store may drop the entry at `position`."""
         if position == len(entries) - 1:  # the entry added last
             return False
         if entries[-1].type == STOP:
@@ -128,5 +128,5 @@ class StoreSteps:
         return any(later.type == CHECKPOINT for later in entries[position + 1 :])  # not the newest checkpoint
 
     def notify_subsumed(self, deleted: tuple[int, ...]) -> Effects:
-        """Reports the highest checkpoint that the addition has deleted, if any."""
+        """The effect that reports the highest id that the addition has deleted, if any."""
         return (Subsumed(highest(deleted)),) if deleted else ()

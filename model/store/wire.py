@@ -29,7 +29,7 @@ def step_store(state: Store, wire: Wire) -> Step[Store]:
     if not state.open:
         raise WireError("the store is shut down; make a new one")
     if type(event) is Add and any(entry.checkpoint == event.checkpoint for entry in state.entries):
-        raise WireError(f"checkpoint {event.checkpoint} is in the store; ids are added once")
+        raise WireError(f"checkpoint {event.checkpoint} is already in the store; add another id")
     return _STEP(state, event)
 
 

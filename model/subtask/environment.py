@@ -1,4 +1,4 @@
-"""The closed models of a subtask's snapshot steps, in each generation that behaves differently.
+"""The closed models of a subtask's snapshot steps, in each generation with different behaviour.
 
 spec/subtask/SubtaskModel.tla specifies the same environment.
 """
@@ -22,7 +22,7 @@ from model.subtask.profiles import DISTINCT, NEWEST_TASK, TASK_PROFILES, TaskPro
 from model.subtask.subtask import CheckpointOnBarrier, Subtask
 
 CAUSE = "IO_EXCEPTION"
-"""The reason that a failure of an asynchronous part names in these closed models."""
+"""The reason of failed asynchronous parts in these closed models."""
 
 
 def closed_subtask(
@@ -39,8 +39,8 @@ def closed_subtask(
 
     In generations without ordered triggers, no id is triggered while its asynchronous part runs. `breaks`:
     the synchronous part of a snapshot may also throw, after which no event arrives. `completable`: the ids
-    that a notification may name as completed; None for all of them. `barriers`: the gate triggers as well.
-    `restored`: the checkpoint from which the task was restored, -1 for none.
+    that notifications may report as complete. None: all ids. `barriers`: the gate triggers, too. `restored`:
+    the checkpoint from which the task was restored, -1 for none.
     """
     start = subtask.new_subtask(remembered_at_most, profile, restored)
     behind = ", behind a gate" if barriers else ""
@@ -82,7 +82,7 @@ def closed_subtask(
 
 
 _RESTORED = (NEWEST_TASK, TASK_PROFILES["1.14"], TASK_PROFILES["1.11"])
-"""The newest generation, the first one whose task knows its restored checkpoint, and the one before that."""
+"""The newest generation, the first one that uses its restored checkpoint, and the generation before that."""
 
 
 def _anything(environment: Environment, event: Event) -> Environment:
@@ -90,7 +90,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_subtask_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates."""
+    """The closed models of subtasks that the suite explores."""
     older = [profile for profile in DISTINCT if profile is not NEWEST_TASK]
     return (
         closed_subtask(3, 2, breaks=False),

@@ -1,8 +1,8 @@
 """The steps of older generations of a subtask, Flink 1.9 to 1.16.
 
-A class derives from the class of the next newer generation, and holds the steps that differ from it.
-`subtask_steps` selects the steps of a subtask. The switches of `model.subtask.profiles` state the same
-differences as facts. The properties check the steps against these switches.
+A class derives from the class of the next newer generation, and overrides the steps that differ.
+`subtask_steps` selects the class for a subtask. The switches of `model.subtask.profiles` state the same
+differences. The properties check the steps against these switches.
 """
 
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from model.subtask.subtask import Subtask, SubtaskSteps, without
 
 
 class RemembersOnly(SubtaskSteps):
-    """1.15 and 1.16: the task knows only the aborts that it remembers (TASK-19 does not hold)."""
+    """1.15 and 1.16: an id counts as aborted only if the task remembers its abort (no TASK-19)."""
 
     def is_far_below(self, subtask: Subtask, checkpoint: int) -> bool:
         """False: an id counts as aborted only if the task remembers its abort."""
         return False
 
     def remembering(self, subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
-        """The subtask after it has remembered the abort, without the highest abort."""
+        """The subtask after it has remembered the abort. It does not store the highest abort."""
         after, rules = super().remembering(subtask, checkpoint)
         return after._replace(highest_aborted=NONE), rules
 
@@ -35,7 +35,10 @@ class NotNotifiedOfSubsumed(RemembersOnly):
 
 
 class CompletesInAnyOrder(NotNotifiedOfSubsumed):
-    """1.11 to 1.13: the task passes on every completion, and no abort carries one (TASK-17)."""
+    """1.11 to 1.13: the task notifies its operators of every completion, in any order (TASK-17).
+
+    A notification of an abort contains no completed id.
+    """
 
     def on_abort_notification(self, subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:
         """The coordinator has aborted `checkpoint`. The task ignores `completed`."""
@@ -52,7 +55,7 @@ class TakesEveryTrigger(CompletesInAnyOrder):
     """1.10: the task takes every trigger and ignores notifications of aborts (TASK-11, TASK-12)."""
 
     reason_of_async_failure = ASYNC_EXCEPTION
-    """The reason of a decline after a failed asynchronous part, as the coordinator records it."""
+    """The reason that the coordinator records for a decline after a failed asynchronous part."""
 
     def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
         """A running task takes the snapshot, whatever its id."""
@@ -67,7 +70,7 @@ class TakesEveryTrigger(CompletesInAnyOrder):
         return Step(subtask, emitted, (*rules, "TASK-14"))
 
     def on_abort_on_barrier(self, subtask: Subtask, checkpoint: int, reason: str) -> Step[Subtask]:
-        """The gate aborts `checkpoint`. The task does not store its id, because it keeps no order of ids."""
+        """The gate aborts `checkpoint`. The task does not store the id: it does not order triggers."""
         return Step(subtask, (Decline(checkpoint, reason), BroadcastCancel(checkpoint)), ("TASK-04",))
 
     def on_abort_notification(self, subtask: Subtask, checkpoint: int, completed: int) -> Step[Subtask]:

@@ -1,7 +1,7 @@
-"""The generations of a subtask's snapshot steps: one protocol, and the switches in which releases differ.
+"""The generations of a subtask's snapshot steps, described by the switches in which releases differ.
 
 As in `model.gate.profiles`, the properties check the steps against the switches. The adapter protocol uses
-the same names. Each profile holds up to the next one.
+the names of the profiles. A profile describes the releases from its own up to the next profile.
 """
 
 from collections.abc import Mapping
@@ -10,36 +10,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskProfile:
-    """The switches of one generation. Each profile is a single object, to which states refer."""
+    """The switches of one generation. There is one object for each generation, which all states share."""
 
     name: str
-    """The name on the wire: the first release of the generation."""
+    """The name in the adapter protocol: the first release of the generation."""
     orders_triggers: bool = True
-    """The task ignores a trigger that is not above the last one. Else it takes every trigger."""
+    """The task ignores a trigger whose id is not above the last one. Else it takes every trigger."""
     notified_of_aborts: bool = True
     """The coordinator notifies tasks of aborts. Else a task continues its snapshot after an abort."""
     broken_snapshot_fails: bool = True
-    """A synchronous part that throws fails the task. Else the task declines the checkpoint."""
+    """If the synchronous part throws, the task fails. Else the task declines the checkpoint."""
     declines_with_cause: bool = True
-    """A decline names the reason of the failed asynchronous part. Else it always names the same reason."""
+    """A decline has the reason of the failed asynchronous part. Else it always has the same reason."""
     names_async_failure: bool = True
-    """A decline after a failed asynchronous part names a reason. Else the coordinator records JOB_FAILURE."""
+    """A decline after a failed asynchronous part has a reason. Else the coordinator records JOB_FAILURE."""
     stopped_ignores_failures: bool = True
     """If an asynchronous part fails after the task has stopped, nothing happens. Else the task declines."""
     completes_in_order: bool = True
-    """The task passes on only completions newer than the restored one and the last one. Else all of them."""
+    """The task notifies its operators only of completions above the last and the restored id. Else of all."""
     notified_of_subsumed: bool = True
     """The coordinator notifies tasks of the checkpoint that a completion has dropped. Else it does not."""
     remembers: int = 0
     """Number of aborts that the task remembers. 0: as many as checkpoints may be pending at once."""
     infers_aborts: bool = True
-    """An id so far below the highest abort that the task may have dropped it counts as aborted."""
+    """An id counts as aborted if it is far below the highest abort: the task may have dropped its abort."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        """Unpickles to the one object of that name, also in another process."""
+        """Unpickling returns the existing profile of this name, also in another process."""
         return _profile_of, (self.name,)
 
 
@@ -81,7 +81,7 @@ TASK_PROFILES: Mapping[str, TaskProfile] = {
         *(TaskProfile(name) for name in ("1.17", "1.18", "1.19", "1.20", "2.3")),
     )
 }
-"""By name, oldest first."""
+"""Maps the name of each profile to the profile, oldest first."""
 
 NEWEST_TASK = TASK_PROFILES["2.3"]
 """The generation that `model.subtask.subtask` describes."""

@@ -1,11 +1,11 @@
 """The snapshot steps of one subtask. Rules TASK-01 to TASK-20, except the rules of older generations.
 
-At a trigger the subtask sends the barrier downstream, takes a snapshot of its state, and acknowledges when
-the asynchronous part has stored it. The coordinator's abort may arrive before the trigger, between trigger
-and acknowledgement, or after the acknowledgement. The steps differ in each case.
+At a trigger the subtask sends the barrier downstream and takes a snapshot of its state. It acknowledges when
+the asynchronous part has stored the snapshot. The notification of an abort may arrive before the trigger,
+between trigger and acknowledgement, or after the acknowledgement. The steps differ in each case.
 
-The module describes Flink 1.17 and later. `model.subtask.generations` holds the different steps of older
-generations. The module knows one subtask, and neither its gate, its operators nor the coordinator.
+The module describes one subtask of Flink 1.17 and later, without its gate, its operators and the coordinator.
+`model.subtask.generations` holds the steps that differ in older generations.
 """
 
 from typing import NamedTuple
@@ -45,25 +45,25 @@ BROKEN_SNAPSHOT = "the synchronous part of the snapshot failed"
 
 
 class Subtask(NamedTuple):
-    """The checkpoints as one subtask sees them."""
+    """The state of one subtask's checkpoints."""
 
     task_runs: bool
     """The task is RUNNING."""
     last: int
-    """Highest id that was triggered, or aborted at the gate. -1 before the first, and always up to 1.10."""
+    """Highest id that was triggered, or aborted by the gate. -1 before the first, and always up to 1.10."""
     aborted: tuple[int, ...]
     """Ids whose abort notification arrived before their trigger, oldest first."""
     running: tuple[int, ...]
     """Ids whose asynchronous part runs, ascending."""
     completed: int
-    """Highest completed id that the task knows: first the restored one, then those of notifications.
+    """Highest id that is known to be complete: of the restored checkpoint or of notifications.
 
     -1 for none, and always up to 1.13.
     """
     highest_aborted: int
     """Highest id that the task has ever remembered as aborted. -1 before the first, and always up to 1.16."""
     failed: bool
-    """The synchronous part of a snapshot has thrown, which has failed the task. No further event follows."""
+    """The task has failed, because the synchronous part of a snapshot has thrown. No event follows."""
     remembered_at_most: int
     """Number of aborts that the task remembers (TASK-09). Never changes."""
     restored: int = NONE
@@ -113,7 +113,7 @@ class SubtaskSteps:
     def on_checkpoint_on_barrier(
         self, subtask: Subtask, checkpoint: int, fails: bool = False
     ) -> Step[Subtask]:
-        """The gate triggers `checkpoint`. If the task does not run, it sends no answer to the coordinator."""
+        """The gate triggers `checkpoint`. If the task does not run, it does not decline."""
         if not subtask.task_runs:
             return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-10",))
         return self.on_checkpoint(subtask, checkpoint, fails)
@@ -174,7 +174,7 @@ class SubtaskSteps:
     def on_async_failed(
         self, subtask: Subtask, checkpoint: int, reason: str = ASYNC_EXCEPTION
     ) -> Step[Subtask]:
-        """The asynchronous part of `checkpoint` fails, for the reason that the failure names, if any."""
+        """The asynchronous part of `checkpoint` fails. `reason`: the reason of the failure."""
         if not any(known == checkpoint for known in subtask.running):
             return Step(subtask, (), ("TASK-08",))
         subtask = subtask._replace(running=without(subtask.running, checkpoint))
@@ -193,11 +193,11 @@ class SubtaskSteps:
         return Step(subtask._replace(task_runs=running), (), ("TASK-10",))
 
     def is_far_below(self, subtask: Subtask, checkpoint: int) -> bool:
-        """The task may have remembered and then dropped the abort of `checkpoint` (TASK-19)."""
+        """Whether the task may have dropped a remembered abort of `checkpoint` (TASK-19)."""
         return checkpoint + subtask.remembered_at_most < subtask.highest_aborted
 
     def remembering(self, subtask: Subtask, checkpoint: int) -> tuple[Subtask, Rules]:
-        """The subtask after it has remembered the abort once. Over the bound it drops the oldest abort."""
+        """The subtask after it has remembered the abort. Above the bound it drops the oldest one."""
         subtask = subtask._replace(highest_aborted=max(subtask.highest_aborted, checkpoint))
         if any(known == checkpoint for known in subtask.aborted):
             return subtask, ()
@@ -219,7 +219,7 @@ def without(ids: tuple[int, ...], gone: int) -> tuple[int, ...]:
 
 
 def pruned(aborted: tuple[int, ...], last: int) -> tuple[int, ...]:
-    """The aborts from the first one that is not below `last`, in the order of remembering."""
+    """The aborts from the first one that is not below `last`, in the order of arrival."""
     for position, known in enumerate(aborted):
         if known >= last:
             return aborted[position:]

@@ -25,10 +25,10 @@ def step_subtask(before: Subtask, wire: Wire) -> Step[Subtask]:
     """The step of one event. Raises WireError if the event is not legal in this state."""
     event = WORDS.read(wire)
     if before.failed:
-        raise WireError(f"{wire['kind']}: the task has failed; nothing is sent to it any more")
+        raise WireError(f"{wire['kind']}: the task has failed; send no further event")
     written = type(event) is Checkpoint and event.checkpoint in before.running
     if written and not before.profile.orders_triggers:
-        raise WireError(f"checkpoint {wire['checkpoint']} is being written; a gate triggers an id once")
+        raise WireError(f"checkpoint {wire['checkpoint']}: its asynchronous part runs; trigger an id once")
     return _STEP(before, event)
 
 

@@ -67,5 +67,5 @@ def test_a_tracker_that_counts_knows_no_checkpoints_after_tasks_finish():
         "profile": "flink-1.13",
         "checkpoints_after_tasks_finish": True,
     }
-    with pytest.raises(WireError, match="does not know it"):
+    with pytest.raises(WireError, match="does not have it"):
         COMPONENTS["gate"].new(config)

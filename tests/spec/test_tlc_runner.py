@@ -45,7 +45,7 @@ def test_a_violated_temporal_property_is_the_one_that_is_listed():
     result = check(MANIFEST["broken_liveness_nothing_expires"])
     assert result.violated == "LIVE_01"
     assert result.differences == ()
-    assert "again from" in result.story
+    assert "back to state" in result.story
 
 
 def test_a_count_that_differs_is_reported():

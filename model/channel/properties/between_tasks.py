@@ -66,7 +66,10 @@ EXCHANGE.frames({
 
 
 def _of_exchange(rule: Property) -> Callable[..., bool]:
-    """A rule of a channel as a rule of an exchange, except for steps of its gate (see `unal_34_ends`)."""
+    """The predicate that states a rule of one channel over an exchange.
+
+    It is true for steps in which the receiver begins or ends a snapshot: `unal_34_ends` covers these.
+    """
 
     def over_state(state: Exchange) -> bool:
         return rule.holds(state.channel)
@@ -86,7 +89,7 @@ for known in CHANNEL.properties:
 
 @EXCHANGE.step("UNAL-34")
 def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """The older snapshot ends, the newer one begins, and the barrier of the newer one ends it.
+    """A newer snapshot of the receiver ends the older one. Its own barrier ends it for this channel.
 
     The sender continues when the gate has read every barrier in order.
     """
@@ -118,7 +121,7 @@ def unal_34_ends(before: Exchange, event: Event, effects: Effects, after: Exchan
 
 @EXCHANGE.state("UNAL-34")
 def unal_34_counts(state: Exchange) -> bool:
-    """`before` is the number of records before the newest barrier, until the gate prioritises it."""
+    """`before` is the number of unread records before the newest barrier, while this barrier is in order."""
     queue = state.channel.input
     return all(
         state.channel.before == len(values_in(queue[:place]))
@@ -129,7 +132,7 @@ def unal_34_counts(state: Exchange) -> bool:
 
 @EXCHANGE.step("UNAL-37")
 def unal_37_recovers(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """A new attempt has the stored records at both ends and both counts. Later checkpoints are discarded."""
+    """A new attempt starts with the stored records and counts. Later checkpoints are discarded."""
     if type(event) is not Recover:
         return True
     from_start = StoredCheckpoint(sent=0, output=(), owed=False, read=0, input=(), receiver=DONE)
@@ -154,7 +157,7 @@ def unal_37_recovers(before: Exchange, event: Event, effects: Effects, after: Ex
 
 @EXCHANGE.state("UNAL-37")
 def unal_37(state: Exchange) -> bool:
-    """A complete checkpoint stores, in order, every record that was written and not read at its snapshots."""
+    """A complete checkpoint stores, in order, all records between the receiver's and the sender's count."""
     return all(
         (*entry.input, *entry.output) == tuple(range(entry.read + 1, entry.sent + 1))
         for entry in state.checkpoints
@@ -164,7 +167,7 @@ def unal_37(state: Exchange) -> bool:
 
 @EXCHANGE.state("UNAL-37")
 def unal_37_complete(state: Exchange) -> bool:
-    """A checkpoint is complete with both snapshots and all in-flight records. An id is sent once."""
+    """A checkpoint with both snapshots and all in-flight records is complete. Ids are sent in order."""
     unsent = [number for number, entry in enumerate(state.checkpoints, 1) if entry.sent == NONE]
     return next_barrier(state) == (*unsent, len(state.checkpoints) + 1)[0] and all(
         is_complete(entry) == _has_all(entry) for entry in state.checkpoints
@@ -183,7 +186,7 @@ def unal_37_later(state: Exchange) -> bool:
 
 @EXCHANGE.step("UNAL-37")
 def unal_37_once(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """The receiver reads every record once and in order, after any restore."""
+    """The receiver reads the records in order, each one once, also after a restore."""
     values = tuple(effect.value for effect in effects if type(effect) is GiveRecord)
     return type(event) is Recover or (
         values == tuple(range(before.read + 1, after.read + 1))
@@ -193,7 +196,7 @@ def unal_37_once(before: Exchange, event: Event, effects: Effects, after: Exchan
 
 @EXCHANGE.step("UNAL-37")
 def unal_37_stored(before: Exchange, event: Event, effects: Effects, after: Exchange) -> bool:
-    """Each checkpoint stores the channel's effects for it, and nothing else."""
+    """A step changes stored checkpoints only by the snapshots and by the effects of the channel."""
     if type(event) is Recover:
         return True
     newest = starting_or_aligned(before, event)
@@ -228,14 +231,14 @@ def _stored(before: Exchange, event: Event, effects: Effects, number: int, promi
 
 
 def of_gate(before: Exchange, event: Event) -> bool:
-    """The gate begins or ends a snapshot in this step, or the job recovers."""
+    """Whether the receiver begins or ends a snapshot in this step, or the job recovers."""
     if type(event) is Take:
         return type(before.channel.input[0]) is Mark
     return type(event) is BeginPersisting or type(event) is EndPersisting or type(event) is Recover
 
 
 def completing(before: Exchange, event: Event) -> int:
-    """The checkpoint whose barrier the gate reads, if it has not ended. Else -1."""
+    """The checkpoint whose barrier the receiver reads, if the checkpoint has not ended. Else -1."""
     if type(event) is Take:
         item = before.channel.input[0]
         if type(item) is Mark and item.checkpoint >= before.begun:
@@ -244,7 +247,7 @@ def completing(before: Exchange, event: Event) -> int:
 
 
 def starting_or_aligned(before: Exchange, event: Event) -> int:
-    """The checkpoint that the receiver begins, or -1."""
+    """The checkpoint that the receiver begins in this step. Else -1."""
     if type(event) is BeginPersisting:
         return event.checkpoint
     read = completing(before, event)
@@ -252,14 +255,14 @@ def starting_or_aligned(before: Exchange, event: Event) -> int:
 
 
 def starting(before: Exchange, event: Event) -> int:
-    """The checkpoint for which the channel starts to persist. -1 for none, as at a barrier in order."""
+    """The checkpoint for which the channel starts to store records. Else -1, also at a barrier in order."""
     if type(event) is Take and not is_urgent(before.channel.input[0]):
         return NONE
     return starting_or_aligned(before, event)
 
 
 def is_cut(before: Exchange, event: Event) -> bool:
-    """The snapshot that the receiver has begun ends without this channel's barrier."""
+    """Whether the newest snapshot of the receiver ends before it has read this channel's barrier."""
     ends = type(event) is EndPersisting or starting_or_aligned(before, event) != NONE
     return ends and before.begun > 0 and _is_open(before, before.begun)
 

@@ -62,13 +62,13 @@ CHANNEL.frames({
 
 @CHANNEL.initial("UNAL-32")
 def unal_32_at_first(channel: Channel) -> bool:
-    """A new channel is empty and not blocked, and neither end knows a checkpoint."""
+    """A new channel is empty and not blocked, and no checkpoint has begun at either end."""
     return channel == Channel((), False, NONE, (), 0, IDLE, NONE, NONE, 0, channel.profile)
 
 
 @CHANNEL.step("UNAL-32")
 def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """An unaligned barrier overtakes all items except urgent ones. The sender stores them in order."""
+    """An unaligned barrier overtakes all items that are not urgent. The sender stores their records."""
     if type(event) is Emit:
         return after.output == (*before.output, Datum(event.value))
     if type(event) is not SendBarrier:
@@ -82,7 +82,7 @@ def unal_32(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.step("UNAL-33")
 def unal_33(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The output part of a timed barrier is stored once, at its time-out or when it leaves, or it is lost."""
+    """The output part of a timed barrier is stored at its time-out or when it leaves, or it is lost."""
     owed = before.promised
     parts = tuple(effect for effect in effects if type(effect) is StoreOutput or type(effect) is LoseOutput)
     if type(event) is SendBarrier and event.alignment == TIMED and before.profile.times_out_at_sender:
@@ -105,7 +105,7 @@ def unal_33(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.state("UNAL-33")
 def unal_33_owed(state: Channel) -> bool:
-    """The barrier of checkpoint `promised` waits at the sender. In older releases `promised` is -1."""
+    """The barrier of checkpoint `promised` waits at the sender. Up to 1.15 `promised` is -1."""
     return state.promised == NONE or (
         state.profile.times_out_at_sender
         and any(item == Mark(state.promised, TIMED) for item in state.output)
@@ -114,9 +114,9 @@ def unal_33_owed(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-34")
 def unal_34(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The receiver stores the records before the barrier: first the unread ones, then the arriving ones.
+    """The receiver stores the records before the barrier: first the unread ones, then those that arrive.
 
-    A snapshot does not begin after the barrier of a newer checkpoint.
+    A snapshot does not begin after the barrier of a newer checkpoint has arrived.
     """
     if type(event) is BeginPersisting:
         return effects == started(before, event.checkpoint)
@@ -147,7 +147,7 @@ def unal_34_phase(before: Channel, event: Event, effects: Effects, after: Channe
 
 @CHANNEL.step("UNAL-34")
 def unal_34_counted(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """A newer barrier that arrives becomes `last`, until its checkpoint ends or a newer one starts."""
+    """The newest arrived barrier is stored as `last`, until its checkpoint ends or a newer one starts."""
     known = (before.last, before.before)
     if arrives(before, event) and before.output[0][0] > before.last:
         known = (before.output[0][0], len(values_in(before.input)))
@@ -168,7 +168,7 @@ def unal_34_counted(before: Channel, event: Event, effects: Effects, after: Chan
 
 @CHANNEL.state("UNAL-34")
 def unal_34_places(state: Channel) -> bool:
-    """The stored place is within the input, and belongs to a barrier that has arrived."""
+    """`before` is at most the number of unread records. It is 0 without an arrived barrier."""
     if state.before > len(values_in(state.input)) or state.before < 0:
         return False
     return state.last != NONE or state.before == 0
@@ -176,7 +176,7 @@ def unal_34_places(state: Channel) -> bool:
 
 @CHANNEL.state("UNAL-34")
 def unal_34_known(state: Channel) -> bool:
-    """The id of a barrier is not negative, and -1 means none. A snapshot has one of three phases."""
+    """Ids of barriers are not negative, other ids may also be -1, and the phase is one of the three."""
     ids = (item[0] for item in (*state.output, *state.input) if type(item) is not Datum)
     known = state.seen >= NONE and state.last >= NONE and state.promised >= NONE
     return known and IDLE <= state.phase <= ARRIVED and all(checkpoint >= 0 for checkpoint in ids)
@@ -184,7 +184,7 @@ def unal_34_known(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-35")
 def unal_35(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The gate reads urgent items first. Records keep their order, and the gate reads each one once."""
+    """The gate reads urgent items first. The records keep their order, and the gate reads each one once."""
     if type(event) is Take:
         if not before.input:
             return not effects and after == before
@@ -243,7 +243,7 @@ def unal_35_urgent_first(state: Channel) -> bool:
 
 @CHANNEL.step("UNAL-36")
 def unal_36(before: Channel, event: Event, effects: Effects, after: Channel) -> bool:
-    """The gate reads restored input, then restored output, then new records. No snapshot begins before."""
+    """The gate reads the restored input part, then the output part. Until then no snapshot begins."""
     if type(event) is RestoreChannel:
         return (
             after.input == tuple(Datum(value) for value in event.input)
@@ -261,7 +261,7 @@ def unal_36(before: Channel, event: Event, effects: Effects, after: Channel) -> 
 
 @CHANNEL.state("UNAL-36")
 def unal_36_only_restored(state: Channel) -> bool:
-    """While restored records wait, no other item has arrived."""
+    """While restored records are unread, the input has no other items."""
     return state.restored == 0 or (
         len(state.input) == state.restored and all(type(item) is Datum for item in state.input)
     )

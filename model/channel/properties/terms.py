@@ -1,4 +1,4 @@
-"""Terms of the rules of a channel. They share no code with the steps that the rules check."""
+"""Terms that the properties of a channel use. They share no code with the steps, which they check."""
 
 from model.channel.channel import ARRIVED, IDLE, Channel, Queue
 from model.channel.events import DeclineStart, StoreInput, Transfer
@@ -8,7 +8,7 @@ from model.gate.alignment import TIMED, UNALIGNED
 
 
 def is_urgent(item: Item) -> bool:
-    """The item is an announcement or an unaligned barrier."""
+    """Whether the item is an announcement or an unaligned barrier."""
     return type(item) is Notice or (type(item) is Mark and item.alignment == UNALIGNED)
 
 
@@ -32,14 +32,14 @@ def around(queue: Queue, checkpoint: int) -> tuple[Queue, Queue]:
 
 
 def leaves(before: Channel, event: Event) -> bool:
-    """The event carries the sender's first item to the receiver."""
+    """Whether the sender's first item moves to the receiver at this event."""
     if type(event) is not Transfer or not before.output or before.restored > 0:
         return False
     return not before.blocked or (before.profile.passes_block and is_urgent(before.output[0]))
 
 
 def arrives(before: Channel, event: Event) -> bool:
-    """The event carries a barrier that counts: no newer one has arrived, and its checkpoint has not ended."""
+    """Whether a barrier arrives that counts: none is newer, and its checkpoint has not ended."""
     if not leaves(before, event) or type(before.output[0]) is not Mark:
         return False
     barrier = before.output[0]
@@ -49,7 +49,7 @@ def arrives(before: Channel, event: Event) -> bool:
 
 
 def declines(before: Channel, checkpoint: int) -> bool:
-    """No snapshot of the checkpoint may begin: restored records wait, or a newer barrier has arrived."""
+    """Whether no snapshot of the checkpoint may begin: restored records wait, or a newer barrier arrived."""
     if before.restored > 0 or checkpoint < before.last:
         return True
     return before.phase == ARRIVED and checkpoint < before.seen

@@ -1,1 +1,1 @@
-"""Closed models of the coordinator: one with the basic events, and one for each subject."""
+"""Closed models of the coordinator: with the basic events, with events of one subject, and of its parts."""

@@ -12,7 +12,7 @@ from model.store.store import CHECKPOINT, SAVEPOINT
 
 
 def ends_of_deletions(state: Coordinator, starts: int = 1) -> Iterator[Offer]:
-    """The oldest deletion ends. The store may fail at first, and the job stop after `starts` ids."""
+    """The oldest deletion ends. The store may fail before the first id, the job may stop after `starts`."""
     if state.deletions:
         yield "Deleted", Deleted()
     if not state.fault and state.next_id == 1:

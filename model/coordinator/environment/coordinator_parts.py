@@ -1,6 +1,6 @@
 """Closed models of parts of the coordinator, as in Scheduler.tla, TriggerModel.tla and JobLifecycleModel.tla.
 
-A part has some fields of the coordinator's state. The other fields keep their initial value. The parts omit
+A part uses some fields of the coordinator's state. The other fields keep their initial values. The parts omit
 two behaviours: a completed checkpoint subsumes no older one (CoordinatorModel.tla checks SUB-02), and a stop
 aborts no other checkpoint (COORD-12). The clock stays at 0.
 """
@@ -29,7 +29,7 @@ from model.events import ASYNC_EXCEPTION, NONE, Event, Step
 from model.store.store import CHECKPOINT, STOP
 
 LONG = 1_000
-"""A time-out in ms that the clock never reaches. The event `CheckpointExpires` makes it pass."""
+"""A time-out in ms that the clock never reaches. A checkpoint expires at the event `CheckpointExpires`."""
 MANY = 10
 """A limit of pending checkpoints that these closed models never reach."""
 
@@ -59,7 +59,7 @@ Offered = Iterator[tuple[str, Event]]
 def _closed(
     name: str, start: Coordinator, offers: Callable[[Coordinator], Offered], *forgotten: str
 ) -> ClosedModel:
-    """The closed model of a part. `forgotten`: the fields that the TLA+ module of the part does not have."""
+    """The closed model of a part. `forgotten`: the fields that the part's TLA+ module does not have."""
     steps: Any = _apart(type(coordinator_steps(start)))
 
     def step(state: Coordinator, event: Event) -> Step[Coordinator]:
@@ -88,7 +88,7 @@ def _apart(generation: type) -> object:
 
 
 def _with_deadline(state: Coordinator, checkpoint: int) -> Coordinator:
-    """The coordinator with a time-out of this checkpoint that is due now."""
+    """The coordinator in which the time-out of this checkpoint passes now."""
     return state._replace(
         pending=tuple(
             one._replace(deadline=0) if one.checkpoint == checkpoint else one for one in state.pending

@@ -1,6 +1,6 @@
 """The closed model of the coordinator's count of failed checkpoints.
 
-The closed model has the same states as FailuresModel.tla, where the failed ids are a set.
+FailuresModel.tla specifies the same system, with the failed ids as a set.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class CheckpointSucceeds(NamedTuple):
 def closed_failures(
     profile: CoordinatorProfile, tolerable: int, ids: int, reasons: tuple[str, ...]
 ) -> ClosedModel:
-    """The closed model of the count. Each id may fail and succeed repeatedly; a failure may have no id."""
+    """The closed model of the count. Each id may fail and succeed repeatedly. A failure may have no id."""
 
     def offers(counted: Failures) -> Iterator[tuple[str, Event]]:
         for checkpoint in range(1, ids + 1):

@@ -1,8 +1,8 @@
 """The closed model of the coordinator, with relative times instead of a clock.
 
-The closed model has the same states as CoordinatorModel.tla. That module stores how long each checkpoint has
-been pending and how long a pause still lasts. Its failed ids are a set, and its environment sends the
-requests of the scheduler. `relative` maps a state of the model to this form.
+The closed model has the same states as CoordinatorModel.tla. In that module, a state has the time for which
+each checkpoint has been pending, and the remaining time of a pause. Its failed ids are a set, and its
+environment sends the requests of the scheduler. `relative` maps a state of the Python model to this form.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT
 
 Request = tuple[int, bool, bool]
-"""The requests of the environment: type, forced, periodic."""
+"""The requests that the environment sends, as (type, forced, periodic)."""
 PER_CHECKPOINT = 10
 """A handle has the number `PER_CHECKPOINT * checkpoint + task + 1`, so a plan has at most 10 tasks."""
 
@@ -46,7 +46,7 @@ class Scope(NamedTuple):
     failing: tuple[int, ...]
     """The tasks that may fail."""
     job_restarts: bool
-    """The job may leave RUNNING without a failed task."""
+    """The job may leave RUNNING although no task has failed."""
     faults: tuple[int, ...]
     """The ways in which the store may fail."""
     restarts: bool
@@ -54,7 +54,7 @@ class Scope(NamedTuple):
     io: tuple[int, ...] = ()
     """The inputs and outputs that may fail."""
     tasks_stop: bool = False
-    """The tasks that may fail may also leave RUNNING while the job runs on."""
+    """A task that may fail may also leave RUNNING while the job continues to run."""
 
 
 def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
@@ -96,7 +96,7 @@ def closed_relative(plan: Plan, retain: int, scope: Scope) -> ClosedModel:
 
 
 def failures(state: Coordinator, scope: Scope) -> Iterator[tuple[str, Event]]:
-    """The failures that may be planned now: of the store, and of each input or output."""
+    """The events that plan a failure of the store, or of an input or output, if none is planned."""
     if not state.fault:
         for when in scope.faults:
             yield "StoreFails", StoreFails(when)
@@ -129,12 +129,12 @@ def handle_of(task: int, checkpoint: int) -> int:
 
 
 def relative(state: Coordinator) -> Coordinator:
-    """Returns the canonical form, which is equal for two states that are one state in CoordinatorModel.tla.
+    """Returns the canonical form of a state. States that are one state in CoordinatorModel.tla have one form.
 
     The clock is 0, and deadlines and the end of a pause are relative to the clock. Failed ids and the entries
     of `unseen` ascend. A job that does not run is RESTARTING, and all tasks have been deployed. The scheduler
-    has no request due, and no file is registered. `forced` of a pending checkpoint is set for savepoints
-    only. The field has an effect in 1.9 only, and there the environment forces savepoints and nothing else.
+    has no request due, and no file is registered. `forced` of a pending checkpoint is true exactly for
+    savepoints. The field has an effect only in 1.9, where the environment forces only savepoints.
     """
     return state._replace(
         status=RUNNING if state.status == RUNNING else RESTARTING,

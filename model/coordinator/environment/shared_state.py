@@ -1,8 +1,8 @@
-"""The closed model of the store and of the registry of shared files. SharedState.tla specifies the same.
+"""The closed model of the store and the registry of shared files. SharedState.tla specifies the same system.
 
 A task may acknowledge any incomplete checkpoint with any existing files. Checkpoints complete once, in the
-order of ids. A deleted file does not return. The closed model treats states as equal if they differ only in
-the order of registration or in the checkpoint that first used a file.
+order of ids. No checkpoint uses a deleted file. The closed model does not distinguish states by the order of
+registration, nor by the checkpoint that first used a file.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class CompleteCheckpoint(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The coordinator, which holds the registry and the store, and the history of the environment."""
+    """The coordinator with its registry and store, and a history of acknowledged and deleted files."""
 
     coordinator: Coordinator
     brought: tuple[tuple[int, ...], ...]
@@ -47,7 +47,7 @@ class Files(NamedTuple):
 
 
 def closed_files(files: tuple[int, ...], ids: int, retain: int) -> ClosedModel:
-    """The closed model in which checkpoints 1 to `ids` use `files`. The store keeps `retain` checkpoints."""
+    """The closed model in which checkpoints 1 to `ids` use `files`, and `retain` checkpoints are retained."""
     subsets = tuple(used for size in range(1, len(files) + 1) for used in combinations(files, size))
 
     def offers(state: Files) -> Iterator[tuple[str, Event]]:
@@ -93,7 +93,7 @@ def step(state: Files, event: Event) -> Step[Files]:
 def with_coordinator(state: Files, coordinator: Coordinator) -> Files:
     """The state with the registry in canonical form.
 
-    The list of completed checkpoints and their files is removed, because `brought` has the same files.
+    The form omits the registry's list of completed checkpoints and files, because `brought` has these files.
     """
     shared = coordinator.shared
     registered = tuple(sorted(known._replace(first=0) for known in shared.registered))

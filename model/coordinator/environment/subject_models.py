@@ -1,7 +1,7 @@
 """Closed models of the coordinator. Each one covers one subject, in one or two generations.
 
-Besides the events of its subject, a closed model offers only few events, so that the explorer can visit every
-state.
+In addition to the events of its subject, a closed model has only few events, so that the explorer can visit
+every state.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,10 +37,10 @@ _REASON = "ASYNC_EXCEPTION"
 
 
 class Scope(NamedTuple):
-    """The events of a closed model, and its bounds."""
+    """The events and the bounds of a closed model."""
 
     ids: int
-    """The highest requested id."""
+    """The highest id that a request may draw."""
     types: tuple[int, ...] = (CHECKPOINT,)
     flags: tuple[tuple[bool, bool], ...] = ((False, False),)
     """The flags of requests: forced, periodic."""
@@ -51,7 +51,7 @@ class Scope(NamedTuple):
     reasons: tuple[str, ...] = (_REASON,)
     """The reasons of declines."""
     until: int = 0
-    """The last point in time, in ms. Time passes by 1 ms."""
+    """The last point in time, in ms. One event advances time by 1 ms."""
     more: Callable[[Coordinator], Iterator[Offer]] | None = None
     """The events that only this subject has."""
 
@@ -80,7 +80,7 @@ def closed_subject(subject: str, plan: Plan, scope: Scope, *, retain: int = 1) -
 
 
 def running(state: Coordinator) -> Coordinator:
-    """The coordinator after every task and the job have reported that they run."""
+    """The coordinator after all tasks and the job have begun to run."""
     steps = coordinator_steps(state)
     for task in range(len(state.plan.sources)):
         state = steps.on_task_status(state, task, RUNNING).state
@@ -88,7 +88,7 @@ def running(state: Coordinator) -> Coordinator:
 
 
 def requests(state: Coordinator, scope: Scope) -> Iterator[Offer]:
-    """All requests of the scope, while the counter has not reached the highest id."""
+    """All requests of the scope, until the counter reaches the highest id."""
     if state.next_id + len(state.queue) <= scope.ids:
         for kind, (forced, periodic) in product(scope.types, scope.flags):
             yield "Trigger", TriggerRequest(kind, forced, periodic)
@@ -118,13 +118,13 @@ def statuses(state: Coordinator) -> Iterator[Offer]:
 
 
 def early_statuses(state: Coordinator) -> Iterator[Offer]:
-    """The job and its task stop and start, while at most one id is drawn."""
+    """The job and its task stop and start, until a second id is drawn."""
     if state.next_id <= 2:
         yield from statuses(state)
 
 
 def jumps(state: Coordinator) -> Iterator[Offer]:
-    """Time passes by 4 ms at once, while at most one id is drawn."""
+    """Time passes by 4 ms in one event, until a second id is drawn."""
     if state.next_id <= 2:
         yield "Advance", Advance(4)
 
@@ -150,7 +150,7 @@ def store_faults(state: Coordinator) -> Iterator[Offer]:
 
 
 def io_failures(state: Coordinator) -> Iterator[Offer]:
-    """Input and output fail at each step, the store fails, and masters answer."""
+    """Each input and output may fail, the store may fail, and masters answer."""
     for what, fails in zip((METADATA, LOCATION, ID), state.io, strict=True):
         if not fails:
             yield "IoFails", IoFails(what)
@@ -160,7 +160,7 @@ def io_failures(state: Coordinator) -> Iterator[Offer]:
 
 
 def ends_of_job(state: Coordinator) -> Iterator[Offer]:
-    """The job ends, in each way. Hooks answer before and after the end."""
+    """The job ends with each status. Hooks answer before and after the end."""
     if state.plan.hooks:
         yield from answers(state)
     for status in ("FINISHED", "CANCELED", "FAILED", "SUSPENDED"):
@@ -171,7 +171,7 @@ def ends_of_job(state: Coordinator) -> Iterator[Offer]:
 
 
 def answers(state: Coordinator) -> Iterator[Offer]:
-    """Operator coordinators and hooks answer, with or without a request, and triggers are lost."""
+    """Operator coordinators and hooks answer, also if they are not awaited, and triggers are lost."""
     for checkpoint in range(1, state.next_id):
         yield "TriggerFails", TriggerFails(0, checkpoint)
         for is_hook, fails in product((False, True), (False, True)):
@@ -189,7 +189,7 @@ def lost_triggers(state: Coordinator) -> Iterator[Offer]:
 
 
 def closed_coordinator_models() -> tuple[ClosedModel, ...]:
-    """The closed models of all subjects. A subject in which generations differ has several."""
+    """The closed models of all subjects. A subject has several closed models if generations differ in it."""
     return (
         closed_queue("2.3"),
         *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
@@ -213,7 +213,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
 
 
 def plan_of(name: str, tasks: int = 1) -> Plan:
-    """One source and further tasks; no checkpoint expires."""
+    """The plan of a job with one source and `tasks` tasks in all, in which no checkpoint expires."""
     profile = profile_of(name)
     return Plan(
         (True, *(False,) * (tasks - 1)),
@@ -239,7 +239,7 @@ def closed_scheduler(name: str) -> ClosedModel:
 
 
 def closed_late_scheduler(name: str) -> ClosedModel:
-    """A request every 2 ms. Time passes by 4 ms at once, so two requests are due together."""
+    """A request every 2 ms. One event advances time by 4 ms, so two requests become due in this event."""
     plan = plan_of(name)._replace(interval=2, initial_delay=1, max_concurrent=2)
     return closed_subject("a scheduler whose requests are due together", plan, Scope(ids=4, more=jumps))
 
@@ -355,7 +355,7 @@ def second_declines(state: Coordinator) -> Iterator[Offer]:
 
 
 def closed_drift(name: str) -> ClosedModel:
-    """After checkpoint 1 the second of two tasks declines every checkpoint. One failure is tolerated."""
+    """After checkpoint 1, only the second of two tasks declines checkpoints. One failure is tolerated."""
     closed = closed_regions(name)
     plan = plan_of(name, tasks=2)._replace(tolerable_failures=1)
 

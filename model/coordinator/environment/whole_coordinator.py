@@ -1,4 +1,4 @@
-"""Closed models of the coordinator: triggers, answers, time, failures."""
+"""Closed models of the coordinator with the basic events: requests, answers, time and failures."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT, SAVEPOINT
 
 BY_TASK = ("tasks_run", "tasks_finished", "tasks_reached", "tasks", "acknowledged", "states", "shared")
-"""Collections of a coordinator with one member for each task."""
+"""The names of a coordinator's fields with one member for each task."""
 
 
 def _anything(environment: Environment, event: Event) -> Environment:
@@ -29,7 +29,7 @@ def _anything(environment: Environment, event: Event) -> Environment:
 
 
 def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int) -> ClosedModel:
-    """One source and further tasks. Time passes by 1 ms, and a checkpoint expires after 2 ms."""
+    """A job with one source. One event advances time by 1 ms, and a checkpoint expires after 2 ms."""
     plan = Plan((True, *(False,) * (tasks - 1)), timeout=2, max_concurrent=max_concurrent)
     start = coordinator_state.new_coordinator(plan, retain)._replace(
         status=RUNNING, tasks_run=(True,) * tasks, tasks_reached=(True,) * tasks

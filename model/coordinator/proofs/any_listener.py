@@ -1,7 +1,7 @@
 """The reports of any number of tasks to the listener of 2.3, for the proofs of `any_number`.
 
-`ListenerSteps.report` loops over tasks, and each report may start or stop the scheduler. The function here
-has the same result without a loop, for the three kinds of reports that steps make.
+`ListenerSteps.report` loops over tasks, and each report may start or stop the scheduler. The function of this
+module has the same result without a loop, for the three kinds of reports that occur in steps.
 """
 
 from typing import Any
@@ -16,10 +16,10 @@ from model.events import Effects, Step
 def report(steps: Any, coordinator: Any, tasks: tuple[Any, ...]) -> Step[Any]:  # noqa: ANN401 - as read again
     """`model.coordinator.job_status_listener.ListenerSteps.report` over ropes.
 
-    The result is equal to the loop in three cases. The first case is one task. In the second case no task
-    runs or has finished: if a report stops the scheduler, the first one does. In the third case the listener
-    has stopped the scheduler and awaits all tasks: it starts the scheduler at the last report, and a running
-    task may start it before. Raises SymbolicUseError for other tasks.
+    The result is equal to that of the loop in three cases. First: one task reports. Second: no task runs or
+    has finished, so only the first report can stop the scheduler. Third: the listener has stopped the
+    scheduler and awaits all tasks. It starts the scheduler at the last report, and a running task may start
+    the scheduler before. Raises SymbolicUseError in all other cases.
     """
     scheduler = coordinator.scheduler
     if not steps.listens_to_tasks(coordinator) or not any_(tasks):

@@ -1,8 +1,9 @@
-"""The cases of the coordinator with any number of tasks. `BOUNDS` states the bounds that remain.
+"""The cases of the coordinator with any number of tasks. `BOUNDS` states all other bounds.
 
-A field with one value for each task becomes a rope of three cells: the tasks before the task of the event,
-that task, and the tasks behind it. Two functions of the properties loop over effects, which a rope does not
-allow. `HELPERS` holds equivalent functions for ropes.
+A field with one value for each task becomes a rope of three parts: the tasks before the task of the event,
+that task, and the tasks after it. Some functions of the model and its properties loop over tasks or effects,
+which is not possible with a rope. `HELPERS` replaces them by equivalent functions over ropes. The module's
+parameter `reread` holds the model's modules, compiled again so that tuples can be ropes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,11 +56,11 @@ TASKS = Axis("tasks")
 SIZES = (*TASKS.sizes, TASKS.all.size >= 1)
 """The number of tasks in each group of a rope: at least 0, and at least 1 in all groups together."""
 BOUNDS = (
-    "1 retained checkpoint, and at most 1 stored; at most 1 pending checkpoint, in 2.3 also 2, or 1 and 1 "
-    "waiting request, or 1 with 1 operator coordinator, hook, counted failure (also in 1.11), or durable "
-    "checkpoint of a failed addition; a pause only with nothing stored and only checkpoints periodic, "
-    "in 2.3; a scheduler only beside such a pause, with requests every 10 ms after a first delay above 0, of "
-    "which at most one interval passes at a time, in 1.11, 1.17, 1.20 and 2.3; no shared files"
+    "1 retained checkpoint, at most 1 stored; at most 1 pending checkpoint or 1 waiting request; in 2.3 also "
+    "2 pending, or 1 pending with 1 waiting, 1 operator coordinator, 1 hook, 1 counted failure (also 1.11) "
+    "or 1 durable checkpoint of a failed addition; a minimum pause only with nothing stored and no periodic "
+    "savepoint: alone in 2.3, with a scheduler in 1.11, 1.17, 1.20 and 2.3; requests of the scheduler every "
+    "10 ms after a first delay above 0, and at most one interval in one step of time; no shared files"
 )
 _ALONE = tuple(Numbers(*some, stored, 0, 0) for some in ((0, 0), (1, 0), (0, 1)) for stored in (0, 1))
 _TOGETHER = tuple(Numbers(*some, stored, 0, 0) for some in ((2, 0), (1, 1)) for stored in (0, 1))
@@ -68,15 +69,15 @@ _AFTER_FAILURES = (Numbers(1, 0, 1, 0, 1), Numbers(1, 0, 1, 1, 0))
 
 
 class Setting(NamedTuple):
-    """The part of a configuration that consists of concrete values."""
+    """The concrete values of a configuration. All other values are symbols."""
 
     profile: str = "2.3"
     coordinators: int = 0
     hooks: int = 0
     pause: int = 0
-    """1: a minimum pause of any length above 0."""
+    """1: the job has a minimum pause, of any length above 0. 0: it has none."""
     scheduler: int = 0
-    """1: periodic requests, every `INTERVAL` ms after any delay above 0."""
+    """1: the job has periodic requests, every `INTERVAL` ms after any delay above 0. 0: it has none."""
 
 
 class Above(SymbolicInt):
@@ -89,11 +90,11 @@ class Above(SymbolicInt):
 
 
 OLDER = tuple(name for name in COORDINATOR_PROFILES if name not in ("1.18", "1.19", "2.3"))
-"""Every generation before 2.3. Without slow deletions 1.18 and 1.19 behave as 1.20."""
+"""The generations before 2.3, without 1.18 and 1.19. These behave as 1.20 if deletions end at once."""
 WITH_SCHEDULER = ("2.3", "1.11", "1.17", "1.20")
 """The generations whose cases include a scheduler together with a pause."""
 BEYOND = frozenset(("COORD-29", "COORD-33", "SUB-10", "SUB-12"))
-"""The rules about what `BOUNDS` excludes, and SUB-10, a rule of the store."""
+"""The rules that need states outside `BOUNDS`, and SUB-10, which the proofs of the store cover."""
 
 
 VARIANTS = frozenset(
@@ -120,7 +121,7 @@ VARIANTS = frozenset(
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
-    """`model.coordinator.properties.terms.beginning_with` on a rope: the cells from a kind on."""
+    """`model.coordinator.properties.terms.beginning_with` for a rope of effects."""
     cells = cells_of(effects)
     for place, cell in enumerate(cells):
         types = cell.types() if isinstance(cell, Many) else {type_(cell)}
@@ -132,7 +133,7 @@ def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
 
 
 def answers(effects: Effects, last: Any) -> Effects:  # noqa: ANN401 - an int or a symbol
-    """`model.coordinator.properties.terms.answers` on a rope. One trigger of a cell represents all."""
+    """`model.coordinator.properties.terms.answers` for a rope. One trigger represents those of a group."""
     found: Effects = ()
     for cell in cells_of(effects):
         if isinstance(cell, Many):
@@ -156,7 +157,7 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def is_usual(request: Any) -> Any:  # noqa: ANN401 - a request or its event
-    """Whether the request is one that may come in a job with a pause: only checkpoints are periodic.
+    """Whether the environment may send the request in a job with a pause: no savepoint is periodic.
 
     A periodic savepoint that is too early would delay a forced request behind it.
     """
@@ -164,19 +165,19 @@ def is_usual(request: Any) -> Any:  # noqa: ANN401 - a request or its event
 
 
 def coord_13_usual(coordinator: Any) -> bool:  # noqa: ANN401 - a Coordinator as read again
-    """If there is a pause, waiting requests have the properties that the environment guarantees."""
+    """If there is a pause, no waiting request is a periodic savepoint."""
     return not coordinator.plan.min_pause or all(bool(is_usual(one)) for one in coordinator.queue)
 
 
 def coord_26_delay(coordinator: Any) -> bool:  # noqa: ANN401
-    """The next start of the scheduler has the delay of its first start, or the delay of a later start."""
+    """The stored delay is the delay of the scheduler's first start, or that of its later starts."""
     plan, delay = coordinator.plan, coordinator.scheduler.delay
     later = plan.min_pause if plan.profile.restarts_after_pause else plan.initial_delay
     return bool(delay == plan.initial_delay) or bool(delay == later)
 
 
 def coord_26_timer(coordinator: Any) -> bool:  # noqa: ANN401
-    """A running scheduler has a next request or a postponed one. After the end of the job it has none."""
+    """A running scheduler has a due or a postponed request. After the end of the job no request is due."""
     scheduler = coordinator.scheduler
     if not coordinator.open:
         return bool(scheduler.due == NONE)
@@ -188,7 +189,7 @@ KEPT = (
     Property("COORD-26", "coordinator", False, coord_26_delay),
     Property("COORD-26", "coordinator", False, coord_26_timer),
 )
-"""Further state properties, which only these proofs need."""
+"""Additional state properties, which only these proofs need for the induction."""
 
 REGISTRIES = (
     ("coordinator", "COORDINATOR"),
@@ -207,7 +208,7 @@ REGISTRIES = (
 
 
 def properties_of(reread: Reread) -> tuple[Property, ...]:
-    """The properties of the coordinator, as compiled by `recompiled_model`."""
+    """The properties of the coordinator from the modules of `reread`, followed by `KEPT`."""
     known = tuple(
         found
         for module, name in REGISTRIES
@@ -217,7 +218,7 @@ def properties_of(reread: Reread) -> tuple[Property, ...]:
 
 
 def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN401
-    """A symbolic plan: any configuration in this setting."""
+    """A symbolic plan: any configuration with the values of `setting`. `own`: the event has a task."""
     plan = symbolic_like(states.Plan((), 0, 0), "plan")
     switches = COORDINATOR_PROFILES[setting.profile]
     return plan._replace(
@@ -235,7 +236,7 @@ def any_plan(states: Any, setting: Setting, *, own: bool) -> Any:  # noqa: ANN40
 
 
 def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -> Any:  # noqa: ANN401
-    """A symbolic coordinator with these numbers of parts."""
+    """A symbolic coordinator with these numbers of parts. `own`: the event has a task."""
     states = reread.module("model.coordinator.state")
     stores = reread.module("model.store.store")
 
@@ -290,11 +291,11 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
 
 
 Promised = tuple[Any, bool, tuple[z3.BoolRef, ...]]
-"""An event, whether it belongs to one task, and what the environment guarantees about its fields."""
+"""An event, whether it belongs to one task, and the assumptions about its fields."""
 
 
 def events(reread: Reread, setting: Setting) -> Iterator[Promised]:
-    """Yields a symbolic event of each class. The classes with the most paths come last."""
+    """Yields a symbolic event of each class. Classes whose steps have many paths come last."""
     task, checkpoint, handle = (
         symbolic_like(0, f"event.{name}") for name in ("task", "checkpoint", "handle")
     )
@@ -365,7 +366,7 @@ def words_of(setting: Setting, numbers: Numbers) -> str:
 
 
 def all_coordinator_cases(reread: Reread) -> Iterator[RopeCase]:
-    """Yields the cases of every generation. The cases with the most paths come last."""
+    """Yields the cases of every generation. Cases with many paths come last."""
     for profile in ("2.3", *OLDER):
         yield from coordinator_cases(reread, Setting(profile))
     for setting in (Setting(coordinators=1), Setting(hooks=1)):

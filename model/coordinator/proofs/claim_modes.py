@@ -34,7 +34,7 @@ MOST = 2
 def claim_cases(
     name: str, mode: int, pending: int, queue: int, stored: int, *, hooks: int = 0
 ) -> Iterator[Case]:
-    """Every event that starts, completes, restores or ends, at a coordinator of one task."""
+    """Yields the events that start, complete or restore a checkpoint or end the job, with one task."""
     state = of_release(symbolic_coordinator(1, pending, queue, 0, 1, max(1, stored)), name)
     entries = tuple(
         Entry(symbolic_like(0, f"store.{place}"), symbolic_like(0, f"store.{place}.type"))

@@ -1,4 +1,4 @@
-"""The cases of deletions that last longer than their event, by number of deletions. Rule COORD-33."""
+"""The cases of slow deletions, which last until a later event, by number of deletions. Rule COORD-33."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -11,11 +11,11 @@ from model.coordinator.proofs.failures_and_ends import case_of, of_release
 from model.events import Event
 
 MOST = 2
-"""Maximum number of deletions under way. As one checkpoint may be pending, two hold requests back."""
+"""Maximum number of deletions under way. With a limit of one pending checkpoint, two make requests wait."""
 
 
 def cleaning_cases(name: str, pending: int, queue: int, stored: int, deletions: int) -> Iterator[Case]:
-    """A request, an answer of a task, and the end of a deletion, at a coordinator of one task."""
+    """Yields a request, an answer of a task, and the end of a deletion, with one task."""
     state = of_release(symbolic_coordinator(1, pending, queue, stored, 1), name)
     state = state._replace(
         plan=state.plan._replace(slow_cleaning=True),
@@ -34,7 +34,7 @@ def cleaning_cases(name: str, pending: int, queue: int, stored: int, deletions: 
 
 
 def all_cleaning_cases() -> Iterator[Case]:
-    """All cases of the published proofs: the newest generation, and one that counts empty deletions."""
+    """All cases of the published proofs: the newest generation, and one with `counts_empty_deletions`."""
     for name in ("2.3", "1.15"):
         for pending, queue, stored, deletions in product((0, 1), (0, 1), (0, 1), range(MOST + 1)):
             yield from cleaning_cases(name, pending, queue, stored, deletions)

@@ -1,9 +1,8 @@
-"""The cases of a coordinator that are closed under steps: every event in every shape within stated numbers.
+"""The cases of a coordinator for inductive proofs: every event in every shape within stated numbers.
 
 All values of a state, of its configuration and of an event are symbols, also words. A shape is the numbers of
-a state's parts. The proofs assume only the rules of a state. `promised` states what the environment
-guarantees about an event. The configured times of the scheduler are numbers, because z3 divides by numbers
-only.
+a state's parts. The proofs assume only that the rules of states hold. `promised` states the assumptions about
+an event. The configured times of the scheduler are concrete numbers, because z3 divides only by constants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -56,7 +55,7 @@ from model.steps import step_of
 from model.store.store import CHECKPOINT, STOP, Entry
 
 INTERVAL = 10
-"""In ms, like the next two constants."""
+"""The configured time between two periodic requests, in ms. The next two constants are in ms, too."""
 DELAY = 5
 PAUSE = 4
 OWN_REASONS = (
@@ -66,7 +65,7 @@ OWN_REASONS = (
     TRIGGER_CHECKPOINT_FAILURE,
     *(reason for reason in PRE_FLIGHT if reason != IO_EXCEPTION),
 )
-"""The reasons that only the coordinator has. No task declines for one of them."""
+"""The reasons that only the coordinator uses. No task declines for one of them."""
 ENDS = (FINISHED, CANCELED, FAILED, SUSPENDED)
 
 
@@ -77,13 +76,13 @@ class Numbers(NamedTuple):
     waiting: int
     stored: int
     unseen: int
-    """Durable checkpoints of which the coordinator does not know."""
+    """Durable checkpoints whose addition has failed, so the coordinator does not have them in its store."""
     counted: int
     """Failures that have counted."""
 
 
 class Closed(NamedTuple):
-    """One configuration, and the maximum numbers of parts in the proofs of its coordinator."""
+    """One configuration, and the maximum numbers of parts of its coordinator in the proofs."""
 
     plan: Plan
     at_most: Numbers
@@ -91,7 +90,7 @@ class Closed(NamedTuple):
     def holds(self, state: Coordinator) -> bool:
         """Whether the state has this configuration and at most these numbers of parts.
 
-        A state that retains more than one checkpoint, or has files, is not covered.
+        False for a state with more than one retained checkpoint, or with shared files.
         """
         files = state.shared
         return (
@@ -102,7 +101,7 @@ class Closed(NamedTuple):
         )
 
     def cases(self) -> Iterator[Case]:
-        """Every event in every shape."""
+        """Yields every event in every shape."""
         for state in self.shapes():
             for event in events(state):
                 yield Case(
@@ -115,7 +114,7 @@ class Closed(NamedTuple):
                 )
 
     def shapes(self) -> Iterator[Coordinator]:
-        """Every shape."""
+        """Yields a symbolic coordinator of every shape."""
         for numbers in product(*(range(most + 1) for most in self.at_most)):
             yield any_coordinator(self.plan, Numbers(*numbers))
 
@@ -128,7 +127,7 @@ def any_plan(
     coordinators: int = 0,
     hooks: int = 0,
 ) -> Plan:
-    """Any configuration of a release, with or without periodic requests, and with these masters."""
+    """A symbolic configuration of the release `name`, with these sources, masters and interval (0: none)."""
     profile = COORDINATOR_PROFILES[name]
     plan: Plan = symbolic_like(Plan(sources, timeout=0, max_concurrent=0), "plan")
     return plan._replace(
@@ -146,7 +145,7 @@ def any_plan(
 
 
 def configuration_of(plan: Plan) -> tuple[object, ...]:
-    """The values of a configuration that are no symbols."""
+    """The concrete values of a configuration."""
     times = plan.interval, plan.initial_delay, plan.min_pause
     environment = plan.slow_cleaning, plan.io_failures, len(plan.savepoint)
     return plan.profile.name, plan.sources, times, plan.coordinators, plan.hooks, *environment
@@ -164,7 +163,7 @@ def numbers_of(state: Coordinator) -> Numbers:
 
 
 def any_coordinator(plan: Plan, numbers: Numbers) -> Coordinator:
-    """A coordinator with symbols for all values that a step may change."""
+    """A coordinator with these numbers of parts, and symbols for all values that a step may change."""
     new = new_coordinator(plan, 1)
     every_task = (False,) * len(plan.sources)
     entry = Entry(0, CHECKPOINT)
@@ -199,7 +198,7 @@ def any_coordinator(plan: Plan, numbers: Numbers) -> Coordinator:
 
 
 def events(state: Coordinator) -> Iterator[Event]:
-    """Every class of events, with symbols for ids, handles, flags, types, times and words."""
+    """Yields an event of every class, with symbols for ids, handles, flags, types, times and words."""
     plan, checkpoint = state.plan, symbolic_like(0, "event.checkpoint")
     flags = symbolic_like((False,) * len(plan.sources), "event.tasks")
     yield JobStatus(any_word("event.status"))
@@ -225,10 +224,10 @@ def events(state: Coordinator) -> Iterator[Event]:
 
 
 def promised(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
-    """The guarantees of the environment about an event: known words, no negative amounts, symbolic senders.
+    """The assumptions about an event: its words and types are known, and its amounts are not negative.
 
-    A sender whose position is a symbol is beyond the plan. Time passes in steps of at most an interval of the
-    scheduler.
+    If the number of the sender is a symbol, it is not in the plan. One event advances time by at most an
+    interval of the scheduler.
     """
     if type(event) is TriggerRequest:
         return int_term(event.type) >= CHECKPOINT, int_term(event.type) <= STOP
@@ -250,20 +249,20 @@ def promised(state: Coordinator, event: Event) -> tuple[z3.BoolRef, ...]:
 
 
 def is_word(symbol: object, word: str) -> z3.BoolRef:
-    """The symbol is this word."""
+    """The condition that the symbol is this word."""
     assert isinstance(symbol, SymbolicWord)
     return symbol.term == word_number(word)
 
 
 @cache
 def closed_coordinators() -> tuple[Closed, ...]:
-    """The configurations of the published proofs."""
+    """The configurations of the published proofs, with maximum numbers of parts."""
     return (Closed(any_plan("2.3"), Numbers(1, 1, 1, 0, 0)),)
 
 
 @cache
 def thorough_coordinators() -> Mapping[str, Closed]:
-    """The configurations whose proofs take minutes, by name."""
+    """Maps names to the configurations of a thorough verification, whose proofs take minutes."""
     few = Numbers(1, 0, 1, 0, 0)
     return {
         "2.3": Closed(any_plan("2.3"), Numbers(1, 1, 1, 1, 0)),

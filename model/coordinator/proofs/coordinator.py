@@ -30,14 +30,17 @@ from model.store.store import CHECKPOINT, SAVEPOINT, Entry
 def coordinator_cases(
     tasks: int, pending: int, queue: int, stored: int, at_once: int, retain: int = 1
 ) -> Iterator[Case]:
-    """Every event at a coordinator with these numbers of tasks, checkpoints and waiting requests."""
+    """Yields every event at a coordinator with these numbers of tasks, checkpoints and waiting requests.
+
+    `at_once`: the limit of pending checkpoints.
+    """
     state = symbolic_coordinator(tasks, pending, queue, stored, at_once, retain)
     for before, event in coordinator_events(state):
         yield _case(before, event)
 
 
 def completion_cases(tasks: int, pending: int, stored: int, retain: int) -> Iterator[Case]:
-    """Cases of subsumption and retention: any task acknowledges, and the last one completes a checkpoint."""
+    """Yields cases of subsumption and retention: a task acknowledges, which may complete a checkpoint."""
     state = symbolic_coordinator(tasks, pending, 0, stored, 2, retain)
     for before, event in coordinator_events(state):
         if type(event) is AcknowledgeMessage:
@@ -58,7 +61,7 @@ def _case(state: Coordinator, event: Event) -> Case:
 
 
 def coordinator_events(state: Coordinator) -> Iterator[tuple[Coordinator, Event]]:
-    """Every event. If nothing is pending or waits, also the events of a job that does not run."""
+    """Yields every event. If nothing is pending or waits, also the events of a job that does not run."""
     tasks = len(state.tasks_run)
     stopped = state._replace(status="RESTARTING")
     requested = TriggerRequest(symbolic_like(0, "event.type"))
@@ -117,10 +120,10 @@ def _symbolic_pending(place: int, tasks: int) -> Pending:
 
 
 def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tuple[z3.BoolRef, ...]:
-    """Handles and times are not negative, the time-out is positive, ids begin at 1, and types are known.
+    """The assumptions: amounts are not negative, the time-out is positive, ids begin at 1, types are known.
 
-    Savepoints are forced. A pending stop behaves like a savepoint, except at its own completion and failure.
-    Therefore the types are CHECKPOINT and SAVEPOINT, unless `highest` allows STOP too.
+    Savepoints are forced. `highest`: the highest type. By default the types are CHECKPOINT and SAVEPOINT,
+    because a pending stop differs from a savepoint only when it completes or fails.
     """
     amounts = [int_term(handle) for pending in state.pending for handle in pending.states]
     amounts += [int_term(state.now), int_term(state.next_id) - 1, int_term(state.plan.timeout) - 1]
@@ -139,11 +142,11 @@ def is_sound(state: Coordinator, event: Event, highest: int = SAVEPOINT) -> tupl
 
 
 def request_cases(waiting: int, pending: int) -> Iterator[Case]:
-    """Requests of any priority wait, in their order. One more arrives, a checkpoint ends, or the job stops.
+    """Yields events while requests of any priority wait: a new request, the end of a checkpoint, a stop.
 
-    In these cases savepoints may wait, the scheduler runs, and there is a minimum pause. Only checkpoints are
-    periodic. Behind a periodic savepoint that is too early, a forced request would wait for the next turn, as
-    in Flink.
+    In these cases savepoints may wait, the scheduler runs, and there is a minimum pause. No savepoint is
+    periodic: behind a periodic savepoint that is too early, a forced request waits for the next turn (as in
+    Flink), which the properties do not allow.
     """
     state = symbolic_coordinator(1, pending, 0, 0, 1)
     state = state._replace(
@@ -192,7 +195,7 @@ def all_coordinator_cases() -> Iterator[Case]:
     for at_once in (1, 2):
         for pending, queue, stored in product((0, 1, 2), (0, 1), (0, 1)):
             if (queue and pending < at_once) or stored < pending - 1:
-                continue  # COORD-03: no request waits that could start; the others are thorough cases
+                continue  # COORD-03: a waiting request could start; further numbers are thorough cases
             yield from coordinator_cases(2, pending, queue, stored, at_once)
     for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):
         yield from completion_cases(tasks, 2 if tasks < 3 else 1, retain, retain)
@@ -201,7 +204,7 @@ def all_coordinator_cases() -> Iterator[Case]:
 
 
 def thorough_coordinator_cases() -> Iterator[Case]:
-    """One to four tasks, with one to three retained checkpoints, two pending ones, and any event."""
+    """The additional cases of a thorough verification: up to four tasks and three retained checkpoints."""
     for at_once, queue in product((1, 2), (0, 1)):
         yield from coordinator_cases(2, 2, queue, 0, at_once)
     for tasks, retain in product((1, 2, 3, 4), (1, 2, 3)):

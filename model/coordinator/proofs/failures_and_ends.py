@@ -1,8 +1,8 @@
-"""The cases of the ends of checkpoints and coordinators: failures, failing stores, restarts, ends of jobs.
+"""The cases of failures and ends: of checkpoints, of the store, of the coordinator and of the job.
 
-Rules COORD-15 to COORD-22, COORD-25, COORD-28, COORD-34 to COORD-36 and SUB-11. The cases start from the
-symbolic state of `model.coordinator.proofs.coordinator`, with changes of its plan. Ids, handles, times and
-types are symbols. The cases enumerate the shapes.
+Rules COORD-15 to COORD-22, COORD-25, COORD-28, COORD-34 to COORD-36 and SUB-11. The cases use the symbolic
+state of `model.coordinator.proofs.coordinator` with other plans. Ids, handles, times and types are symbols.
+The cases enumerate the shapes.
 """
 
 from collections.abc import Iterator
@@ -38,16 +38,16 @@ from model.store.store import CHECKPOINT, SAVEPOINT, STOP, Entry
 DIFFERENT = ("2.3", "1.20", "1.17", "1.15", "1.14", "1.14.3", "1.13", "1.12", "1.11", "1.9")
 """The generations whose coordinators have different steps."""
 PATCHED = ("1.20", "1.17", "1.16.0", "1.15", "1.15.0", "1.14.3", "1.14.0", "1.13", "1.12")
-"""Further generations of the failure cases, among them those of patch releases."""
+"""Additional generations for the failure cases. Some of them begin with a patch release."""
 ENDS = ("FINISHED", "CANCELED", "FAILED", "SUSPENDED")
 REASONS = ("CHECKPOINT_DECLINED", "ASYNC_EXCEPTION", "IO_EXCEPTION", "TASK_NOT_READY")
-"""Reasons of declines: one for each set of releases that count it, and one that no release counts."""
+"""Reasons of declines. Releases differ in which of them count. One of them counts in no release."""
 
 
 def case_of(
     label: str, state: Coordinator, event: Event, *assumptions: z3.BoolRef, stops: bool = False
 ) -> Case:
-    """One event in one state. `stops`: a pending checkpoint may be a stop-with-savepoint."""
+    """The case of one event in one state. `stops`: a pending checkpoint may be a stop-with-savepoint."""
     what = f"{state.plan.profile.name}, {label}, {len(state.pending)} pending, {event[-1]}"
     return Case(
         "coordinator",
@@ -80,7 +80,10 @@ def acknowledged(task: int = 0) -> AcknowledgeMessage:
 
 
 def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iterator[Case]:
-    """A checkpoint fails, expires or completes after `counted` failures. `tolerable` ones are tolerated."""
+    """Yields events with which a checkpoint fails, expires or completes after `counted` failures.
+
+    `tolerable`: the number of failures that the job tolerates.
+    """
     state = of_release(symbolic_coordinator(1, pending, 0, 0, 2), name, tolerable_failures=tolerable)
     ids = tuple(symbolic_like(0, f"counted.{place}") for place in range(counted))
     state = state._replace(failures=Failures(ids, symbolic_like(0, "highest_success")))
@@ -95,7 +98,7 @@ def failure_cases(name: str, tolerable: int, counted: int, pending: int) -> Iter
 
 
 def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Iterator[Case]:
-    """The next addition to the store fails as `fault` states, and no failure is tolerated."""
+    """Yields events while the next addition to the store fails as `fault` states. No failure is tolerated."""
     state = of_release(symbolic_coordinator(1, pending, 0, stored, 2), name, tolerable_failures=0)
     state = state._replace(fault=fault)
     yield case_of(f"store fails {fault}", state, acknowledged())
@@ -103,7 +106,7 @@ def store_failure_cases(name: str, fault: int, pending: int, stored: int) -> Ite
 
 
 def io_failure_cases(name: str, pending: int) -> Iterator[Case]:
-    """The next metadata cannot be written, no failure is tolerated, and the store may fail, too."""
+    """Yields events while the next input or output, or also the store, fails. No failure is tolerated."""
     state = of_release(symbolic_coordinator(1, pending, 0, 1, 2), name, tolerable_failures=0)
     for fault in (0, BEFORE):
         state = state._replace(io=symbolic_like(Io(), "io"), fault=fault)
@@ -120,9 +123,9 @@ def io_failure_cases(name: str, pending: int) -> Iterator[Case]:
 
 
 def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iterator[Case]:
-    """A coordinator with `stored` entries, and `unseen` durable ones that it does not know, restarts.
+    """Yields the restart of a coordinator with `stored` entries and `unseen` other durable checkpoints.
 
-    `is_open`: the coordinator has not shut down and has a pending checkpoint. Its store may then fail too.
+    `is_open`: the coordinator has not shut down and has a pending checkpoint. Then its store may fail, too.
     """
     state = of_release(symbolic_coordinator(1, 1 if is_open else 0, 0, stored, 2), name)
     hidden = tuple(
@@ -140,7 +143,7 @@ def restart_cases(name: str, stored: int, unseen: int, *, is_open: bool) -> Iter
 
 
 def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterator[Case]:
-    """A job ends with each status and retains its checkpoints or not.
+    """Yields the end of a job, with each status. The job may retain its checkpoints.
 
     If no checkpoint is pending or stored and no request waits, the cases include the events after the end.
     """
@@ -161,7 +164,7 @@ def job_end_cases(name: str, pending: int, waiting: int, stored: int) -> Iterato
 
 
 def closed_cases(closed: Coordinator) -> Iterator[Case]:
-    """A coordinator that was shut down receives every event."""
+    """Yields every event at a coordinator that has shut down."""
     events: tuple[Event, ...] = (
         acknowledged(),
         any_id("ASYNC_EXCEPTION"),
@@ -182,9 +185,9 @@ def closed_cases(closed: Coordinator) -> Iterator[Case]:
 
 
 def waiting_cases(name: str) -> Iterator[Case]:
-    """Four periodic requests wait, and a checkpoint ends or a user requests a savepoint.
+    """Yields the end of a checkpoint and a request for a savepoint, while four periodic requests wait.
 
-    In one further case the job reports RUNNING after a stop-with-savepoint has stopped the scheduler.
+    In one more case the job reports RUNNING after a stop-with-savepoint has stopped the scheduler.
     """
     state = of_release(
         symbolic_coordinator(1, 1, 0, 1, 1), name, interval=2, initial_delay=1, min_pause=1, unaligned=True
@@ -209,14 +212,14 @@ def waiting_cases(name: str) -> Iterator[Case]:
 
 
 def older_cases(name: str, pending: int, stored: int, tasks: int = 2) -> Iterator[Case]:
-    """The events that end or replace a checkpoint, in an older release."""
+    """Yields the events that end or subsume a checkpoint, in an older release."""
     state = of_release(symbolic_coordinator(tasks, pending, 0, stored, 2), name)
     lost = TriggerFails(0, symbolic_like(0, "event.checkpoint"))
     for event in (acknowledged(), any_id("ASYNC_EXCEPTION"), JobStatus("CANCELLING"), lost):
         yield case_of(f"{stored} stored", state, event)
 
 
-# ---------------------------------------------------------------- all of them
+# ---------------------------------------------------------------- all cases
 
 
 def ending_cases() -> Iterator[Case]:

@@ -1,9 +1,9 @@
 """The symbolic cases of the coordinator in the shapes that one closed model reaches.
 
-A coordinator has too many shapes to list, but a closed model reaches few of them. A shape is the numbers of
-pending checkpoints with their acknowledgements and of stored checkpoints with their types. Ids, handles and
-times are symbols. Flags and types keep their reached values. The cases assume only what holds in all reached
-states: ids ascend and are below the next id, and no checkpoint is overdue.
+A coordinator has too many shapes to list all, but a closed model reaches only few of them. Here a shape is a
+state in which symbols replace ids, handles and times. Flags and types keep their values. The cases make only
+assumptions that hold in all reached states: ids ascend and are below the next id, and no checkpoint is
+overdue.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ NUMBERS = ("checkpoint", "handle", "ms")
 
 
 def reached_cases(closed: ClosedModel) -> Iterator[Case]:
-    """One case for each shape of a coordinator and an event in the closed model's graph."""
+    """Yields one case for each pair of a shape and an event in the closed model's graph."""
     known: set[Any] = set()
     graph = explore(closed)
     for edge in graph.transitions:
@@ -97,7 +97,7 @@ def _symbolic_pending(reached: Pending, name: str) -> Pending:
 
 
 def _shape(value: Any) -> Any:  # noqa: ANN401 - any part of a record
-    """The value with all symbols replaced by one mark."""
+    """The value with all symbols replaced by one marker, so that equal shapes compare as equal."""
     if isinstance(value, SymbolicBool | SymbolicInt):
         return "#"
     if isinstance(value, tuple):

@@ -32,9 +32,9 @@ BROUGHT: tuple[Files, ...] = ((), (1,), (2,), (1, 2))
 def file_cases(
     name: str, stored: int, used: Files, brought: Files, *, unclaimed: bool = False
 ) -> Iterator[Case]:
-    """An acknowledgement with the files `brought`. The first stored checkpoints use one of `used` each.
+    """Yields an acknowledgement with the files `brought`, while stored checkpoints use the files `used`.
 
-    `unclaimed`: the coordinator has found some files at its start, and may not delete them.
+    `unclaimed`: the coordinator has found some of the files at its start, and must not delete them.
     """
     state = of_release(symbolic_coordinator(1, 1, 0, stored, 2), name)
     uses = tuple(Use(file, entry.checkpoint) for file, entry in zip(used, state.store.entries, strict=False))
@@ -64,7 +64,7 @@ def file_cases(
 
 
 def unseen_cases(name: str) -> Iterator[Case]:
-    """A durable checkpoint is unknown to the coordinator. The store adds the next checkpoint or fails."""
+    """Yields events while a durable checkpoint is not in the store, because its addition has failed."""
     known = next(file_cases(name, 1, (1,), (1, 2))).state
     unseen = Entry(symbolic_like(0, "unseen"), CHECKPOINT)
     for fault in (0, BEFORE, AFTER):
@@ -76,7 +76,7 @@ def unseen_cases(name: str) -> Iterator[Case]:
 
 
 def ends() -> tuple[Event, ...]:
-    """The job or its coordinator ends, or the store fails."""
+    """The events with which the job or its coordinator ends, or the store fails."""
     return (JobEnd("FINISHED"), JobEnd("SUSPENDED"), CoordinatorRestart(), StoreFails(1))
 
 
@@ -107,7 +107,7 @@ def all_file_cases() -> Iterator[Case]:
 
 
 def thorough_file_cases() -> Iterator[Case]:
-    """Two retained checkpoints, which share a file or do not: minutes."""
+    """The additional cases of a thorough verification: two retained checkpoints. They take minutes."""
     for name, used, brought in product(("2.3", "1.14"), ((), (1,), (1, 1), (1, 2)), BROUGHT):
         for stored in range(max(1, len(used)), 3):
             yield from file_cases(name, stored, used, brought)

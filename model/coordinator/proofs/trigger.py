@@ -1,7 +1,7 @@
-"""The cases of the beginnings of checkpoints: masters before sources, the scheduler, finished tasks.
+"""The cases of starts of checkpoints: masters before sources, the scheduler, finished tasks.
 
-Rules COORD-23, COORD-24, COORD-26, COORD-27, COORD-30 and COORD-31. Each case takes the state of
-`model.coordinator.proofs.coordinator` with another plan.
+Rules COORD-23, COORD-24, COORD-26, COORD-27, COORD-30 and COORD-31. The cases use the symbolic state of
+`model.coordinator.proofs.coordinator` with other plans.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ def trigger() -> TriggerRequest:
 def master_cases(
     name: str, coordinators: int, hooks: int, pending: int, waiting: int, phase: str
 ) -> Iterator[Case]:
-    """Masters answer while the newest checkpoint, an aborted one or none is in the master phase."""
+    """Yields answers of masters. The newest checkpoint, an aborted one or none is in the master phase."""
     state = symbolic_coordinator(1, pending, waiting, 0, 2)
     state = of_release(
         state, name, coordinators=coordinators, hooks=hooks, tolerable_failures=0, unaligned=True
@@ -64,7 +64,7 @@ def master_cases(
 
 
 def refused_start_cases(name: str) -> Iterator[Case]:
-    """All tasks have acknowledged before the last hook, and the store does not add the checkpoint."""
+    """Yields the answer of the last hook after all acknowledgements, if the checkpoint cannot be stored."""
     known = next(master_cases(name, 1, 1, 1, 0, "begun")).state
     pending = tuple(one._replace(acknowledged=(True,)) for one in known.pending)
     answer = MasterAnswer(0, symbolic_like(0, "event.checkpoint"), True, False)
@@ -84,7 +84,7 @@ def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
 
 
 def awaited(state: Coordinator) -> tuple[z3.BoolRef, ...]:
-    """Hooks answer after all operator coordinators, and an aborted checkpoint still awaits a master."""
+    """The assumptions: hooks answer after operator coordinators; an aborted checkpoint awaits a master."""
     terms: list[z3.BoolRef] = []
     for one in state.outlived:
         done = z3.And(*(bool_term(known) for known in one.coordinators))
@@ -97,7 +97,7 @@ def awaited(state: Coordinator) -> tuple[z3.BoolRef, ...]:
 
 
 def master_events(state: Coordinator) -> Iterator[Event]:
-    """Answers of each master, and all events that begin or end a checkpoint."""
+    """Yields answers of each master, and all events that begin or end a checkpoint."""
     checkpoint = symbolic_like(0, "event.checkpoint")
     for is_hook, fails in product((False, True), (False, True)):
         for place in range(state.plan.hooks if is_hook else state.plan.coordinators):
@@ -113,7 +113,7 @@ def master_events(state: Coordinator) -> Iterator[Event]:
 
 
 def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
-    """The scheduler runs or is stopped, with a pause after completions. At most two requests become due."""
+    """Yields the events of a running or stopped scheduler, with a pause. At most two requests become due."""
     state = of_release(
         symbolic_coordinator(1, pending, 0, 0, 1),
         name,
@@ -144,7 +144,7 @@ def scheduler_cases(name: str, pending: int, *, runs: bool) -> Iterator[Case]:
 
 
 def passing_cases(pending: int, *, over: bool) -> Iterator[Case]:
-    """Two or three requests become due in one step of time. `over`: all tasks have finished."""
+    """Yields events in which time passes and two or three requests become due. `over`: all tasks finished."""
     state = next(scheduler_cases("2.3", pending, runs=True)).state
     state = state._replace(tasks_run=(not over,), tasks_finished=(over,))
     due, now = int_term(state.scheduler.due), int_term(state.now)
@@ -154,7 +154,7 @@ def passing_cases(pending: int, *, over: bool) -> Iterator[Case]:
 
 
 def scheduler_events(*, runs: bool) -> Iterator[Event]:
-    """Events that start and stop the scheduler, its own requests, and events without effect on it."""
+    """Yields events that start or stop the scheduler, make its requests due, or do not affect it."""
     yield Advance(symbolic_like(0, "event.ms"))
     yield acknowledged()
     yield any_id("ASYNC_EXCEPTION")
@@ -170,7 +170,7 @@ def scheduler_events(*, runs: bool) -> Iterator[Event]:
 
 
 def listener_cases(status: str, *, other_runs: bool) -> Iterator[Case]:
-    """The executions of two tasks. The first one has any history. The other one runs or has not reported."""
+    """Yields reports of two tasks. The first has any history. The second runs or has not reported."""
     state = symbolic_coordinator(2, 0, 0, 0, 1)
     plan = state.plan._replace(interval=INTERVAL, initial_delay=INTERVAL // 2, min_pause=PAUSE)
     runs, over = symbolic_like(False, "runs"), symbolic_like(False, "over")
@@ -214,7 +214,7 @@ def listener_cases(status: str, *, other_runs: bool) -> Iterator[Case]:
 
 
 def longest_queue_cases() -> Iterator[Case]:
-    """The queue has its maximum length or one less, with a periodic request at its end or none."""
+    """Yields events while the queue is full or lacks one request. Its last request may be periodic."""
     state = of_release(symbolic_coordinator(1, 1, 0, 0, 1), "2.3", unaligned=True)
     waiting = Request(CHECKPOINT, forced=False, periodic=False, awaits_answer=True)
     for number, last_is_periodic in product((QUEUE_LIMIT - 1, QUEUE_LIMIT), (False, True)):
@@ -227,7 +227,7 @@ def longest_queue_cases() -> Iterator[Case]:
 
 
 def finished_cases(name: str, run: tuple[bool, ...], over: tuple[bool, ...]) -> Iterator[Case]:
-    """Some tasks run and some have finished. A user requests a checkpoint, or another task finishes."""
+    """Yields a request and the finish of a task. `run`: the tasks that run; `over`: those that finished."""
     state = of_release(symbolic_coordinator(len(run), 0, 0, 0, 1), name)
     state = state._replace(tasks_run=run, tasks_finished=over)
     yield case_of(f"{run} run, {over} over", state, trigger())
@@ -235,7 +235,7 @@ def finished_cases(name: str, run: tuple[bool, ...], over: tuple[bool, ...]) -> 
         yield case_of(f"{run} run, {over} over", state, TaskStatus(task, FINISHED))
 
 
-# ---------------------------------------------------------------- all of them
+# ---------------------------------------------------------------- all cases
 
 
 def beginning_cases() -> Iterator[Case]:
@@ -265,7 +265,7 @@ def beginning_cases() -> Iterator[Case]:
 
 
 def thorough_beginning_cases() -> Iterator[Case]:
-    """More masters and more pending checkpoints: minutes."""
+    """The additional cases of a thorough verification: more masters and pending checkpoints, minutes."""
     for phase in ("begun", "over", "outlived"):
         name = "1.15" if phase == "outlived" else "2.3"
         yield from master_cases(name, 2, 2, 2, 1, phase)

@@ -89,7 +89,7 @@ def coord_05_counts_once(
 
 @COORDINATOR_ENDS.step("COORD-08", AcknowledgeMessage, MasterAnswer)
 def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A completion has exactly its effects, in their order. Only the effects of waiting requests follow."""
+    """A completion emits exactly the effects of `completion`, in order. Only effects of requests follow."""
     done = last_missing(before, event)
     if done is None:
         return not any(type(effect) is Complete for effect in effects)
@@ -110,7 +110,7 @@ def coord_08_effects(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_ENDS.step("COORD-16")
 def coord_16_aborts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Each abort has exactly its effects, and its failure counts once, in the order of the aborts."""
+    """Each abort emits exactly the effects of `abort`, and counts as one failure. Aborts count in order."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if type(event) is CoordinatorRestart:
@@ -167,7 +167,7 @@ def sub_12_registry(before: Coordinator, event: Event, effects: Effects, after: 
 
 
 def is_added(before: Coordinator, done: Pending) -> bool:
-    """Whether the store has to add the complete checkpoint. False if its metadata cannot be written."""
+    """Whether the coordinator adds the complete checkpoint to the store. False if writing metadata fails."""
     if before.io.metadata:
         return False
     return before.plan.profile.stores_savepoints or done.type == CHECKPOINT
@@ -176,7 +176,7 @@ def is_added(before: Coordinator, done: Pending) -> bool:
 def completion(
     before: Coordinator, event: Event, done: Pending, after: Coordinator
 ) -> tuple[Effects, Failures]:
-    """The effects of the completion, after the acknowledgement or the triggers, and the count of failures."""
+    """The effects of a completion, except those of the acknowledgement or triggers, and the new count."""
     if before.io.metadata:
         return unwritten(before, event, done, after)
     profile = before.plan.profile
@@ -214,7 +214,7 @@ def completion(
 def unwritten(
     before: Coordinator, event: Event, done: Pending, after: Coordinator
 ) -> tuple[Effects, Failures]:
-    """The effects of a checkpoint whose metadata cannot be written, and the count of failures."""
+    """The effects if the metadata of a complete checkpoint cannot be written, and the count of failures."""
     reason = FINALIZE_CHECKPOINT_FAILURE
     if not before.plan.profile.registers_at_acknowledgement:
         done = once(done)
@@ -265,9 +265,9 @@ def abort(
     *,
     in_phase: bool = True,
 ) -> tuple[Effects, Failures]:
-    """The effects of an abort, from the abort itself to the last notification, and the count after it.
+    """All effects of an abort, from `Abort` to the last notification, and the count of failures after it.
 
-    `in_phase`: a checkpoint that awaits masters is in its master phase.
+    `in_phase`: if the checkpoint still awaits masters, it is in its master phase.
     """
     profile = before.plan.profile
     effects: Effects = (Abort(ended.checkpoint, reason),)
@@ -317,12 +317,12 @@ def is_refused_stop(before: Coordinator, event: Event, effects: Effects) -> bool
 
 
 def is_starting(before: Coordinator, ended: Pending) -> bool:
-    """An operator coordinator or a hook has not answered."""
+    """Whether an operator coordinator or a hook has not answered."""
     return not all((*ended.coordinators, *ended.hooks))
 
 
 def begun(before: Coordinator, effects: Effects, checkpoint: int) -> Pending | None:
-    """A checkpoint that has begun in this step. The queue before the step and the triggers determine it."""
+    """A checkpoint that has begun and ended in this step, reconstructed from the queue and the triggers."""
     plan = before.plan
     for place, effect in enumerate(answers(effects, before.next_id - 1)):
         if type(effect) is not Rejected and effect.checkpoint == checkpoint:  # type: ignore[attr-defined]
@@ -367,7 +367,7 @@ def succeeded(before: Coordinator, checkpoint: int) -> Failures:
 
 
 def notified_tasks(ended: Pending, after: Coordinator) -> tuple[bool, ...]:
-    """By task: it takes part and was deployed at some time."""
+    """By task: the coordinator notifies it, because it took part and was deployed at some time."""
     return tuple(takes and reached for takes, reached in zip(ended.tasks, after.tasks_reached, strict=True))
 
 

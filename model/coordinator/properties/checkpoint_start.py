@@ -56,7 +56,7 @@ COORDINATOR_BEGINS = Registry("coordinator")
 
 @COORDINATOR_BEGINS.step("COORD-04")
 def coord_04_triggers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Each start draws the next id and triggers all operator coordinators, or all hooks, or all tasks."""
+    """Each start draws the next id. It triggers all operator coordinators, else all hooks, else tasks."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     next_id = before.next_id
@@ -92,7 +92,7 @@ _OF_STARTS = (Rejected, TriggerMaster, TriggerTask)
 
 @COORDINATOR_BEGINS.step("COORD-07")
 def coord_07_account(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Only a completion or an abort ends a checkpoint. Every other checkpoint gains at most one answer."""
+    """Only a completion or an abort ends a checkpoint. Other checkpoints get at most one answer in a step."""
     if type(event) is CoordinatorRestart:
         return not after.pending
     ended = tuple(effect.checkpoint for effect in effects if type(effect) in (Abort, Complete))  # type: ignore[attr-defined]
@@ -106,7 +106,7 @@ def coord_07_account(before: Coordinator, event: Event, effects: Effects, after:
     "COORD-13", TriggerRequest, AcknowledgeMessage, DeclineMessage, Deleted, TriggerFails, MasterAnswer
 )
 def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Requests leave the queue at its head, each with a start or a rejection. New ones join by priority."""
+    """Requests leave the queue at its head, with a start or a rejection. A new request joins by priority."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if not before.plan.profile.queues_requests:
@@ -125,7 +125,7 @@ def coord_13_leaves(before: Coordinator, event: Event, effects: Effects, after: 
 def arrivals(
     before: Coordinator, event: TriggerRequest, waiting: tuple[Request, ...], after: Coordinator
 ) -> tuple[Effects, tuple[Request, ...]]:
-    """The effects before any start (of a suspension, or a rejection by a full queue), and the new queue."""
+    """The effects of the suspension by a stop and of a full queue, and the queue after the request joined."""
     effects: Effects = ()
     if event.type == STOP:
         effects, _ = suspension(before, event, COORDINATOR_SUSPEND, after)
@@ -141,7 +141,7 @@ def arrivals(
 def all_leave(
     before: Coordinator, effects: Effects, waiting: tuple[Request, ...], after: Coordinator
 ) -> bool:
-    """Each effect answers the head of the queue `waiting`, in order. Other requests stay in the queue."""
+    """Whether each start and rejection belongs to the head of the queue, in order. Other requests stay."""
     for effect in answers(effects, before.next_id - 1):
         reason = effect.reason if type(effect) is Rejected else None
         while waiting and not waiting[0].awaits_answer and answer_to(waiting[0], after) is not None:
@@ -161,7 +161,7 @@ def all_leave(
 def coord_14_without_queue(
     before: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator
 ) -> bool:
-    """Up to 1.10 there is no queue. A request starts or is rejected at once, or is postponed."""
+    """Up to 1.10 there is no queue. A request starts at once or is rejected, and may be postponed."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     plan = before.plan
@@ -196,7 +196,7 @@ def coord_14_without_queue(
 
 @COORDINATOR_BEGINS.step("COORD-23", MasterAnswer)
 def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
-    """The first answer of a master is recorded. The last one triggers the next phase. A failure aborts."""
+    """The first answer of each master counts. The last one triggers hooks or sources. A failure aborts."""
     if last_missing(before, event) is not None:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -227,7 +227,7 @@ def coord_23_answers(before: Coordinator, event: MasterAnswer, effects: Effects,
 
 @COORDINATOR_BEGINS.step("COORD-30")
 def coord_30_answers(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The master phase of an aborted checkpoint changes only by the answers of its masters."""
+    """Only answers of its masters change the master phase of an aborted checkpoint."""
     if not before.outlived or not after.outlived:
         return True
     left = before.outlived[0]
@@ -240,10 +240,10 @@ def coord_30_answers(before: Coordinator, event: Event, effects: Effects, after:
 
 
 def own_requests(before: Coordinator, event: Event) -> int:
-    """Maximum number of periodic requests that leave the queue at this event. Each draws at most one id.
+    """Maximum number of the scheduler's requests that can start at this event. Each draws at most one id.
 
-    These requests were in the queue, or they become due while time passes, or a scheduler without initial
-    delay starts. Within the pause, one more request becomes due if a waiting request of a user leaves in its
+    They were in the queue, or became due while time passed or because a scheduler without initial delay
+    started. Within the pause, one more request becomes due if a waiting request of a user leaves in its
     place. Up to 1.10 the end of a checkpoint can repeat a postponed request.
     """
     number = len(before.queue)
@@ -260,7 +260,7 @@ def own_requests(before: Coordinator, event: Event) -> int:
 
 
 def triggers(coordinator: Coordinator, checkpoint: int, kind: int) -> Effects:
-    """The first triggers of a checkpoint: of all operator coordinators, or all hooks, or all tasks."""
+    """The first triggers of a checkpoint: of all operator coordinators, else of all hooks, else of tasks."""
     plan = coordinator.plan
     if plan.coordinators or plan.hooks:
         places = range(plan.coordinators or plan.hooks)
@@ -277,7 +277,7 @@ def participants(coordinator: Coordinator) -> tuple[bool, ...]:
 
 
 def is_begun(before: Coordinator, event: Event, one: Pending, after: Coordinator) -> bool:
-    """`one` has begun in this step: no task has answered, and its deadline is one time-out from now."""
+    """Whether `one` has begun in this step: no task has answered, and its whole time-out is left."""
     plan, tasks = before.plan, participants(after)
     fresh = Pending(
         one.checkpoint, one.type, one.forced, one.deadline, tasks, tuple(not takes for takes in tasks),
@@ -298,7 +298,7 @@ def request_of(before: Coordinator, event: TriggerRequest) -> Request:
 
 
 def with_request(waiting: tuple[Request, ...], requested: Request) -> tuple[Request, ...]:
-    """The queue after `requested` has joined, ahead of all less urgent requests."""
+    """The queue after `requested` has joined, before all less urgent requests."""
     behind = tuple(one for one in waiting if is_more_urgent(requested, one))
     place = len(waiting) - len(behind)
     return (*waiting[:place], requested, *waiting[place:])
@@ -318,7 +318,7 @@ def answer_to(head: Request, after: Coordinator) -> str | None:
 
 
 def is_of(head: Request, effect: object, after: Coordinator) -> bool:
-    """`effect` is the rejection or the start of the request `head`."""
+    """Whether `effect` rejects or starts the request `head`."""
     if type(effect) is Rejected:
         return effect.type == head.type
     begun = find_pending(after, effect.checkpoint)  # type: ignore[attr-defined]

@@ -20,7 +20,7 @@ COORDINATOR_CLAIMS = Registry("coordinator")
 
 @COORDINATOR_CLAIMS.initial("COORD-37")
 def coord_37_at_first(coordinator: Coordinator) -> bool:
-    """The restored savepoint is the only entry of the store, and the next id is its own plus one."""
+    """At first the restored savepoint is the only entry of the store, and the next id is the one after it."""
     entries, next_id = coordinator.store.entries, coordinator.next_id
     if not coordinator.plan.savepoint:
         return next_id == 1 and not entries
@@ -53,7 +53,7 @@ def coord_38(before: Coordinator, event: Event, effects: Effects, after: Coordin
     if not plan.savepoint:
         return True
     triggered = tuple(effect for effect in effects if type(effect) is TriggerTask)
-    done = last_missing(before, event)  # its own tasks are triggered before it completes
+    done = last_missing(before, event)  # the last hook triggers its tasks before it completes
     for effect in triggered:
         first = done is not None and effect.checkpoint == done.checkpoint
         full = plan.claim_mode == NO_CLAIM and is_latest(before if first else after)
@@ -64,7 +64,7 @@ def coord_38(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_CLAIMS.state("SUB-13")
 def sub_13_is_owned(coordinator: Coordinator) -> bool:
-    """The savepoint is stored as the job's own checkpoint if it is claimed, else as a savepoint."""
+    """The store has the savepoint as a checkpoint if it is claimed, else as a savepoint."""
     plan = coordinator.plan
     if not plan.savepoint:
         return True
@@ -75,7 +75,7 @@ def sub_13_is_owned(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_CLAIMS.step("SUB-13", AcknowledgeMessage, MasterAnswer, JobEnd)
 def sub_13(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A claimed savepoint is deleted when it is dropped or its job finishes; any other is never deleted."""
+    """A claimed savepoint is deleted when it is dropped or its job finishes. Others are never deleted."""
     if not before.plan.savepoint:
         return True
     (savepoint,) = before.plan.savepoint
@@ -93,11 +93,11 @@ def sub_13(before: Coordinator, event: Event, effects: Effects, after: Coordinat
 
 
 def is_latest(coordinator: Coordinator) -> bool:
-    """The restored savepoint was added last to the store."""
+    """Whether the restored savepoint is the last entry of the store."""
     entries = coordinator.store.entries
     return len(entries) > 0 and entries[-1].checkpoint == coordinator.plan.savepoint[0]
 
 
 def holds(entries: tuple[Entry, ...], checkpoint: int) -> bool:
-    """One of the entries has this id."""
+    """Whether one of the entries has this id."""
     return any(entry.checkpoint == checkpoint for entry in entries)

@@ -25,7 +25,7 @@ COORDINATOR_CLEANING = Registry("coordinator")
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """No checkpoint starts while more deletions are under way than the limit of pending checkpoints."""
-    first = before if type(event) is Advance else after  # a checkpoint can start before deletions begin
+    first = before if type(event) is Advance else after  # a start can come before new deletions
     if type(event) is CoordinatorRestart or not is_cleaning(first):
         return True
     if after.next_id != before.next_id:
@@ -40,14 +40,14 @@ def coord_33(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 _WITHOUT_TURN = (COORDINATOR_SUSPEND, TOO_MANY_CHECKPOINT_REQUESTS)
-"""Reasons for which the coordinator rejects a request although no turn has taken place."""
+"""Reasons for which the coordinator rejects a request outside a turn."""
 
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A checkpoint that is aborted, dropped or not stored begins a deletion. An ended one leaves the list.
+    """Each deletion that begins joins the list of deletions. A deletion that ends leaves the list.
 
-    If every deletion ends at once, no deletion is under way after a step. `begun` lists the exceptions.
+    Without slow deletions the list is empty. `begun` states which deletions begin.
     """
     if not before.plan.slow_cleaning or type(event) is CoordinatorRestart:
         return not after.deletions
@@ -58,9 +58,9 @@ def coord_33_counts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_CLEANING.step("COORD-33")
 def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The end of a checkpoint gives a turn, and so does the end of a deletion.
+    """Waiting requests get a turn after the end of a checkpoint, and after the end of a deletion.
 
-    The deletion of a checkpoint that was not stored gives none.
+    They get none after the deletion of a checkpoint that was not stored.
     """
     if type(event) is Deleted and not (before.open and any(before.deletions[:1])):
         return not effects and after == before._replace(deletions=before.deletions[1:])
@@ -76,7 +76,7 @@ def coord_33_turns(before: Coordinator, event: Event, effects: Effects, after: C
 
 
 def _ends(before: Coordinator, event: Event, after: Coordinator) -> bool:
-    """A task's answer has ended a pending checkpoint."""
+    """Whether an acknowledgement or a decline has ended a pending checkpoint."""
     if type(event) not in (AcknowledgeMessage, DeclineMessage):
         return False
     return any(find_pending(after, pending.checkpoint) is None for pending in before.pending)
@@ -90,7 +90,7 @@ def has_collected(pending: Pending) -> bool:
 
 
 def begun(before: Coordinator, event: Event, effects: Effects) -> tuple[bool, ...]:
-    """For each deletion that begins in this step: whether its end gives waiting requests a turn."""
+    """For each deletion that begins in this step: whether waiting requests get a turn when it ends."""
     done = last_missing(before, event)
     fails = done is not None and before.fault != 0 and is_added(before, done)
     unstored = done.checkpoint if fails and done is not None else NONE

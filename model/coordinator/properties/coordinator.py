@@ -82,7 +82,7 @@ def coord_01_deployed(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.step("COORD-02")
 def coord_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The ids of started checkpoints are the next ids of the counter. The counter never falls."""
+    """Started checkpoints get the next ids of the counter. The counter never falls."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if before.plan.coordinators or before.plan.hooks or any(before.tasks_finished):
@@ -111,7 +111,7 @@ def coord_02_ids(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.state("COORD-03")
 def coord_03(coordinator: Coordinator) -> bool:
-    """Pending checkpoints that are not forced are within the limit. A waiting request has a reason to wait.
+    """Pending checkpoints that are not forced do not exceed the limit. A waiting request has to wait.
 
     Requests wait only while the job runs, unless the listener awaits a former execution (COORD-12).
     """
@@ -147,7 +147,7 @@ def coord_04(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-05", AcknowledgeMessage)
 def coord_05(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """A first acknowledgement gets SUCCESS, a repeated one DUPLICATE, and that of an unknown task UNKNOWN."""
+    """The first acknowledgement of a task gets SUCCESS, a repeated one DUPLICATE, an unknown task UNKNOWN."""
     pending = find_pending(before, event.checkpoint)
     if pending is None:
         return True
@@ -171,7 +171,7 @@ def coord_05_states(coordinator: Coordinator) -> bool:
 
 @COORDINATOR.step("COORD-06", AcknowledgeMessage)
 def coord_06(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """An acknowledgement of an id that is not pending only deletes its own state."""
+    """An acknowledgement of an id that is not pending only deletes the state that it brings."""
     if find_pending(before, event.checkpoint) is not None:
         return True
     deleted = all(type(effect) is DiscardState for effect in effects)
@@ -181,7 +181,7 @@ def coord_06(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 
 @COORDINATOR.step("COORD-07", AcknowledgeMessage)
 def coord_07(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """A checkpoint completes exactly at the acknowledgement of the last awaited task."""
+    """A checkpoint completes at the last awaited acknowledgement, and at no other event."""
     completed = tuple(effect.checkpoint for effect in effects if type(effect) is Complete)
     pending = find_pending(before, event.checkpoint)
     if pending is None or event.task >= len(pending.acknowledged):
@@ -242,7 +242,7 @@ _PHASES = {DiscardCheckpoint: 0, Abort: 2, NotifyAbort: 2, NotifyComplete: 3, Tr
 
 @COORDINATOR.step("COORD-10")
 def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The checkpoints that are due expire, and no others. The clock has the new time."""
+    """A checkpoint expires if and only if its deadline has passed. The clock shows the new time."""
     if type(event) is not Advance:
         return not any(type(effect) is Abort and effect.reason == CHECKPOINT_EXPIRED for effect in effects)
     for pending in before.pending:
@@ -254,7 +254,7 @@ def coord_10(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.step("COORD-11")
 def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """No waiting request could start. This includes a periodic request, if the pause was over at a turn."""
+    """After a step, no waiting request could start. A periodic one cannot start before the pause is over."""
     if not after.queue:
         return True
     if not has_to_wait(after):
@@ -269,7 +269,7 @@ def coord_11(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR.state("COORD-11")
 def coord_11_turns(coordinator: Coordinator) -> bool:
-    """Between events no waiting request has a turn left."""
+    """Between two events there are no turns left."""
     return coordinator.turns == 0
 
 

@@ -40,7 +40,7 @@ def coord_15(before: Coordinator, event: Event, effects: Effects, after: Coordin
 def coord_15_decline(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """A decline for a reason that counts is counted or fails the job. Any other changes no count."""
+    """A decline for a reason that counts increases the count or fails the job. Others change no count."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     failed = declined_checkpoint(before, event)
@@ -56,7 +56,7 @@ def coord_15_decline(
 
 @COORDINATOR_FAILURES.state("COORD-16")
 def coord_16(coordinator: Coordinator) -> bool:
-    """At most the tolerated number of ids is counted, each id once. If this number is -1, none is."""
+    """At most the tolerated number of ids is counted, each id once. If the number is -1, no id is counted."""
     counted = coordinator.failures.counted
     if coordinator.plan.tolerable_failures < -1 or len(counted) > max(0, coordinator.plan.tolerable_failures):
         return False
@@ -69,7 +69,7 @@ def coord_16(coordinator: Coordinator) -> bool:
 def coord_16_too_many(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """The job fails exactly at one failure more than it tolerates. The count then restarts."""
+    """The job fails at the first failure that exceeds the tolerated number. The count then begins again."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     failed = declined_checkpoint(before, event)
@@ -89,9 +89,9 @@ def coord_16_too_many(
 
 @COORDINATOR_FAILURES.state("COORD-17")
 def coord_17_counted(coordinator: Coordinator) -> bool:
-    """Each counted id is above the newest success, or stands for a failure without id.
+    """Each counted id is above the highest success, or is -1 (a failure without id).
 
-    Up to 1.11 no success is recorded.
+    Up to 1.11 the coordinator stores no success.
     """
     counted = coordinator.failures
     if not coordinator.plan.profile.counts_in_order and counted.highest_success != -1:
@@ -101,7 +101,7 @@ def coord_17_counted(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_FAILURES.step("COORD-17", AcknowledgeMessage)
 def coord_17(before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator) -> bool:
-    """From 1.12: only a success above all others clears the count and is recorded (FLINK-18336)."""
+    """From 1.12 on, only a success above all earlier ones clears the count and is stored (FLINK-18336)."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if not before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
@@ -130,7 +130,7 @@ def coord_17_old_news(before: Coordinator, event: Event, effects: Effects, after
 
 @COORDINATOR_FAILURES.step("COORD-18")
 def coord_18(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Up to 1.11: any success clears the count, and no success is recorded."""
+    """Up to 1.11, every success clears the count, and no success is stored."""
     if before.plan.profile.counts_in_order or before.plan.tolerable_failures < 0:
         return True
     if after.failures.highest_success != before.failures.highest_success:
@@ -148,10 +148,10 @@ def coord_19(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 
 def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint that a decline of a task ends, if its failure can count; else None.
+    """The checkpoint that a decline ends, if its failure can count. Else None.
 
-    It can count if the plan counts failures, the reason is not one of PRE_FLIGHT, and the checkpoint does not
-    stop the job.
+    It can count if the job does not tolerate all failures, the reason is not one of PRE_FLIGHT, and the type
+    is not STOP.
     """
     if type(event) is not DeclineMessage or before.plan.tolerable_failures < 0:
         return None
@@ -162,7 +162,7 @@ def declined_checkpoint(before: Coordinator, event: Event) -> Pending | None:
 
 
 def has_no_id(coordinator: Coordinator, counted: int) -> bool:
-    """Whether the counted failure names no checkpoint: the start failed before its checkpoint was pending."""
+    """Whether the counted failure has no id: a start failed before its checkpoint was pending."""
     return coordinator.plan.profile.counts_failed_io and counted == NONE
 
 

@@ -25,7 +25,7 @@ def with_files(before: Coordinator, event: Event) -> SharedState:
 def used(
     registered: tuple[Registered, ...], checkpoint: int, files: tuple[int, ...]
 ) -> tuple[Registered, ...]:
-    """The registered files, each with its newest user, after this checkpoint uses `files`."""
+    """The registered files with their newest users, after this checkpoint has used `files`."""
     known = tuple(file.handle for file in registered)
     new = tuple(
         Registered(file, checkpoint, checkpoint) for file in dict.fromkeys(files) if file not in known
@@ -87,7 +87,7 @@ def unstored(before: Coordinator, shared: SharedState, done: Pending) -> SharedS
 
 
 def once(done: Pending) -> Pending:
-    """The checkpoint with each shared file at the first task that has acknowledged it."""
+    """The checkpoint in which each shared file belongs only to the first task that has it."""
     if not any(done.shared):
         return done
     before: tuple[int, ...] = ()
@@ -141,7 +141,7 @@ def unowned(plan: Plan) -> tuple[int, ...]:
 
 
 def dropped_checkpoints(before: Coordinator, kept: tuple[int, ...]) -> tuple[int, ...]:
-    """The checkpoints, not savepoints, that the store retains no longer."""
+    """The checkpoints, without savepoints, that the store no longer retains."""
     return tuple(
         entry.checkpoint
         for entry in before.store.entries

@@ -1,6 +1,7 @@
 """The frames of the coordinator: the fields that each event can change, and its effects in their order.
 
-A frame allows what at least one generation does. The properties of this folder state when it is allowed.
+A frame permits every change and effect of at least one generation. The properties of this folder restrict
+them further.
 """
 
 from model.coordinator.events import (

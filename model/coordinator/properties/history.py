@@ -1,4 +1,4 @@
-"""COORD-32, the meaning of a completed checkpoint, stated over the messages of the coordinator."""
+"""COORD-32, stated over a history of messages: the guarantee of a completed checkpoint."""
 
 from model.coordinator.events import Complete
 from model.events import Effects, Event

@@ -1,4 +1,4 @@
-"""COORD-34 to COORD-36: the coordinator fails by input or output, at metadata, storage locations and ids."""
+"""COORD-34 to COORD-36: failed inputs and outputs of the coordinator (metadata, storage locations, ids)."""
 
 from model.coordinator.events import (
     AcknowledgeMessage,
@@ -69,7 +69,7 @@ def coord_34_once(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_IO.step("COORD-35")
 def coord_35(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Without a storage location, the drawn id is used up and triggers nothing."""
+    """If there is no storage location, the id is drawn and never used again, and nothing is triggered."""
     if not before.io.location or after.io.location:
         return True
     plan, lost = before.plan, before.next_id
@@ -90,19 +90,19 @@ def coord_35(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_IO.step("COORD-36")
 def coord_36(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """If the id cannot be drawn, the request is rejected and the counter stays."""
+    """If no id can be drawn, the request is rejected, and the counter does not change."""
     if not before.io.id or after.io.id or not is_alone(before, event) or type(event) is not TriggerRequest:
         return True
     return is_refused(before._replace(io=before.io._replace(id=False)), event, effects, after)
 
 
 def is_alone(before: Coordinator, event: Event) -> bool:
-    """No other request waits or ends, so a start that fails is the start of this request."""
+    """Whether no other request waits or ends, so that a failed start belongs to this request."""
     return type(event) is TriggerRequest and event.type != STOP and not before.queue
 
 
 def is_refused(known: Coordinator, event: TriggerRequest, effects: Effects, after: Coordinator) -> bool:
-    """The request is rejected, its failure counts in some generations, and nothing else changes."""
+    """Whether the request is rejected, its failure counts in some generations, and nothing else changes."""
     profile, count = known.plan.profile, known.failures
     reason = IO_EXCEPTION if profile.names_failed_io else TRIGGER_CHECKPOINT_FAILURE
     expected: Effects = (Rejected(event.type, reason if profile.queues_requests else EXCEPTION),)

@@ -33,7 +33,7 @@ COORDINATOR_LIFE = Registry("coordinator")
 
 @COORDINATOR_LIFE.initial("COORD-22")
 def coord_22_at_first(coordinator: Coordinator) -> bool:
-    """A new coordinator is open, and its time is 0. It has no request, checkpoint, deletion or status."""
+    """A new coordinator is open at time 0, without requests, checkpoints, deletions and statuses of tasks."""
     parts = (coordinator.pending, coordinator.queue, coordinator.outlived)
     known = (*parts, coordinator.unseen, coordinator.deletions)
     numbers = (coordinator.now, coordinator.turns, coordinator.pause_ends, coordinator.fault)
@@ -44,7 +44,7 @@ def coord_22_at_first(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.state("COORD-23")
 def coord_23(coordinator: Coordinator) -> bool:
-    """At most the newest pending checkpoint still awaits operator coordinators or hooks."""
+    """Only the newest pending checkpoint can await operator coordinators or hooks."""
     for pending in coordinator.pending:
         done = all(pending.coordinators) and all(pending.hooks)
         if done == (pending.checkpoint == coordinator.master):
@@ -58,7 +58,7 @@ def coord_23(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("COORD-23", MasterAnswer)
 def coord_23_order(before: Coordinator, event: MasterAnswer, effects: Effects, after: Coordinator) -> bool:
-    """Sources begin after the last hook has answered, and hooks after the last operator coordinator."""
+    """The last answer of a hook triggers the sources, and the last of an operator coordinator the hooks."""
     if event.fails:
         return True
     pending = find_pending(before, event.checkpoint)
@@ -84,7 +84,7 @@ def coord_23_order(before: Coordinator, event: MasterAnswer, effects: Effects, a
 
 @COORDINATOR_LIFE.step("COORD-24", TriggerFails)
 def coord_24(before: Coordinator, event: TriggerFails, effects: Effects, after: Coordinator) -> bool:
-    """A lost trigger of a pending checkpoint aborts it, in generations that detect it."""
+    """A lost trigger of a pending checkpoint aborts it, in generations that detect lost triggers."""
     pending = find_pending(before, event.checkpoint)
     if pending is None or not before.plan.profile.lost_triggers_abort:
         return not effects and after == before
@@ -95,7 +95,7 @@ def coord_24(before: Coordinator, event: TriggerFails, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-25", JobEnd)
 def coord_25(before: Coordinator, event: JobEnd, effects: Effects, after: Coordinator) -> bool:
-    """The end of the job ends all requests and pending checkpoints. The status decides about deletions."""
+    """The end of the job ends requests and pending checkpoints. Deletions depend on the status."""
     if not before.open:
         return not effects and after == before
     expected, _ = suspension(before, event, COORDINATOR_SHUTDOWN, after)
@@ -171,7 +171,7 @@ def coord_26_starts(before: Coordinator, event: Event, effects: Effects, after: 
 
 @COORDINATOR_LIFE.step("COORD-26", Advance)
 def coord_26_intervals(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
-    """When time passes, whole intervals are between requests, unless one moves to the end of the pause."""
+    """Periodic requests are whole intervals apart, unless one was moved to the end of the pause."""
     plan = before.plan
     if not plan.profile.queues_requests or not after.scheduler.runs:
         return True
@@ -182,7 +182,7 @@ def coord_26_intervals(before: Coordinator, event: Advance, effects: Effects, af
 
 @COORDINATOR_LIFE.step("COORD-27")
 def coord_27(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Running tasks take part, and finished tasks do not. Up to 1.13 all tasks take part."""
+    """A new checkpoint awaits the running tasks, without finished ones. Up to 1.13 it awaits all tasks."""
     for pending in after.pending:
         if find_pending(before, pending.checkpoint) is None:
             every_task = (True,) * len(after.tasks_run)
@@ -205,9 +205,9 @@ def coord_27_awaited(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_LIFE.step("COORD-28")
 def coord_28(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A stop-with-savepoint that fails at a task fails the job.
+    """If a task reports that a stop-with-savepoint has failed, the job fails.
 
-    In older generations every stop that fails does.
+    In older generations every failed stop that has started fails the job.
     """
     for pending in before.pending:
         if pending.type != STOP:
@@ -252,7 +252,7 @@ def sub_12_deletes(before: Coordinator, event: Event, effects: Effects, after: C
 def sub_12_dropped_with_the_last(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """A file without a user is deleted once and dropped. A new coordinator begins with a new registry."""
+    """An unused file is deleted once and leaves the registry. A new coordinator has a new registry."""
     if type(event) is CoordinatorRestart:
         return True
     deleted = tuple(effect.handle for effect in effects if type(effect) is DiscardState)
@@ -270,7 +270,7 @@ def sub_12_dropped_with_the_last(
 
 
 def answered_by(done: tuple[bool, ...], place: int, *, counts: bool) -> tuple[bool, ...]:
-    """For each master: it has answered, after the answer of one master."""
+    """By master: it has answered. The master at `place` is included if its answer `counts`."""
     return tuple(known or (counts and here == place) for here, known in enumerate(done))
 
 

@@ -31,13 +31,13 @@ COORDINATOR_TURNS = Registry("coordinator")
 
 @COORDINATOR_REQUESTS.state("COORD-13")
 def coord_13(coordinator: Coordinator) -> bool:
-    """No request in the queue is before a more urgent request."""
+    """No request in the queue is directly before a more urgent request."""
     return not any(is_more_urgent(behind, ahead) for ahead, behind in pairwise(coordinator.queue))
 
 
 @COORDINATOR_REQUESTS.state("COORD-13")
 def coord_13_own(coordinator: Coordinator) -> bool:
-    """A request of the scheduler is periodic, not forced, for a checkpoint. Others await an answer."""
+    """A request of the scheduler is periodic and not forced, and its type is CHECKPOINT."""
     return all(
         one.awaits_answer
         or (coordinator.plan.interval > 0 and one.periodic and not one.forced and one.type == CHECKPOINT)
@@ -56,9 +56,9 @@ def coord_13_from_the_head(before: Coordinator, event: Event, effects: Effects, 
 
 @COORDINATOR_REQUESTS.step("COORD-14")
 def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A periodic request that nothing else delays is rejected exactly during the pause.
+    """If nothing else delays a new periodic request, it is rejected if and only if the pause is not over.
 
-    No other new request is rejected because of the pause. Up to 1.10 no request waits: a request is rejected
+    No other new request is rejected because of the pause. Up to 1.10, without a queue, a request is rejected
     for this reason only during the pause.
     """
     early = tuple(
@@ -80,7 +80,7 @@ def coord_14(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_REQUESTS.step("COORD-14")
 def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A waiting periodic request does not start in the pause, not even at its beginning (FLINK-18856)."""
+    """A waiting periodic request does not start in the pause, not even at its first moment (FLINK-18856)."""
     if (
         type(event) in {TriggerRequest, Advance, CoordinatorRestart}
         or not before.plan.profile.queues_requests
@@ -93,7 +93,7 @@ def coord_14_waiting(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_REQUESTS.step("COORD-14")
 def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The pause begins with a completion and with no other event."""
+    """The pause begins at a completion, and at no other event."""
     done = last_missing(before, event)
     if type(event) is CoordinatorRestart:
         return after.pause_ends == 0
@@ -105,13 +105,13 @@ def coord_14_pause(before: Coordinator, event: Event, effects: Effects, after: C
 
 @COORDINATOR_REQUESTS.state("COORD-14")
 def coord_14_ends(coordinator: Coordinator) -> bool:
-    """The pause ends at most one length of the pause from now."""
+    """The remaining time of the pause is at most the configured minimum pause."""
     return 0 <= coordinator.pause_ends <= coordinator.now + coordinator.plan.min_pause
 
 
 @COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage)
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """If the end of a checkpoint starts no request, each turn removes one periodic head that is too early."""
+    """If no request starts at the end of a checkpoint, each turn rejects one request that is too early."""
     if after.next_id != before.next_id or start_fails(before, after):  # COORD-35, COORD-36
         return True
     profile = before.plan.profile
@@ -119,7 +119,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
         return True
     if not before.scheduler.runs or not coordinator_steps(before).can_start(
         before
-    ):  # requests leave for other reasons
+    ):  # requests are rejected for other reasons
         return True
     if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
         return after.queue == before.queue
@@ -130,7 +130,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
     kept = tuple(entry.checkpoint for entry in after.store.entries)
     gone = sum(checkpoint not in kept for checkpoint in held)
     turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
-    turns += before.io.metadata and not after.io.metadata  # one follows the abort, one the failed completion
+    turns += before.io.metadata and not after.io.metadata  # one more turn follows the failed completion
     turns -= sum(after.deletions[len(before.deletions) :])  # these turns come later: COORD-33
     early = 0
     for waiting in before.queue:
@@ -142,7 +142,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_TURNS.step("COORD-30")
 def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The master phase ends with its checkpoint, or lasts until all coordinators or one hook answer."""
+    """An abort ends the master phase. Up to 1.15 the phase lasts until all masters, or one hook, answer."""
     if before.outlived:
         (left,) = before.outlived
         if type(event) is CoordinatorRestart:
@@ -169,7 +169,7 @@ def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordin
 
 @COORDINATOR_TURNS.state("COORD-30")
 def coord_30_alone(coordinator: Coordinator) -> bool:
-    """If a master phase outlives its checkpoint, no other checkpoint is in its master phase."""
+    """While a master phase lasts longer than its checkpoint, no other checkpoint is in a master phase."""
     if not coordinator.outlived:
         return True
     (left,) = coordinator.outlived
@@ -179,7 +179,7 @@ def coord_30_alone(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_TURNS.step("COORD-31", DeclineMessage)
 def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator) -> bool:
-    """If no failure is tolerated, a decline in the master phase fails the job twice, up to 1.15 once."""
+    """If no failure is tolerated, a decline in the master phase emits `FailJob` twice (up to 1.15 once)."""
     if start_fails(before, after):  # COORD-35, COORD-36
         return True
     if before.plan.tolerable_failures != 0:
@@ -195,12 +195,12 @@ def coord_31(before: Coordinator, event: DeclineMessage, effects: Effects, after
 
 
 def was_aborted(pending: Pending, effects: Effects) -> bool:
-    """These effects end the checkpoint without success."""
+    """Whether these effects abort the checkpoint."""
     return any(type(effect) is Abort and effect.checkpoint == pending.checkpoint for effect in effects)
 
 
 def is_more_urgent(request: Request, other: Request) -> bool:
-    """The request starts before the other, in whichever order they have arrived."""
+    """Whether the request starts before the other one, also if it has arrived later."""
     if request.type == CHECKPOINT and other.type != CHECKPOINT:
         return False
     if request.type != CHECKPOINT and other.type == CHECKPOINT:

@@ -45,7 +45,7 @@ COORDINATOR_SCHEDULER = Registry("coordinator")
 
 @COORDINATOR_SCHEDULER.step("COORD-01")
 def coord_01_statuses(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A task has the status of its last report. It is deployed from its first status after CREATED on."""
+    """The coordinator stores the last reported status of a task. A status after CREATED means deployed."""
     runs, over, reached = before.tasks_run, before.tasks_finished, before.tasks_reached
     if type(event) is TaskStatus:
         here = tuple(task == event.task for task in range(len(runs)))
@@ -88,7 +88,7 @@ def coord_20_fault(before: Coordinator, event: Event, effects: Effects, after: C
 
 @COORDINATOR_SCHEDULER.state("COORD-26")
 def coord_26_follows(coordinator: Coordinator) -> bool:
-    """The listener has started the scheduler if the job runs and, from 2.3 on, it awaits no execution."""
+    """The listener has started the scheduler if and only if the job runs and it awaits no execution (2.3)."""
     scheduler, plan = coordinator.scheduler, coordinator.plan
     follows = plan.interval > 0 and coordinator.status == RUNNING
     if plan.profile.follows_tasks:
@@ -98,7 +98,7 @@ def coord_26_follows(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_SCHEDULER.state("COORD-26")
 def coord_26_awaits(coordinator: Coordinator) -> bool:
-    """From 2.3 on the listener awaits the tasks that neither run nor have finished, except new executions.
+    """From 2.3 on, the listener awaits each task that neither runs nor has finished, and has reported.
 
     While the job runs, every new execution has reported.
     """
@@ -118,9 +118,9 @@ def coord_26_awaits(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_SCHEDULER.state("COORD-12")
 def coord_12_followed(coordinator: Coordinator) -> bool:
-    """In 2.3 the listener has started the scheduler while a checkpoint is pending or a request waits.
+    """In 2.3, if the job runs and checkpoints are pending or requests wait, the scheduler was started.
 
-    The exception is a listener that awaits a former execution.
+    The exception: the listener awaits a former execution.
     """
     scheduler, plan = coordinator.scheduler, coordinator.plan
     if not plan.interval or not plan.profile.follows_tasks or coordinator.status != RUNNING:
@@ -130,7 +130,7 @@ def coord_12_followed(coordinator: Coordinator) -> bool:
 
 @COORDINATOR_SCHEDULER.step("COORD-26")
 def coord_26_listens(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """From 2.3 on the listener awaits each new execution until the execution reports that it runs or ends."""
+    """From 2.3 on, the listener awaits a new execution until it reports that it runs or has finished."""
     known, now = before.scheduler, after.scheduler
     if type(event) is CoordinatorRestart:  # COORD-22
         return True
@@ -159,14 +159,14 @@ def coord_26_listens(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_SCHEDULER.step("COORD-26")
 def coord_26_runs(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """The scheduler starts and stops with its listener, and from 2.3 on starts when a task begins to run."""
+    """The listener starts and stops the scheduler. From 2.3 on it also starts when a task begins to run."""
     known, now, plan = before.scheduler, after.scheduler, before.plan
     if type(event) is CoordinatorRestart:  # COORD-22
         return True
     rises, falls = now.follows and not known.follows, known.follows and not now.follows
     started = 1 if rises else 0
     if type(event) is JobStatus and not plan.profile.follows_tasks:
-        started, falls = (1 if now.follows else 0), not now.follows  # at every status
+        started, falls = (1 if now.follows else 0), not now.follows  # at every status of the job
     runs = known.runs
     if type(event) is TaskStatus and after.tasks_run[event.task] and plan.profile.follows_tasks:
         started += 1 if plan.interval and not runs else 0
@@ -200,7 +200,7 @@ def coord_26_shut_down(before: Coordinator, event: Event, effects: Effects, afte
     if before.open or not before.plan.interval:
         return True
     fails = (Fail("IllegalArgumentException"),)
-    if any(before.scheduler.unreported):  # the scheduler can start before and after the reports
+    if any(before.scheduler.unreported):  # the scheduler can start twice
         return effects in ((), fails, fails * 2)
     again = type(event) is JobStatus and not before.plan.profile.follows_tasks
     starts = after.scheduler.follows and (again or not before.scheduler.follows)
@@ -252,7 +252,7 @@ def coord_26_due(before: Coordinator, event: Event, effects: Effects, after: Coo
 
 @COORDINATOR_SCHEDULER.step("COORD-26", AcknowledgeMessage, DeclineMessage)
 def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """Up to 1.10 the end of a checkpoint repeats a postponed request, or restarts the initial delay."""
+    """Up to 1.10, the scheduler repeats a postponed request at the end of a checkpoint or after its delay."""
     plan = before.plan
     if plan.profile.queues_requests:
         return True
@@ -277,7 +277,7 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_SCHEDULER.step("COORD-26", Advance)
 def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after: Coordinator) -> bool:
-    """When time passes, only due timers have effects. This property covers steps without a time-out."""
+    """When time passes without a time-out, only the requests that become due have effects."""
     plan, until, due = before.plan, before.now + event.ms, before.scheduler.due
     if any(one.deadline <= until for one in before.pending):
         return True
@@ -291,7 +291,7 @@ def coord_26_fires(before: Coordinator, event: Advance, effects: Effects, after:
         now = requested(before._replace(now=due), before.scheduler, len(before.pending), due)
         return after.scheduler == now or (now.due <= until and now.due == before.pause_ends)
     is_held = before.master != NONE or len(before.pending) >= plan.max_concurrent or is_cleaning(before)
-    if before.queue and not is_held:  # the head of the queue has another turn: COORD-11
+    if before.queue and not is_held:  # the head of the queue gets a turn: COORD-11
         return True
     periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
     queue = before.queue

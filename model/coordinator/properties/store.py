@@ -101,7 +101,7 @@ def sub_10_within(before: Coordinator, event: Event, effects: Effects, after: Co
 
 @COORDINATOR_STORE.step("SUB-12", AcknowledgeMessage, MasterAnswer)
 def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """After a completion, every registered file is used by a retained checkpoint or by a newer one."""
+    """After a completion, no registered file has a newest user older than all retained checkpoints."""
     if added(before, event) is None:
         return True
     if not before.plan.profile.registers_at_acknowledgement:
@@ -112,7 +112,7 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
 
 
 def added(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint that completes with this event, if the store adds it. Else None."""
+    """The checkpoint that completes at this event, if the store adds it. Else None."""
     done = last_missing(before, event)
     return None if done is None or before.fault != 0 or not is_added(before, done) else done
 
@@ -150,7 +150,7 @@ def coord_21(before: Coordinator, event: AcknowledgeMessage, effects: Effects, a
 
 @COORDINATOR_FAILING_STORE.step("COORD-22", CoordinatorRestart)
 def coord_22(before: Coordinator, event: CoordinatorRestart, effects: Effects, after: Coordinator) -> bool:
-    """A new coordinator has only the configuration, the ids, the durable checkpoints and their files."""
+    """A new coordinator has only the configuration, the next id, and the durable checkpoints and files."""
     new = new_coordinator(before.plan, before.store.retain)
     kept = before.next_id, before.now, before.fault, before.io
     found = after.store.entries
@@ -212,8 +212,8 @@ SUBSUMPTION = Registry("coordinator")
 def sub_02(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """A completion aborts every older pending checkpoint that can be subsumed, and no other checkpoint.
 
-    Each abort has every effect of an abort. A savepoint is not subsumed (SUB-04); up to 1.10 a forced
-    checkpoint is not subsumed.
+    Each abort emits all effects of an abort. Savepoints cannot be subsumed (SUB-04). Up to 1.10 this holds
+    for forced checkpoints instead.
     """
     done = replacing_checkpoint(before, effects)
     if done is None:

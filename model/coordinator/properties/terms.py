@@ -1,4 +1,4 @@
-"""Terms of the rules of the coordinator: waiting requests, starts, the effects of an abort."""
+"""Terms that the properties of the coordinator use: waiting requests, starts, and acknowledgements."""
 
 from itertools import dropwhile
 
@@ -27,7 +27,7 @@ def find_pending(coordinator: Coordinator, checkpoint: int) -> Pending | None:
 
 
 def is_fit(coordinator: Coordinator) -> bool:
-    """The job and its tasks have the statuses that a start requires."""
+    """Whether the job and its tasks have the statuses that a start requires."""
     plan = coordinator.plan
     if coordinator.status != RUNNING:
         return False
@@ -45,7 +45,7 @@ def is_fit(coordinator: Coordinator) -> bool:
 def with_reports(before: Coordinator, event: Event, after: Coordinator) -> Coordinator:
     """The coordinator before the event, with the statuses that the event reports.
 
-    If the event starts the scheduler, a request that the scheduler makes at once sees this coordinator.
+    If the event starts the scheduler, it may make a request at once. The request depends on these statuses.
     """
     if type(event) not in (JobStatus, TaskStatus, RestoreRequest):
         return before
@@ -55,9 +55,10 @@ def with_reports(before: Coordinator, event: Event, after: Coordinator) -> Coord
 
 
 def has_to_wait(coordinator: Coordinator) -> bool:
-    """The head of the queue is not allowed to start now: too many are pending, or it is too early.
+    """Whether the head of the queue may have to wait: too many checkpoints are pending, or it is too early.
 
-    With slow deletions it can wait without such a reason: some deletions give no turn (`coord_33_turns`).
+    With slow deletions it can wait without such a reason, because some deletions give no turn
+    (`coord_33_turns`).
     """
     head = coordinator.queue[0]
     if coordinator.master != -1 or is_full(coordinator) or coordinator.plan.slow_cleaning:
@@ -66,7 +67,7 @@ def has_to_wait(coordinator: Coordinator) -> bool:
 
 
 def is_first_due(before: Coordinator, due: int, after: Coordinator) -> bool:
-    """Whether the next request of the scheduler has the right time, if its first one is due at `due`.
+    """Whether the scheduler's next request after a start has the right time. `due`: time of the first one.
 
     If `due` is now, the start makes the first request. The next one is then due one interval later, or at the
     end of the minimum pause if the first one was too early.
@@ -87,7 +88,7 @@ def is_full(coordinator: Coordinator) -> bool:
 
 
 def is_cleaning(coordinator: Coordinator) -> bool:
-    """More deletions are under way than the limit of pending checkpoints."""
+    """Whether more deletions are under way than the limit of pending checkpoints."""
     plan = coordinator.plan
     return plan.slow_cleaning and len(coordinator.deletions) > plan.max_concurrent
 
@@ -101,22 +102,22 @@ def beginners(coordinator: Coordinator) -> tuple[int, ...]:
 
 
 def start_fails(before: Coordinator, after: Coordinator) -> bool:
-    """In this step a start has failed by input or output (COORD-35, COORD-36)."""
+    """Whether a start has failed in this step, at a planned failure of its id or location."""
     return (before.io.location and not after.io.location) or (before.io.id and not after.io.id)
 
 
 def is_fresh(pending: Pending) -> bool:
-    """No task that takes part has acknowledged."""
+    """Whether no task that takes part has acknowledged."""
     return all(done != takes for done, takes in zip(pending.acknowledged, pending.tasks, strict=True))
 
 
 def is_safe(coordinator: Coordinator, pending: Pending) -> bool:
-    """No completion ends the checkpoint."""
+    """Whether the completion of a newer checkpoint does not abort this one."""
     return pending.forced if coordinator.plan.profile.forced_not_subsumed else pending.type != CHECKPOINT
 
 
 def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | None:
-    """The checkpoint that completes in this step and replaces older ones; else None."""
+    """The checkpoint that completes in this step and subsumes older ones. Else None."""
     for effect in effects:
         if type(effect) is Complete:
             done = find_pending(before, effect.checkpoint)
@@ -131,7 +132,7 @@ def replacing_checkpoint(before: Coordinator, effects: Effects) -> Pending | Non
 
 
 def is_stored(done: Pending, after: Coordinator) -> bool:
-    """The checkpoint is the newest in the store, if the store keeps its type."""
+    """Whether the checkpoint is the last entry of the store. True for a type that the store does not keep."""
     if done.type != CHECKPOINT and not after.plan.profile.stores_savepoints:
         return True
     return after.store.entries[-1].checkpoint == done.checkpoint
@@ -147,12 +148,12 @@ def started_ids(before: Coordinator, after: Coordinator) -> tuple[int, ...]:
 
 
 def beginning_with(effects: Effects, kinds: tuple[type, ...]) -> Effects:
-    """The effects from the first of these kinds on."""
+    """The effects from the first one of these classes on."""
     return tuple(dropwhile(lambda effect: type(effect) not in kinds, effects))
 
 
 def triggered_type(coordinator: Coordinator, kind: int) -> int:
-    """The type with which a task is triggered for a checkpoint of this type (COORD-38)."""
+    """The type in the triggers of tasks, for a checkpoint of type `kind` (COORD-38)."""
     entries, plan = coordinator.store.entries, coordinator.plan
     if not plan.savepoint or kind in (SAVEPOINT, STOP):
         return kind
@@ -172,7 +173,7 @@ def answers(effects: Effects, last: int) -> Effects:
 
 
 def emits(effects: Effects, expected: Effect) -> bool:
-    """`effects` contains `expected`. Effects of other types are not compared."""
+    """Whether `effects` contains `expected`. Effects of other classes are not compared."""
     return any(type(effect) is type(expected) and effect == expected for effect in effects)
 
 
@@ -180,7 +181,7 @@ def emits(effects: Effects, expected: Effect) -> bool:
 
 
 def last_missing(before: Coordinator, event: Event) -> Pending | None:
-    """The checkpoint for which this event is the last acknowledgement or answer; None if there is none."""
+    """The checkpoint that this event completes, as its last acknowledgement or answer. Else None."""
     if type(event) is AcknowledgeMessage:
         pending = find_pending(before, event.checkpoint)
         if pending is None or event.task >= len(pending.tasks) or pending.acknowledged[event.task]:
@@ -227,9 +228,9 @@ def acknowledged(pending: Pending, event: AcknowledgeMessage) -> Pending:
 
 
 def reported_complete(before: Coordinator, event: Event, effects: Effects) -> Pending | None:
-    """The checkpoint that this acknowledgement reports as complete; else None.
+    """The checkpoint that is reported complete at this acknowledgement. Else None.
 
-    Up to 1.16.1 the report comes before the store adds the checkpoint, so also if the store then fails.
+    Up to 1.16.1 the coordinator reports it before the store adds it, so even if the store then fails.
     """
     if type(event) is not AcknowledgeMessage or not any(type(effect) is Complete for effect in effects):
         return None

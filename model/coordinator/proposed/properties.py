@@ -14,7 +14,7 @@ PROPOSED = Registry("coordinator")
 
 
 def references(coordinator: Coordinator) -> tuple[int, ...]:
-    """The checkpoints to which retained ones refer."""
+    """The older checkpoints whose snapshots are parts of retained checkpoints."""
     return tuple(used for _, of_tasks in coordinator.regional.references for used in of_tasks)
 
 
@@ -43,7 +43,7 @@ def who_fell_back_is_not_notified(
 def completes_with_snapshots_of_all(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """A completed checkpoint has a snapshot of each task: its own, or that of an older complete one."""
+    """A completed checkpoint has a snapshot of each task: a new one, or that of an older checkpoint."""
     retained = tuple(entry.checkpoint for entry in before.store.entries)
     usable = (*retained, *before.regional.held)
     known = dict(after.regional.references)
@@ -58,7 +58,7 @@ def completes_with_snapshots_of_all(
 def referenced_checkpoints_stay(
     before: Coordinator, event: Event, effects: Effects, after: Coordinator
 ) -> bool:
-    """No checkpoint to which a retained one refers is deleted, and no file of it (SUB-09, SUB-12)."""
+    """If a retained checkpoint refers to another one, neither this one nor its files are deleted."""
     used = references(after)
     files = tuple(use.handle for use in before.shared.completed if use.checkpoint in used)
     return all(
@@ -70,7 +70,7 @@ def referenced_checkpoints_stay(
 
 @PROPOSED.step("REGION-05")
 def dropped_checkpoints_go(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """A dropped checkpoint is deleted at once, or when nothing refers to it any more."""
+    """A dropped checkpoint is deleted at once, or when no retained checkpoint refers to it any more."""
     was = (*(one.checkpoint for one in before.store.entries if one.type == CHECKPOINT), *before.regional.held)
     is_now = (*(one.checkpoint for one in after.store.entries), *after.regional.held)
     gone = tuple(effect.checkpoint for effect in effects if isinstance(effect, DiscardCheckpoint))
@@ -84,7 +84,7 @@ def the_count_is_bounded(coordinator: Coordinator) -> bool:
 
 
 HOPED = Registry("coordinator")
-"""A property that the discussion expects of the bound on fallbacks. The explorer finds a violation."""
+"""A property that the discussion expects. The explorer finds a violation of it."""
 
 
 @HOPED.state("REGION-07")

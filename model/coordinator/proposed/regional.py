@@ -2,13 +2,13 @@
 
 A decline does not abort the checkpoint. If the other tasks acknowledge, the checkpoint completes. For the
 tasks that declined, it refers to the snapshots that the latest completed checkpoint has of them. A time-out
-counts as a decline. The module follows the public discussion (the pull requests of FLINK-40209 and
-FLINK-40210). It decides what the discussion leaves open:
+counts as a decline of each task that has not answered. The module follows the public discussion (the pull
+requests of FLINK-40209 and FLINK-40210). The discussion leaves some questions open. The module answers them:
 
-- Each task is a region of its own: the coordinator of this project knows no channels.
+- Each task is a region, because the coordinator of this project has no information about channels.
 - The coordinator notifies a failed task of an abort. The discussion has a separate call for this.
-- A checkpoint does not fall back if no older one is complete, or if an older savepoint is pending. The second
-  condition is one of the theorem (`model.theorem.regional`), and not of the discussion.
+- A checkpoint does not fall back if no older one is complete, or if an older savepoint is pending. The
+  theorem (`model.theorem.regional`) requires the second condition. The discussion does not mention it.
 - A task that fails ends pending checkpoints as in Flink 2.3 (COORD-12).
 """
 
@@ -28,7 +28,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ declines and time-outs
 
     def may_fall_back(self, coordinator: Coordinator, pending: Pending) -> bool:
-        """Whether the checkpoint need not be global, and an older complete one can replace parts of it."""
+        """Whether the checkpoint may complete without some snapshots, because older ones can replace them."""
         sources = zip(coordinator.plan.sources, coordinator.tasks_finished, strict=True)
         has_older_savepoint = any(
             other.checkpoint < pending.checkpoint and other.type != CHECKPOINT
@@ -52,7 +52,7 @@ class FallsBack(CoordinatorSteps):
     def on_decline(
         self, coordinator: Coordinator, task: int, checkpoint: int, reason: str
     ) -> Step[Coordinator]:
-        """A task declines. The decline is stored until all tasks have answered, or too many have declined."""
+        """A task declines. The coordinator stores the decline, unless too many tasks have declined."""
         pending = find(coordinator.pending, checkpoint)
         is_known = pending is not None and task < len(pending.tasks) and pending.tasks[task]
         if pending is None or not is_known or not self.may_fall_back(coordinator, pending):
@@ -73,7 +73,7 @@ class FallsBack(CoordinatorSteps):
         )
 
     def answered(self, step: Step[Coordinator], checkpoint: int) -> Step[Coordinator]:
-        """The checkpoint falls back if a task has declined and every task has answered."""
+        """The step, followed by a fallback if a task has declined and every task has answered."""
         pending = find(step.state.pending, checkpoint)
         if pending is None or checkpoint not in (one for one, _ in step.state.regional.declined):
             return step
@@ -89,8 +89,8 @@ class FallsBack(CoordinatorSteps):
     ) -> Step[Coordinator]:
         """Aborts a checkpoint, unless it falls back at its time-out.
 
-        A time-out counts as a decline of each task that has not answered. If a checkpoint that had to be
-        global fails, the count of consecutive fallbacks is cleared.
+        A time-out counts as a decline of each task that has not answered. If the bound on consecutive
+        fallbacks has not allowed the checkpoint to fall back, its abort clears their count.
         """
         failed = tuple(
             one or not other
@@ -107,7 +107,7 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ completion
 
     def fall_back(self, coordinator: Coordinator, pending: Pending, failed: Flags) -> Step[Coordinator]:
-        """The checkpoint completes without the failed tasks. The coordinator notifies these of an abort."""
+        """The checkpoint completes without snapshots of the failed tasks. These are notified of an abort."""
         regional = coordinator.regional
         older = latest(coordinator.store)
         before = (older,) * len(failed)
@@ -145,7 +145,7 @@ class FallsBack(CoordinatorSteps):
         return step._replace(state=_ended(step.state, done, 0 if done.type == CHECKPOINT else None))
 
     def lasting(self, coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, ...]:
-        """The retained checkpoints and those to which they refer: their files stay (SUB-12)."""
+        """The retained checkpoints and those to which they refer. Their files stay (SUB-12)."""
         return (*retained, *used_by(coordinator, retained))
 
     def add_to_store(self, coordinator: Coordinator, done: Pending) -> Step[Coordinator]:
@@ -166,13 +166,13 @@ class FallsBack(CoordinatorSteps):
     # ------------------------------------------------------------ what is durable
 
     def on_coordinator_restart(self, coordinator: Coordinator) -> Step[Coordinator]:
-        """A new coordinator takes over. References survive, because durable checkpoints hold them."""
+        """A new coordinator takes over. References stay, because the durable checkpoints contain them."""
         step = super().on_coordinator_restart(coordinator)
         durable = coordinator.regional._replace(consecutive=0, declined=())
         return step._replace(state=step.state._replace(regional=durable))
 
     def on_shutdown(self, coordinator: Coordinator, status: str) -> Step[Coordinator]:
-        """The coordinator shuts down. Checkpoints that only references hold are deleted too."""
+        """The coordinator shuts down. If it deletes checkpoints, it also deletes the dropped ones."""
         step = super().on_shutdown(coordinator, status)
         if not any(isinstance(effect, DiscardCheckpoint) for effect in step.effects):
             return step
@@ -191,7 +191,7 @@ def used_by(coordinator: Coordinator, retained: tuple[int, ...]) -> tuple[int, .
 
 
 def declined(coordinator: Coordinator, pending: Pending) -> Flags:
-    """Whether each task has declined the checkpoint."""
+    """By task: it has declined the checkpoint."""
     for checkpoint, flags in coordinator.regional.declined:
         if checkpoint == pending.checkpoint:
             return flags

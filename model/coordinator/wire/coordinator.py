@@ -1,7 +1,7 @@
 """The coordinator in the adapter protocol, where tasks, masters, types and state handles have names.
 
-The model identifies tasks and handles by numbers. A sender outside the plan, or of an ended execution
-attempt, has a position beyond the plan.
+The model identifies tasks and handles by numbers. A sender that is not in the plan, or whose execution
+attempt has ended, gets a number above those of the plan's tasks.
 """
 
 from typing import Any, NamedTuple
@@ -27,16 +27,16 @@ from model.store.store import STOP
 from model.store.wire import TYPES
 
 INJECTED = "injected"
-"""Inputs and outputs fail at the event `io_fails`."""
+"""The value of the option `io_failures` that permits the event `io_fails`."""
 CLAIM_MODES = {"LEGACY": LEGACY, "CLAIM": CLAIM, "NO_CLAIM": NO_CLAIM}
 SLOW = "slow"
-"""A deletion is under way until the event `deleted`."""
+"""The value of the option `cleaning` with which a deletion lasts until the event `deleted`."""
 WORDS = Words("coordinator", HANDLERS["coordinator"])
 _STEP = step_of("coordinator")
 
 
 class CoordinatorSession(NamedTuple):
-    """A coordinator, the names of its tasks and masters, and the handles for which the model has numbers."""
+    """A coordinator, the names of its tasks and masters, and the handles in the order of their numbers."""
 
     coordinator: Coordinator
     tasks: tuple[str, ...]
@@ -45,18 +45,18 @@ class CoordinatorSession(NamedTuple):
     attempts: tuple[int, ...]
     """By task: number of restarts."""
     strangers: tuple[tuple[str, int], ...]
-    """Senders outside the plan, by name and attempt. Their positions are beyond the plan."""
+    """The unknown senders, by name and attempt. Their numbers follow those of the plan's tasks."""
     handles: tuple[str, ...]
-    """Handle k of the wire is number k + 1 in the model."""
+    """The handles of the wire. The handle at position k has the number k + 1 in the model."""
 
 
 # ---------------------------------------------------------------- configuration
 
 
 def new_coordinator(config: Wire) -> CoordinatorSession:
-    """A coordinator of a configuration as in docs/adapter-protocol.md.
+    """A coordinator with a configuration as in docs/adapter-protocol.md.
 
-    Raises WireError if it is not valid.
+    Raises WireError if the configuration is not valid.
     """
     given = WORDS.config(config)
     names = different(tuple(task["id"] for task in given["tasks"]), "tasks")
@@ -65,7 +65,7 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
     plan = _plan(given)
     if (coordinators or hooks) and not plan.profile.queues_requests:
         raise WireError(
-            f"profile {plan.profile.name} knows neither operator coordinators nor hooks; leave them out"
+            f"profile {plan.profile.name} has neither operator coordinators nor hooks; leave them out"
         )
     made = coordinator_state.new_coordinator(plan, given["retain"])
     made = made._replace(next_id=made.next_id + given["first_id"] - 1)
@@ -73,11 +73,14 @@ def new_coordinator(config: Wire) -> CoordinatorSession:
 
 
 def _plan(given: Wire) -> Plan:
-    """The plan of a configuration. The coordinator triggers an `external` task like any other (COORD-04)."""
+    """The plan of a configuration. Raises WireError if the options contradict each other.
+
+    A task with an `external` source is triggered like any other source (COORD-04).
+    """
     profile = profile_of(given["profile"])
     if given["unaligned"] and given["max_concurrent"] > 1:
         raise WireError(
-            "max_concurrent: unaligned checkpoints come one at a time, expected 1, got "
+            "max_concurrent: only one unaligned checkpoint may be pending, expected 1, got "
             f"{given['max_concurrent']}"
         )
     after_finish = given["finished_tasks"]
@@ -89,16 +92,16 @@ def _plan(given: Wire) -> Plan:
     claim_mode = given["claim_mode"]
     if savepoint is not None and not profile.restores_savepoints:
         raise WireError(
-            f"restored_savepoint: profile {profile.name} is not specified with one; from 1.13 on it is"
+            f"restored_savepoint: profile {profile.name} does not have it; use a profile from 1.13 on"
         )
     if savepoint is not None and given["first_id"] != 1:
-        raise WireError("first_id: the id after restored_savepoint is the first; leave one of them out")
+        raise WireError("first_id: restored_savepoint determines the first id; leave one of them out")
     if savepoint is not None and given["cleaning"] == SLOW:
         raise WireError(
-            "cleaning: slow deletions are not specified with restored_savepoint; leave one of them out"
+            "cleaning: slow is not possible together with restored_savepoint; leave one of them out"
         )
     if claim_mode is not None and (savepoint is None or not profile.has_claim_modes):
-        raise WireError("claim_mode: it comes with restored_savepoint and from profile 1.15 on; leave it out")
+        raise WireError("claim_mode: needs restored_savepoint and a profile from 1.15 on; leave it out")
     if savepoint is not None and claim_mode is None:
         claim_mode = "NO_CLAIM" if profile.has_claim_modes else "LEGACY"
     interval = max(given["interval_ms"], given["min_pause_ms"]) if given["interval_ms"] != NONE else 0
@@ -127,20 +130,20 @@ def _plan(given: Wire) -> Plan:
 
 
 def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[CoordinatorSession]:
-    """The step of one request, message, status or passage of time. Raises WireError if it is not legal."""
+    """The step of one event. Raises WireError if the event is not legal in this state."""
     kind, given = WORDS.event(wire)
     state = session.coordinator
     restarted = (kind == "coordinator_restart",) * len(session.tasks)
     if kind == "trigger" and given["drain"] and given["type"] != STOP:
         return Step(session, (Fail("IllegalArgumentException"),), ())
     if kind == "deleted" and not state.plan.slow_cleaning:
-        raise WireError("deleted: every deletion has ended at once; it comes with cleaning slow alone")
+        raise WireError("deleted: this event needs the option cleaning = slow; leave it out")
     if kind == "io_fails" and not state.plan.io_failures:
-        raise WireError("io_fails: no input or output fails; it comes with io_failures injected alone")
+        raise WireError("io_fails: this event needs the option io_failures = injected; leave it out")
     if kind == "restore":
         region = given["scope"] == "region"
         if not region and state.open and state.status == RUNNING:
-            raise WireError("a running job restores nothing; fail its tasks first")
+            raise WireError("restore: the job is running; send fail_tasks first")
         named = _flags(session, given["tasks"] or ())
         if region and not any(named):
             raise WireError("tasks: expected the tasks of a region, got none; name at least one")
@@ -156,7 +159,7 @@ def step_coordinator(session: CoordinatorSession, wire: Wire) -> Step[Coordinato
 
 
 def _event(session: CoordinatorSession, kind: str, given: dict[str, Any]) -> tuple[CoordinatorSession, Event]:
-    """The model's event with numbers in place of names, and the session that stores these numbers."""
+    """The session with numbers for new names, and the model's event with numbers in place of names."""
     if kind in ("acknowledge", "decline"):
         session, given["task"] = _sender(session, given["task"], given["attempt"])
     elif kind in ("task_status", "trigger_fails"):
@@ -171,7 +174,7 @@ def _event(session: CoordinatorSession, kind: str, given: dict[str, Any]) -> tup
         who, _, does = kind.partition("_")
         names = session.hooks if who == "hook" else session.coordinators
         if given["name"] not in names:
-            known = ", ".join(names) or "none at all"
+            known = ", ".join(names) or "no name"
             raise WireError(f"name: expected one of {known}, got {given['name']!r}")
         place = names.index(given["name"])
         return session, MasterAnswer(place, given["checkpoint"], who == "hook", does == "fails")
@@ -179,7 +182,7 @@ def _event(session: CoordinatorSession, kind: str, given: dict[str, Any]) -> tup
 
 
 def _sender(session: CoordinatorSession, name: str, attempt: int) -> tuple[CoordinatorSession, int]:
-    """The position of the sending task. It is beyond the plan if the task or its attempt is unknown."""
+    """The session, and the number of the sending task. An unknown task or attempt gets a new number."""
     current = session.attempts[session.tasks.index(name)] if name in session.tasks else 0
     attempt = current if attempt == NONE else attempt
     if name in session.tasks and attempt == current:
@@ -193,14 +196,14 @@ def _sender(session: CoordinatorSession, name: str, attempt: int) -> tuple[Coord
 def _numbered(
     session: CoordinatorSession, handles: tuple[str, ...]
 ) -> tuple[CoordinatorSession, tuple[int, ...]]:
-    """The numbers of handles. Equal names are the same file."""
+    """The session with numbers for new handles, and the numbers. Equal handles have equal numbers."""
     known = tuple(dict.fromkeys((*session.handles, *handles)))
     return session._replace(handles=known), tuple(known.index(handle) + 1 for handle in handles)
 
 
 def _known(session: CoordinatorSession, name: str) -> int:
     if name not in session.tasks:
-        raise WireError(f"task {name!r} is not of this job; it has {', '.join(session.tasks)}")
+        raise WireError(f"task: expected one of {', '.join(session.tasks)}, got {name!r}")
     return session.tasks.index(name)
 
 
@@ -287,7 +290,7 @@ def config_of_coordinator(state: Coordinator) -> WireObject:
 
 
 def opening_of_coordinator(state: Coordinator) -> tuple[WireObject, ...]:
-    """The first events: tasks and job begin to run."""
+    """The events that lead to the initial state: the tasks and the job begin to run."""
     names = map(task_name, range(len(state.plan.sources)))
     running = [{"kind": "task_status", "task": name, "status": RUNNING} for name in names]
     return (*running, {"kind": "job_status", "status": RUNNING})

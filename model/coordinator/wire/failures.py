@@ -1,4 +1,4 @@
-"""The count of failing checkpoints as a component, with which the suite tests released jars."""
+"""The count of failed checkpoints as a component, so that the suite can compare it with released Flinks."""
 
 from typing import Any, NamedTuple
 
@@ -72,7 +72,7 @@ def step_counting(state: Counting, event: Wire) -> Step[Counting]:
         counted = steps.on_success(state.failures, state.tolerable, given["checkpoint"])
         return Step(state._replace(failures=counted), (), ())
     if given["type"] and not state.profile.declines_count_for_all_types:
-        raise WireError("up to 1.14.2 the coordinator itself deals with savepoints that fail")
+        raise WireError("up to 1.14.2 this component counts no failure of a savepoint; leave it out")
     failure = Failure(given["checkpoint"], given["type"], given["reason"], given["by_task"])
     counted, fails = steps.on_failure(state.failures, state.profile, state.tolerable, failure)
     return Step(state._replace(failures=counted), (FailJob(),) if fails else (), ())

@@ -1,1 +1,1 @@
-"""The closed models of a gate, by mode. Each states the items that the channels may deliver."""
+"""The closed models of a gate, by mode. Their environments define the items that channels may deliver."""

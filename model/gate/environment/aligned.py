@@ -1,4 +1,4 @@
-"""Closed models of the aligned gate, alone and polled."""
+"""Closed models of the aligned gate: alone, and with the items that wait in the network (polled)."""
 
 from collections.abc import Iterator
 
@@ -64,7 +64,7 @@ def closed_gate(
 
 
 def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
-    """A polled gate with the items that wait before it. At most `waiting` items wait."""
+    """A polled gate. At most `waiting` items wait in the network."""
     inner = closed_gate(channels, ids, counts_as_aligned=True, polled=False)
 
     def offers(inbox: polled_gate.Inbox) -> Iterator[tuple[str, Event]]:
@@ -91,7 +91,7 @@ def closed_network(channels: int, ids: int, waiting: int) -> ClosedModel:
 
 
 def closed_history(channels: int, ids: int) -> ClosedModel:
-    """A polled gate with the items that it has read. A blocked channel delivers nothing."""
+    """A polled gate that records the items that it reads. A blocked channel delivers nothing."""
     inner = closed_gate(channels, ids, counts_as_aligned=True, polled=True)
 
     def offers(watched: Watched) -> Iterator[tuple[str, Event]]:

@@ -15,7 +15,7 @@ from model.gate.profiles import PROFILES
 from model.steps import step_of
 
 OF_RECORDS = 1
-"""The value of every record in these closed models. The items around a record show its order."""
+"""The value of every record in these closed models. The barriers around a record show its position."""
 
 
 def closed_buffer(
@@ -23,9 +23,9 @@ def closed_buffer(
 ) -> ClosedModel:
     """A gate of Flink 1.9 that stores at most `stored` items. `limit` is a number of items.
 
-    `aligning`: every channel but the last has delivered barrier 1 before the start and continues with id 2,
-    and no channel ends. The gate therefore replays stored items of several channels through a further
-    alignment.
+    `aligning`: in the initial state every channel except the last one has delivered barrier 1. The next ids
+    of these channels are 2 or more. No channel ends. So the gate replays stored items of several channels,
+    and these items begin a new alignment.
     """
     profile = PROFILES["flink-1.9"]
     inner = closed_gate(channels, ids, counts_as_aligned=False, polled=False, profile=profile)
@@ -67,7 +67,7 @@ def closed_buffer(
 
 
 def closed_buffer_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates."""
+    """The closed models of this module that the suite explores."""
     return (
         closed_buffer(2, 2, 2),
         closed_buffer(2, 2, 3, limit=1),

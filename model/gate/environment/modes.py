@@ -9,7 +9,7 @@ from model.gate.environment.unaligned import closed_overtaking_models
 
 
 def closed_mode_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates."""
+    """Returns the closed models of these modules that the suite explores."""
     return (
         *closed_buffer_models(),
         *closed_tracker_models(),

@@ -1,4 +1,4 @@
-"""Closed models of the tracker, with ends of channels and ids that never fall, as in TrackingModel.tla."""
+"""Closed models of the tracker. spec/gate/TrackingModel.tla specifies the same environment."""
 
 from collections.abc import Iterator
 
@@ -60,9 +60,9 @@ def closed_tracker(
 
 
 def closed_tracker_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates. Every TRACK rule fires in one of them.
+    """The closed models of the tracker that the suite explores. Every TRACK rule fires in one of them.
 
-    With three ids the bound of 50 drops no checkpoint. Therefore one closed model has a bound of 2.
+    With three ids, a tracker with the bound of 50 drops no checkpoint. So one closed model has a bound of 2.
     """
     return (
         closed_tracker(2, 2, counts_as_aligned=True, records=True),

@@ -21,7 +21,8 @@ OPTIONS = (UNALIGNED, False, 0)
 def closed_threads(channels: int, ids: int) -> ClosedModel:
     """A gate whose channels deliver ids from 1 to `ids`.
 
-    The environment holds, by channel, the highest delivered id, and then the bit set of unread ids.
+    The state of the environment has the highest delivered id of each channel, followed by a bit set for each
+    channel with the ids that the task has not read.
     """
 
     def offers(threads: Threads) -> Iterator[tuple[str, Event]]:
@@ -69,5 +70,5 @@ def _with(environment: Environment, place: int, value: int) -> Environment:
 
 
 def closed_threads_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores, tours and mutates."""
+    """The closed models of this module that the suite explores."""
     return (closed_threads(2, 2), closed_threads(1, 3))

@@ -17,7 +17,7 @@ from model.gate.unaligned import UnalignedGate, new_gate
 from model.steps import step_of
 
 PLAIN = (Options(ALIGNED, False, 0), Options(UNALIGNED, False, 0), Options(TIMED, False, 0))
-"""Options that occur in a job with unaligned checkpoints."""
+"""Options of checkpoints that may continue unaligned."""
 RARE = (Options(FORCED_ALIGNED, False, 0), Options(TIMED, True, 0))
 """Options of a forced-aligned barrier and of a savepoint. They cannot continue unaligned."""
 
@@ -37,7 +37,7 @@ class GateBounds(NamedTuple):
     """Channels may announce barriers, and the coordinator may trigger the task."""
     profile: Profile = NEWEST
     tick: int = 1
-    """Milliseconds by which time passes in one event."""
+    """Milliseconds by which one event advances time."""
     announces: Sequence[int] = (TIMED,)
     """The alignments of announced barriers."""
     one_type: bool = False
@@ -45,7 +45,7 @@ class GateBounds(NamedTuple):
 
 
 def closed_unaligned(bounds: GateBounds) -> ClosedModel:
-    """The gate at level `handler`. The gate reads every item at once, even on a blocked channel."""
+    """The closed model of a gate at level `handler`. The gate reads every item at once, even if blocked."""
 
     def offers(gate: UnalignedGate) -> Iterator[tuple[str, Event]]:
         if gate.failed:
@@ -73,11 +73,10 @@ def closed_unaligned(bounds: GateBounds) -> ClosedModel:
 
 
 def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile: Profile) -> ClosedModel:
-    """Gates of 1.11 and 1.12, closed as in FirstDecidesModel.tla.
+    """Gates of 1.11 and 1.12, with the environment of FirstDecidesModel.tla.
 
-    The first barrier decides whether its checkpoint aligns. There are no time-outs. The other options of the
-    first barrier decide nothing, so the closed model treats states that differ only in those options as
-    equal.
+    The first barrier decides whether its checkpoint aligns. There are no time-outs. No step depends on the
+    other options of the first barrier, so the closed model does not distinguish states by them.
     """
     options = (Options(ALIGNED, False, 0), Options(ALIGNED, True, 0), Options(UNALIGNED, False, 0))
     bounds = GateBounds(
@@ -87,7 +86,7 @@ def closed_first_decides(channels: int, ids: int, *, alternating: bool, profile:
 
 
 def closed_passage(bounds: GateBounds, waiting: int) -> ClosedModel:
-    """A polled gate with the items that wait before it. At most `waiting` items wait."""
+    """A polled gate. At most `waiting` items wait in the network."""
     inner = closed_unaligned(bounds)
 
     def offers(passage: Passage) -> Iterator[tuple[str, Event]]:
@@ -151,7 +150,7 @@ def _name(what: str, bounds: GateBounds) -> str:
 
 
 def closed_overtaking_models() -> tuple[ClosedModel, ...]:
-    """The closed models that the suite explores and mutates. It tours the small ones. Every rule fires."""
+    """The closed models that the suite explores. Every rule fires in one. The suite tours the small ones."""
     everything = (*PLAIN, *RARE)
     older = PROFILES["flink-1.13"]
     typed = (*PLAIN[:2], Options(ALIGNED, True, 0))

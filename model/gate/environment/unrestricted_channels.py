@@ -1,7 +1,7 @@
-"""Gates whose channels may deliver any item at any time, also a lower id after a higher one.
+"""Closed models of gates whose channels may deliver any item at any time, also a lower id after a higher one.
 
-The adapter protocol permits the same items. The environment has no state, so a closed model has few states:
-those of the gate. The directed search looks in these closed models for runs that take a given path of a step
+The adapter protocol permits the same items. The environment has no state, so a closed model has only the
+states of its gate. The directed search uses these closed models to find runs that take a given path of a step
 function (`model.gate.proofs.path_cases`).
 """
 
@@ -20,7 +20,7 @@ EVERY_KIND = (
     *(Options(alignment, False, 0) for alignment in (ALIGNED, UNALIGNED, FORCED_ALIGNED, TIMED)),
     *(Options(alignment, True, 0) for alignment in (ALIGNED, FORCED_ALIGNED, TIMED)),
 )
-"""All options that a barrier may carry. A savepoint is never unaligned."""
+"""All combinations of alignment and type that a barrier may carry. A savepoint is never unaligned."""
 TIMEOUT = 10
 """The time-out in ms, as in the configurations of the released generations."""
 
@@ -30,7 +30,10 @@ LATER = Options(TIMED, False, TIMEOUT)
 
 
 def closed_free_models(mode: str, profile: Profile, at_most: int = 3) -> Iterator[ClosedModel]:
-    """The gates of a mode and a profile: 1 to 3 channels in mode exactly-once, 1 or 2 in the others."""
+    """Yields closed models of a mode and a profile: 1 to 3 channels in mode exactly-once, else 1 or 2.
+
+    `at_most`: the maximum number of channels.
+    """
     for counts_as_aligned in (True, False) if profile.ends_count else (False,):
         if mode == "exactly-once":
             for channels, ids in ((1, 3), (2, 3), (3, 3))[:at_most]:

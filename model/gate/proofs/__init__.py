@@ -1,1 +1,1 @@
-"""The shapes of a gate in its proofs, by mode. A shape is the size of every collection in a state."""
+"""The symbolic cases of a gate, by mode, with stated numbers of channels and items."""

@@ -1,4 +1,4 @@
-"""The cases of the aligned gate: any state and any id, for every profile, with and without waiting items."""
+"""The symbolic cases of the aligned gate, for every profile: any state, any id, also with waiting items."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -65,7 +65,7 @@ def is_open(gate: aligned.Gate, item: Any) -> tuple[z3.BoolRef, ...]:  # noqa: A
 
 
 def network_cases(channels: int, waiting: int) -> Iterator[Case]:
-    """A polled gate before which `waiting` items wait, of every class and on every channel."""
+    """A polled gate with `waiting` waiting items of every class and on every channel, and every event."""
 
     for held in held_back(channels, waiting):
         for item in next_items(channels, held):
@@ -75,7 +75,7 @@ def network_cases(channels: int, waiting: int) -> Iterator[Case]:
 
 
 def history_cases(channels: int, profile: Profile = NEWEST) -> Iterator[Case]:
-    """A gate in any state with the items that it has read, and every item that a channel may deliver."""
+    """A gate in any state with a record of the items that it has read, and every event."""
     gate = symbolic_gate(channels, profile)
     last = tuple(symbolic_like(0, f"last.{channel}") for channel in range(channels))
     at_barrier = tuple(symbolic_like(False, f"at barrier.{channel}") for channel in range(channels))
@@ -94,7 +94,7 @@ def _history_case(watched: Watched, event: Any, allowed: tuple[z3.BoolRef, ...])
 
 
 def held_back(channels: int, number: int) -> Iterator[tuple[polled_gate.Item, ...]]:
-    """Sequences of `number` items of every class that the channels may have delivered."""
+    """All sequences of `number` items that the channels may have delivered, by class and channel."""
     sequences = product(
         *(
             [item for channel in range(channels) for item in _items(channel, f"waiting.{place}")]

@@ -1,4 +1,4 @@
-"""The cases of the gate that stores items of blocked channels: up to two items of every class and channel."""
+"""The cases of the gate that stores items of blocked channels, with up to two stored items."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from model.steps import step_of
 
 
 def buffer_cases(channels: int, stored: int, limit: int) -> Iterator[Case]:
-    """Every item that may arrive at a gate of Flink 1.9 that has stored `stored` items.
+    """Yields every item that may arrive at a gate of Flink 1.9 with `stored` stored items.
 
     `limit`: the maximum number of stored items, -1 for no limit.
     """

@@ -11,7 +11,7 @@ from model.gate.proofs.unaligned import all_unaligned_cases
 
 
 def mode_cases(channels: int) -> Iterator[Case]:
-    """All cases of the published proofs. `channels` bounds only those of trackers and unaligned gates."""
+    """All cases of the published proofs. `channels`: maximum for trackers and unaligned gates only."""
     yield from all_buffer_cases()
     yield from all_tracker_cases(channels)
     yield from all_unaligned_cases(channels)

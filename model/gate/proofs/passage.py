@@ -21,7 +21,7 @@ def all_passage_cases() -> Iterator[Case]:
 
 
 def thorough_passage_cases() -> Iterator[Case]:
-    """The cases of `all_passage_cases` in the other modes."""
+    """The additional cases of a thorough verification: the other modes."""
     for alternating, counts in ((True, False), (False, True), (False, False)):
         yield from passage_cases((), alternating=alternating, counts_as_aligned=counts)
         for item in _items(2, "waiting.0"):
@@ -31,7 +31,7 @@ def thorough_passage_cases() -> Iterator[Case]:
 def passage_cases(
     waiting: tuple[Item, ...], *, alternating: bool = True, counts_as_aligned: bool = True
 ) -> Iterator[Case]:
-    """Every event at a gate of two channels in any state, while these items wait."""
+    """Yields every event at a gate of two channels in any state, with these waiting items."""
     options = symbolic_like(NO_OPTIONS, "event")
     injected = Inject(symbolic_like(0, "event.checkpoint"), *options)
     for event in (*_items(2, "event"), injected, Advance(symbolic_like(0, "event.ms"))):

@@ -1,8 +1,8 @@
-"""The symbolic cases of a gate of one mode and profile, whose paths are the targets of directed test cases.
+"""The symbolic cases of a gate of one mode and profile. Their paths are the targets of directed test cases.
 
-`conformance.cases.directed` searches a run for each path. The proofs use the same cases, without one
-assumption: in Flink 1.11, where the type of a checkpoint decides whether its barriers overtake, every barrier
-of one checkpoint has the same type. Flink does not check this.
+`conformance.cases.directed` searches for a run for each path. The proofs use the same cases with one
+assumption less. The assumption: in Flink 1.11, every barrier of one checkpoint has the same type. There the
+type decides whether barriers overtake, and Flink does not check that the types agree.
 """
 
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ from model.gate.proofs.unaligned import unaligned_cases
 from model.gate.tracking import TRACKED_AT_MOST
 
 MAX_TRACKED = 3
-"""Maximum number of tracked checkpoints in a case. A gate with one channel tracks no checkpoint."""
+"""Maximum number of tracked checkpoints in a case with two channels. With one channel there are none."""
 
 
 def gate_path_cases(mode: str, profile: Profile, max_channels: int = 3) -> Iterator[Case]:
-    """Each event class on gates of 1 to 3 channels in mode exactly-once, 1 and 2 in the others.
+    """Yields each class of event at gates of 1 to 3 channels in mode exactly-once, else 1 and 2.
 
     `mode`: a mode of the adapter protocol. `max_channels`: the maximum number of channels of a gate.
     """

@@ -1,7 +1,7 @@
 """The symbolic cases of the tracker, by shape (see `model.checker.shapes`).
 
-The bound of 50 tracked checkpoints is a parameter. The proofs use 2 to 4, and the label of a case states the
-number.
+The maximum number of tracked checkpoints is 50 in the protocol, and a parameter of a case. The proofs use 2
+to 4. The label of a case states the number.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def tracker_cases(
     counts_as_aligned: bool = True,
     profile: Profile = NEWEST,
 ) -> Iterator[Case]:
-    """A tracker with `channels` channels and `tracked` tracked checkpoints, and every permitted event."""
+    """Yields every permitted event at a tracker with these numbers of channels and tracked checkpoints."""
     entry = Tracked(0, (0,) * channels, 0, False)
     shape = new_tracker(channels, counts_as_aligned, profile)._replace(tracked=(entry,) * tracked)
     state: Tracker = symbolic_like(shape, "tracker")._replace(
@@ -52,7 +52,7 @@ def tracker_cases(
 
 
 def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Item
-    """The channel is open, and an id is not negative."""
+    """The assumptions about an event: its channel is open, and its id is not negative."""
     opened = z3.Not(bool_term(tracker.closed[channel]))
     if type(event) is Barrier or type(event) is Cancel:
         return (opened, int_term(event.checkpoint) >= 0)
@@ -60,7 +60,7 @@ def _is_open(tracker: Tracker, channel: int, event: Any) -> tuple[z3.BoolRef, ..
 
 
 def all_tracker_cases(channels: int = 3) -> Iterator[Case]:
-    """All cases of the published proofs: bounds 2 to 4, and each generation whose tracker differs."""
+    """All cases of the published proofs: at most 2 to 4 tracked checkpoints, in each different generation."""
     for tracked in (0, 1, 2):
         yield from tracker_cases(2, tracked, 2)
         yield from tracker_cases(2, tracked, 2, counts_as_aligned=False)

@@ -13,7 +13,7 @@ from model.steps import step_of
 
 
 def threads_cases(channels: int, left: int) -> Iterator[Case]:
-    """A gate with `channels` channels in any state, with `left` effects in the mailbox, and any event."""
+    """Yields any event at a gate with `channels` channels in any state and `left` effects in the mailbox."""
     gate = symbolic_gate(channels, alternating=False, counts_as_aligned=False, profile=PROFILES["flink-1.11"])
     mail = tuple(symbolic_like(Left(0, False, False), f"mail.{place}") for place in range(left))
     state = Threads(gate, symbolic_like(0, "read"), symbolic_like(False, "reading"), mail)

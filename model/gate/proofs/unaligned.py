@@ -1,7 +1,7 @@
 """The symbolic cases of a gate with unaligned checkpoints, by shape (see `model.checker.shapes`).
 
-Ids, options, timestamps, the time and the time-out are symbols. The proofs enumerate the modes and whether
-ends count.
+Ids, options, timestamps, the time and the time-out are symbols. The cases enumerate the modes, and both
+values of `counts_as_aligned`.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def _events(channels: int, *, injects: bool) -> Iterator[tuple[Event, str]]:
 
 
 def is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - an Event
-    """The event's channel is open, ids and times are not negative, and the options are known."""
+    """The assumptions about an event: its channel is open, ids and times are not negative, options valid."""
     if type(event) is RunMail:
         return ()
     amounts = []
@@ -99,21 +99,22 @@ def is_allowed(gate: UnalignedGate, event: Any) -> tuple[z3.BoolRef, ...]:  # no
 
 
 def _are_options(options: Options) -> tuple[z3.BoolRef, ...]:
-    """The alignment is one of the four, and a savepoint is not unaligned."""
+    """The alignment is one of the four kinds, and a savepoint is not unaligned."""
     alignment = int_term(options.alignment)
     overtakes = z3.And(bool_term(options.savepoint), alignment == UNALIGNED)
     return (alignment >= ALIGNED, alignment <= TIMED, z3.Not(overtakes))
 
 
 OLDER = tuple(PROFILES[name] for name in ("flink-1.11", "flink-1.12", "flink-1.13"))
-"""The older generations that have unaligned checkpoints and abort them when a channel ends."""
+"""The generations with unaligned checkpoints in which the end of a channel aborts a checkpoint."""
 IN_1_14 = PROFILES["flink-1.14.0"]
 
 
 def all_unaligned_cases(channels: int) -> Iterator[Case]:
     """All cases of the published proofs: one and two channels in each mode and generation.
 
-    1.14 differs from the newest generation only in what may continue unaligned: one channel is enough.
+    1.14 differs from newer releases only in savepoints, which may also continue unaligned. One channel
+    suffices for this difference.
     """
     for count, alternating in product(range(1, min(channels, 2) + 1), (True, False)):
         for counts in (True, False):

@@ -1,8 +1,8 @@
 """ALIGN-01 to ALIGN-16, ALIGN-18 to ALIGN-21, ALIGN-24 and SUB-01, stated over one gate.
 
-An id is *spent* if it was triggered, aborted or skipped. A spent id is below the current id, or it is the
-current id while no checkpoint is pending. The gate stores no history of its triggers, because a spent id can
-never end again (ALIGN-18).
+An id is *spent* if it was triggered, aborted or skipped: it is below the current id, or it is the current id
+while no checkpoint is pending. A spent id can never be triggered or aborted again (ALIGN-18). Therefore the
+properties need no history of triggers.
 """
 
 from model.event_frames import Frame
@@ -33,7 +33,7 @@ GATE.frames({
 
 @GATE.initial("ALIGN-01")
 def align_01_at_first(gate: Gate) -> bool:
-    """A new gate is idle and knows no checkpoint, and no channel is blocked or closed."""
+    """A new gate is idle, its current id is -1, and no channel is blocked or closed."""
     has_counted = gate.pending or gate.repeats != 0 or gate.failed
     return gate.current == NONE and not has_counted and not any(gate.blocked) and not any(gate.closed)
 
@@ -64,7 +64,7 @@ def align_02(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-03")
 def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer barrier during an alignment resumes channels, aborts the older id, and begins its own."""
+    """A newer barrier in an alignment resumes channels, aborts the older id, and begins its checkpoint."""
     if type(event) is not Barrier or not before.pending or event.checkpoint <= before.current:
         return True
     expected = (*_given_up(before, SUBSUMED), Block(event.channel))
@@ -75,7 +75,7 @@ def align_03(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-04")
 def align_04(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A late barrier resumes its own channel and changes nothing else."""
+    """A late barrier resumes its channel (from 1.11 on) and changes nothing else."""
     if type(event) is not Barrier or not _spent(before, event.checkpoint):
         return True
     answer = (Resume(event.channel),) if before.profile.resumes_late else ()
@@ -125,7 +125,7 @@ def align_06(before: Gate, event: Item | Injection, effects: Effects, after: Gat
 
 @GATE.step("ALIGN-07")
 def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """With one open channel a newer barrier triggers within its event."""
+    """If only one channel is open, a newer barrier triggers within its event."""
     if type(event) is not Barrier or event.checkpoint <= before.current:
         return True
     if not all(ended for channel, ended in enumerate(before.closed) if channel != event.channel):
@@ -138,7 +138,7 @@ def align_07(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-08")
 def align_08(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """A newer barrier may skip ids: its own id becomes current, and no effect names a skipped id."""
+    """A newer barrier may skip ids. Its id becomes current, and no effect names a skipped id."""
     if type(event) is not Barrier or event.checkpoint <= before.current:
         return True
     named = tuple(effect.checkpoint for effect in effects if type(effect) is Trigger or type(effect) is Abort)
@@ -204,7 +204,7 @@ def align_14(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-15")
 def align_15(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """With checkpoints after tasks finish, an ended channel counts as aligned, and the end aborts nothing."""
+    """With checkpoints after tasks finish, an ended channel counts as aligned, and its end aborts nothing."""
     if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
         return True
     if after.closed != _closed_by(before, event) or after.current != before.current or _aborts(effects):
@@ -223,7 +223,7 @@ def align_16(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-20")
 def align_20(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """Up to 1.12 a repeated barrier fails the task, and nothing else does."""
+    """Up to 1.12 a repeated barrier fails the task, and no other event fails it."""
     if before.profile.repeats_fail and _repeats(before, event):
         return effects == (Fail(REPEATED_BARRIER),) and after == before._replace(failed=True)
     return not any(type(effect) is Fail for effect in effects) and after.failed == before.failed
@@ -231,7 +231,7 @@ def align_20(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
 
 @GATE.step("ALIGN-21")
 def align_21(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """In 1.13 a repeated barrier counts for a channel that has delivered none: the trigger is too early."""
+    """In 1.13 a repeated barrier counts in place of a missing barrier, so the trigger may be too early."""
     if not before.profile.repeats_count or type(event) is not Barrier:
         return after.repeats == 0 or after.repeats == before.repeats
     if not before.pending or event.checkpoint != before.current:
@@ -286,13 +286,13 @@ def align_19(gate: Gate) -> bool:
     if any(has and ended for has, ended in zip(gate.blocked, gate.closed, strict=True)):
         return False
     if not any(gate.blocked) and not (gate.counts_as_aligned and any(gate.closed)):
-        return False  # a barrier has arrived: its channel is blocked, or has ended since then and counts
+        return False  # the channel of the first barrier is blocked, or has ended and counts as aligned
     return gate.current >= 0 and gate.repeats >= 0 and awaits(gate.blocked, gate.closed, gate.repeats)
 
 
 @GATE.state("ALIGN-23")
 def switches_agree(gate: Gate) -> bool:
-    """Of a profile: a gate stores items if and only if no sender stops. Some switches are always equal."""
+    """Related switches of a profile agree. For example, a gate stores items exactly if no sender stops."""
     profile = gate.profile
     stores = profile.stores_blocked == (not profile.resumes_late) == (not profile.has_unaligned)
     in_1_11 = profile.type_decides == profile.network_starts == (not profile.has_announcements)
@@ -301,7 +301,7 @@ def switches_agree(gate: Gate) -> bool:
 
 @GATE.step("SUB-01")
 def sub_01(before: Gate, event: Item, effects: Effects, after: Gate) -> bool:
-    """Only the older checkpoint is subsumed by a newer one, and only once."""
+    """If a newer checkpoint begins during an alignment, the older one is subsumed once, and no other is."""
     if before.profile.cancels_twice and type(event) is Cancel:
         return True  # ALIGN-11
     subsumed = tuple(effect for effect in effects if type(effect) is Abort and effect.reason == SUBSUMED)
@@ -338,12 +338,12 @@ def _awaited(gate: Gate) -> tuple[bool, ...]:
 
 
 def _alone(gate: Gate) -> bool:
-    """The gate has a single channel, in a generation that does not block it (ALIGN-07)."""
+    """The gate has a single channel, and its generation does not block a single channel (ALIGN-07)."""
     return gate.profile.passes_alone and len(gate.blocked) == 1
 
 
 def _repeats(gate: Gate, event: Item | Injection) -> bool:
-    """A barrier of the pending checkpoint on a channel that has delivered it already."""
+    """Whether the event is a barrier of the pending checkpoint that its channel has already delivered."""
     return type(event) is Barrier and event.checkpoint == gate.current and gate.blocked[event.channel]
 
 

@@ -1,4 +1,4 @@
-"""UNAL-15 to UNAL-21 and UNAL-23 to UNAL-29: time, refusals, records and invariants of unaligned gates."""
+"""UNAL-15 to UNAL-21 and UNAL-23 to UNAL-29: time, failures, records and invariants of unaligned gates."""
 
 from model.events import NONE, Advance, Effects, Event, Fail, Step
 from model.gate.alignment import ALIGNED, NO_OPTIONS, TIMED, UNALIGNED, Options
@@ -47,7 +47,7 @@ PASSAGE = Registry("passage")
 
 @UNALIGNED_GATE.step("UNAL-15")
 def unal_15(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The event that begins a timed checkpoint sets the timer; no other event does."""
+    """The event that begins a timed checkpoint sets the timer. No other event sets it."""
     if type(event) is Advance or type(event) is Inject or not after.pending or after.failed:
         return True
     if type(event) is not OptionedBarrier and type(event) is not Announce:
@@ -72,7 +72,7 @@ def unal_16(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-17")
 def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timer that fires in an alignment triggers at once, unaligned. Before it is due it does nothing."""
+    """A timer that fires during an alignment triggers an unaligned snapshot. Earlier it has no effect."""
     if type(event) is not Advance or after.failed:
         return True
     if after.now != before.now + event.ms:
@@ -90,7 +90,7 @@ def unal_17(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-18")
 def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A timed barrier ends the aligned phase exactly if the gate reads it too late and it is not the last."""
+    """A timed barrier ends the aligned phase if and only if it is not the last, and the time-out is over."""
     if type(event) is not OptionedBarrier or is_spent(before, event.checkpoint) or after.failed:
         return True
     view = view_of(before, event, effects)
@@ -107,7 +107,7 @@ def unal_18(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-19")
 def unal_19(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An end of partition ends the aligned phase exactly if it arrives too late and is not the last."""
+    """An end ends the aligned phase if and only if a channel is still awaited, and the time-out is over."""
     if type(event) is not EndOfPartition or not before.pending or not before.counts_as_aligned:
         return True
     if after.failed or before.overtaking or not awaits(also(before.arrived, event.channel), after.closed):
@@ -132,7 +132,10 @@ def unal_20(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-21")
 def unal_21(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """The gate refuses an event if and only if the checkpoint has to continue unaligned and cannot."""
+    """The gate fails at an event if and only if the checkpoint has to continue unaligned, but may not.
+
+    In generations in which the first barrier decides, it also fails at a barrier that contradicts the first.
+    """
     fails = any(type(effect) is Fail for effect in effects)
     if fails != after.failed or (fails and type(effects[-1]) is not Fail):
         return False
@@ -164,7 +167,7 @@ def _must_be_refused(before: UnalignedGate, event: Event, effects: Effects, afte
 
 
 def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
-    """The barrier contradicts the first one of its checkpoint, or repeats one in an alignment (UNAL-27)."""
+    """The barrier contradicts the first one of its checkpoint, or its channel is blocked (UNAL-27)."""
     if event.checkpoint != before.current:
         return False
     differs = before.alternating and overtakes(before, event) != before.overtaking
@@ -173,7 +176,7 @@ def _is_of_another_kind(before: UnalignedGate, event: OptionedBarrier) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-25")
 def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Ids only rise. A step triggers at most one id, which is the current id. An aborted id is spent."""
+    """The current id never falls. A step triggers at most the current id. An aborted id is then spent."""
     if after.current < before.current:
         return False
     if after.current == before.current and after.pending and not before.pending:
@@ -192,7 +195,7 @@ def unal_25(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-25")
 def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A pending checkpoint keeps its first options and its time. An event counts for its own channel."""
+    """A pending checkpoint keeps its options and its beginning. An event counts only for its own channel."""
     if not after.pending or after.failed:
         return True
     if type(event) is Announce and before.profile.first_decides:
@@ -228,7 +231,7 @@ def kept_while_pending(before: UnalignedGate, event: Event, effects: Effects, af
 
 @UNALIGNED_GATE.state("UNAL-26")
 def unal_26_options(gate: UnalignedGate) -> bool:
-    """The options of the first barrier are known, and a savepoint is never unaligned."""
+    """The options of the first barrier are valid: a known alignment, and no unaligned savepoint."""
     return _are_known(gate.first)
 
 
@@ -240,7 +243,7 @@ def _are_known(options: Options | OptionedBarrier | Announce) -> bool:
 
 @UNALIGNED_GATE.state("UNAL-26")
 def unal_26(gate: UnalignedGate) -> bool:
-    """If a channel is blocked or announced, a checkpoint is pending. It awaits an open channel."""
+    """A channel is blocked or announced only for a pending checkpoint, which awaits an open channel."""
     if gate.failed:
         return True
     if gate.now < 0 or gate.timeout < 0 or (not gate.alternating and not gate.overtaking):
@@ -266,14 +269,14 @@ def unal_26(gate: UnalignedGate) -> bool:
 def _fits_its_channel(
     gate: UnalignedGate, arrived: bool, blocked: bool, announced: bool, closed: bool
 ) -> bool:
-    """The flags of one channel agree with each other and with the phase of the gate."""
+    """The flags of one channel are consistent with each other and with the phase of the gate."""
     if (blocked and not arrived) or (closed and (blocked or announced)) or (announced and gate.overtaking):
         return False
     return not arrived or (gate.counts_as_aligned if closed else gate.begun)
 
 
 def _is_decided(gate: UnalignedGate) -> bool:
-    """A barrier has begun the pending checkpoint, which either aligns or blocks no channel."""
+    """A barrier has begun the pending checkpoint. The checkpoint aligns, or it blocks no channel."""
     if not gate.begun or any(gate.announced) or (not gate.overtaking and is_lone(gate)):
         return False
     if gate.overtaking:
@@ -283,7 +286,7 @@ def _is_decided(gate: UnalignedGate) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-27")
 def unal_27(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """In generations in which the first barrier decides, its checkpoint aligns or overtakes until its end."""
+    """If the first barrier decides (1.11, 1.12), the phase does not change until the checkpoint ends."""
     if not before.profile.first_decides or type(event) is not OptionedBarrier:
         return True
     if is_spent(before, event.checkpoint):
@@ -329,7 +332,7 @@ def _fires(before: UnalignedGate, event: Event) -> bool:
 
 @PASSAGE.initial("UNAL-24")
 def unal_24_at_first(passage: Passage) -> bool:
-    """In front of a new gate no item waits, and no channel is held."""
+    """In a new gate no item waits, and the network holds no channel."""
     return passage.waiting == () and not any(passage.held)
 
 
@@ -347,7 +350,7 @@ def unal_23(before: Passage, event: Item, effects: Effects, after: Passage) -> b
 
 @PASSAGE.step("UNAL-24")
 def unal_24(before: Passage, event: Item | Inject | Advance, effects: Effects, after: Passage) -> bool:
-    """The items of a held channel wait. After its release the gate reads them in order of arrival."""
+    """The items of a held channel wait. After a resume the gate reads them in order of arrival."""
     if not isinstance(event, Inject | Advance) and before.held[event.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, event))
 
@@ -371,7 +374,7 @@ def _read_alone(gate: UnalignedGate, item: Item | Inject | Advance) -> Step[Unal
 @PASSAGE.state("UNAL-24")
 @PASSAGE.state("UNAL-26")
 def waiting_options_are_known(passage: Passage) -> bool:
-    """The options of waiting barriers and announcements are known."""
+    """The options of waiting barriers and announcements are valid."""
     return all(_are_known(item) for item in passage.waiting if isinstance(item, OptionedBarrier | Announce))
 
 

@@ -22,7 +22,7 @@ def align_22_at_first(buffer: Buffer) -> bool:
 
 @BUFFER.step("ALIGN-22")
 def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """An item over the limit ends the alignment. Then the gate reads all stored items, and this item last."""
+    """An item over the limit aborts the alignment. Then the gate reads all stored items, this one last."""
     exceeded = tuple(
         effect for effect in effects if type(effect) is Abort and effect.reason == ALIGNMENT_LIMIT_EXCEEDED
     )
@@ -39,7 +39,7 @@ def align_22(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 @BUFFER.step("ALIGN-23")
 def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bool:
-    """The effects are the same as if the network held back the items of blocked channels, oldest first."""
+    """The effects are the same as those of a polled gate with the same waiting items."""
     if _is_too_much(before, event):
         return True
     if before.gate.blocked[event.channel]:
@@ -49,7 +49,7 @@ def align_23(before: Buffer, event: Item, effects: Effects, after: Buffer) -> bo
 
 
 def _is_too_much(before: Buffer, event: Item) -> bool:
-    """The gate has to store the item, and the item exceeds the limit."""
+    """Whether the gate would store the item, and the stored items would then exceed the limit."""
     limited = before.limit != UNLIMITED and (len(before.stored) + 1) * _PAGE > before.limit
     return limited and before.gate.blocked[event.channel]
 

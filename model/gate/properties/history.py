@@ -1,4 +1,4 @@
-"""ALIGN-25, the meaning of a snapshot, stated over the items that the gate has read."""
+"""ALIGN-25, stated over a record of the items that the gate has read: a snapshot is a consistent cut."""
 
 from model.events import Effects
 from model.gate.events import Injection, Record, Trigger
@@ -18,7 +18,7 @@ def align_25_at_first(watched: Watched) -> bool:
 
 @HISTORY.step("ALIGN-25")
 def align_25(before: Watched, event: Item | Injection, effects: Effects, after: Watched) -> bool:
-    """At a trigger the gate has read each channel exactly to its barrier, or to its end."""
+    """At a trigger, the last item that the gate has read of each channel is the barrier or the end."""
     if type(event) is Injection:
         return True  # ALIGN-24: no barrier is awaited
     return all(
@@ -31,13 +31,13 @@ def align_25(before: Watched, event: Item | Injection, effects: Effects, after: 
 
 @HISTORY.step("ALIGN-25", Record)
 def align_25_noted(before: Watched, event: Record, effects: Effects, after: Watched) -> bool:
-    """After the gate has read a record, the last item of its channel is no barrier."""
+    """After the gate has read a record, the last item of the channel is not recorded as a barrier."""
     return before.gate.blocked[event.channel] or not after.at_barrier[event.channel]
 
 
 @HISTORY.state("ALIGN-25")
 def align_25_blocked(watched: Watched) -> bool:
-    """The gate has read nothing on a blocked channel after the barrier of the pending checkpoint."""
+    """On a blocked channel the gate has read nothing after the barrier of the pending checkpoint."""
     return all(
         not blocked or (at_barrier and last == watched.gate.current)
         for blocked, at_barrier, last in zip(

@@ -12,9 +12,9 @@ from model.registry import Registry
 from model.steps import step_of
 
 Read = Callable[[Any, Any], Step[Any]]
-"""The step of the gate alone."""
+"""The step of the gate without waiting items."""
 Held = Callable[[Any, Effects], tuple[bool, ...]]
-"""By channel: whether its items wait, given the gate and all effects since the event arrived."""
+"""Returns for each channel whether its items wait, from the gate and all effects of the event so far."""
 
 
 NETWORK = Registry("network")
@@ -23,7 +23,7 @@ NETWORK.part(GATE, lambda inbox: inbox.gate)
 
 @NETWORK.initial("ALIGN-17")
 def align_17_at_first(inbox: Inbox) -> bool:
-    """In front of a new gate no item waits."""
+    """In a new gate no item waits."""
     return inbox.waiting == ()
 
 
@@ -34,9 +34,9 @@ def read_in_order(
     read: Read,
     held: Held,
 ) -> tuple[Any, Effects, tuple[Any, ...]]:
-    """The gate, all effects and the items that still wait, after the gate has read all that it can.
+    """Returns the gate, all effects and the items that still wait, after the gate has read the other items.
 
-    The gate first reads the arriving item, and then always the oldest item that need not wait.
+    The gate first reads the arriving item. Then it repeatedly reads the oldest item whose channel is free.
     """
     effects: Effects = ()
     due = arriving
@@ -54,9 +54,9 @@ def read_in_order(
 
 @NETWORK.step("ALIGN-17")
 def align_17(before: Inbox, event: Item | Injection, effects: Effects, after: Inbox) -> bool:
-    """The operator processes a record of an open channel at once.
+    """Items of a blocked channel wait. After a resume the gate reads them in order of arrival.
 
-    Every item of a blocked channel waits, in order.
+    The operator processes a record of any other channel at once.
     """
     if not isinstance(event, Injection) and before.gate.blocked[event.channel]:
         return not effects and after == before._replace(waiting=(*before.waiting, event))
@@ -66,7 +66,7 @@ def align_17(before: Inbox, event: Item | Injection, effects: Effects, after: In
 
 @NETWORK.state("ALIGN-17")
 def align_17_waiting(inbox: Inbox) -> bool:
-    """Only items of blocked channels wait, and a channel can deliver them in this order."""
+    """Only items of blocked channels wait, and their channels can deliver them in this order."""
     held = all(inbox.gate.blocked[item.channel] for item in inbox.waiting)
     return held and are_delivered(inbox.waiting)
 
@@ -79,7 +79,7 @@ def are_delivered(waiting: tuple[Item, ...]) -> bool:
 
 
 def follow_an_end(items: tuple[Item, ...]) -> bool:
-    """Some item follows the end of its own channel. No channel delivers such items."""
+    """Whether some item follows the end of its channel. No channel delivers such items."""
     return any(
         type(item) is EndOfPartition and any(later.channel == item.channel for later in items[place + 1 :])
         for place, item in enumerate(items)

@@ -27,7 +27,7 @@ class BarrierView(NamedTuple):
     checkpoint: int
     alignment: int
     overtaking: bool
-    """Barriers overtake in the phase of the gate before the event."""
+    """Barriers overtake in the phase of the gate, immediately before the event."""
     stops: bool
     """The event is a barrier that does not overtake, so its sender stops after it."""
     begun: bool
@@ -39,7 +39,7 @@ class BarrierView(NamedTuple):
     last: bool
     """The gate awaits no channel after this event."""
     announced: Flags
-    """By channel: announced. The channel of an aligned barrier is excluded, because the gate reads it now."""
+    """By channel: the pending barrier is announced. If the event is an aligned barrier, not its channel."""
     tail: Effects
     """The effects without the effects that end an older checkpoint."""
 
@@ -80,22 +80,22 @@ def view_of(before: UnalignedGate, event: OptionedBarrier | Announce, effects: E
 
 
 def is_spent(gate: UnalignedGate, checkpoint: int) -> bool:
-    """The id cannot begin again."""
+    """The id has ended or was skipped, so it cannot begin again."""
     return checkpoint < gate.current or (checkpoint == gate.current and not gate.pending)
 
 
 def overtakes(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
-    """The barrier overtakes by the type of its checkpoint, if the type decides, or by its own options."""
+    """The barrier overtakes. If the type decides (1.11), this depends on its type, else on its options."""
     return not event.savepoint if gate.profile.type_decides else event.alignment == UNALIGNED
 
 
 def begins_overtaking(gate: UnalignedGate, event: OptionedBarrier | Announce) -> bool:
-    """The checkpoint overtakes from the beginning, if this barrier begins it."""
+    """If this event begins a checkpoint, its barriers overtake from the beginning."""
     return not gate.alternating or (gate.profile.first_decides and overtakes(gate, event))
 
 
 def is_whole(gate: UnalignedGate) -> bool:
-    """All barriers of the pending checkpoint have overtaken, and it stays pending."""
+    """All barriers of the pending checkpoint have overtaken, and it stays pending (only in 1.11)."""
     kept = gate.profile.whole_stays_pending and gate.pending and gate.overtaking
     return bool(kept and not awaits(gate.arrived, gate.closed))
 
@@ -121,14 +121,14 @@ def started(gate: UnalignedGate, checkpoint: int, alignment: int) -> Effects:
 
 
 def completed(gate: UnalignedGate, checkpoint: int, blocked: Flags) -> Effects:
-    """The effects of the last barrier of an alignment, after the block of its channel."""
+    """The effects of the last barrier of an alignment, after the effect that blocks its channel."""
     if gate.profile.triggers_first:
         return (Trigger(checkpoint), *resumes(blocked))
     return (*resumes(blocked), Trigger(checkpoint))
 
 
 def is_lone(gate: UnalignedGate) -> bool:
-    """The gate has a single channel, which never waits for itself."""
+    """The gate has a single channel, and its generation does not block a single channel."""
     return gate.profile.passes_alone and len(gate.closed) == 1
 
 
@@ -140,12 +140,12 @@ def stop_and_resume(gate: UnalignedGate, checkpoint: int) -> Effects:
 
 
 def resumes(flags: Flags) -> Effects:
-    """A resume of each flagged channel, in channel order."""
+    """The effects that resume the flagged channels, in channel order."""
     return tuple(Resume(place) for place, has in enumerate(flags) if has)
 
 
 def prioritises(flags: Flags) -> Effects:
-    """A prioritise of each flagged channel, in channel order."""
+    """The effects that prioritise the barriers of the flagged channels, in channel order."""
     return tuple(Prioritise(place) for place, has in enumerate(flags) if has)
 
 

@@ -22,7 +22,7 @@ TRACKER.frames({
 
 @TRACKER.initial("TRACK-02")
 def track_02_at_first(tracker: Tracker) -> bool:
-    """A new tracker knows no checkpoint, and no channel is closed."""
+    """A new tracker tracks no checkpoint, its latest id is -1, and no channel is closed."""
     return tracker.latest == NONE and tracker.tracked == () and not any(tracker.closed)
 
 
@@ -36,7 +36,7 @@ def track_01(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-02")
 def track_02(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """The first barrier of a newer id makes its checkpoint the newest tracked one, without an effect."""
+    """The first barrier of a newer id makes its checkpoint the newest tracked one, and has no effect."""
     if type(event) is not Barrier or not _begins(before, event):
         return True
     if effects or after.latest != event.checkpoint or not after.tracked:
@@ -94,7 +94,7 @@ def track_06(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-07")
 def track_07(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A checkpoint that begins drops the oldest one, and only that, if the bound is exceeded."""
+    """If a checkpoint begins and exceeds the bound, the tracker drops the oldest one, and only this one."""
     if type(event) is not Barrier or not _begins(before, event):
         return True
     full = len(before.tracked) == before.tracked_at_most
@@ -109,7 +109,7 @@ def track_07_bound(tracker: Tracker) -> bool:
 
 @TRACKER.step("TRACK-08")
 def track_08(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation aborts every older checkpoint that was not aborted yet, oldest first, and drops it."""
+    """A cancellation drops all older checkpoints. It aborts those that were not aborted, oldest first."""
     if type(event) is not Cancel or _is_alone_and_newer(before, event):
         return True
     older = tuple(entry for entry in before.tracked if entry.checkpoint < event.checkpoint)
@@ -122,7 +122,7 @@ def track_08(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-09")
 def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a tracked id aborts it once and counts. The last count drops the id."""
+    """A cancellation of a tracked id aborts it once, and its channel counts. The last count drops the id."""
     if type(event) is not Cancel or event.checkpoint > before.latest:
         return True
     for position, entry in enumerate(before.tracked):
@@ -140,7 +140,7 @@ def track_09(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-10")
 def track_10(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """A cancellation of a newer id aborts it once. It is tracked as aborted, with this channel."""
+    """A cancellation of a newer id aborts it once. The tracker tracks it as aborted, with this channel."""
     if type(event) is not Cancel or not _begins(before, event):
         return True
     if not effects or effects[-1] != Abort(event.checkpoint, ON_CANCELLATION_BARRIER):
@@ -164,7 +164,7 @@ def track_11(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-12")
 def track_12(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """An aborted checkpoint is neither triggered nor aborted again while tracked, and stays aborted."""
+    """A tracked checkpoint that was aborted stays aborted. It is neither triggered nor aborted again."""
     for entry in before.tracked:
         if entry.aborted:
             if any(_id_of(effect) == entry.checkpoint for effect in effects):
@@ -239,7 +239,7 @@ def track_16(before: Tracker, event: Item, effects: Effects, after: Tracker) -> 
 
 @TRACKER.step("TRACK-17")
 def track_17(before: Tracker, event: Item, effects: Effects, after: Tracker) -> bool:
-    """If a new checkpoint awaits one channel, a newer id triggers or aborts at once, and is not tracked."""
+    """If only one channel is awaited, a newer id triggers or aborts at once, and is not tracked."""
     if type(event) is not Barrier and type(event) is not Cancel:
         return True
     if not _is_alone_and_newer(before, event):
@@ -283,20 +283,20 @@ def newest_is_latest(tracker: Tracker) -> bool:
 
 @TRACKER.state("TRACK-08")
 def only_oldest_aborted(tracker: Tracker) -> bool:
-    """Only the oldest tracked checkpoint can be aborted: a cancellation leaves no older one than its own."""
+    """Only the oldest tracked checkpoint can be aborted, because a cancellation drops all older ones."""
     return not any(entry.aborted for entry in tracker.tracked[1:])
 
 
 @TRACKER.state("TRACK-15")
 def needed_by_all(tracker: Tracker) -> bool:
-    """If an end aborts all tracked checkpoints, each one needs as many counts as one that begins now."""
+    """If ends abort all tracked checkpoints, each one needs as many counts as a new checkpoint would."""
     if tracker.counts_as_aligned or not tracker.profile.tracker_counts_ends:
         return True
     return all(entry.needed == _awaited(tracker) for entry in tracker.tracked)
 
 
 def _awaited(tracker: Tracker) -> int:
-    """Number of channels whose barrier a checkpoint that begins now needs."""
+    """Number of channels whose barriers a new checkpoint would need."""
     if tracker.profile.tracker_awaits_ended:
         return len(tracker.closed)
     return len([ended for ended in tracker.closed if not ended])

@@ -31,13 +31,13 @@ def unal_30_at_first(threads: Threads) -> bool:
 
 @THREADS.step("UNAL-30")
 def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """A barrier starts its checkpoint if and only if its id is above all ids started or cancelled before."""
+    """A barrier starts its checkpoint if and only if its id is above every started or cancelled id."""
     started, starts = before.gate.current, [one for one in effects if type(one) is StartPersisting]
     if type(event) is RunMail:
         return not starts and after.gate == before.gate
     if type(event) is not ReceiveBarrier and type(event) is not OptionedBarrier:
         if type(event) is Cancel and event.checkpoint > started:
-            return not starts and after.gate.current == event.checkpoint  # no thread can start it any more
+            return not starts and after.gate.current == event.checkpoint  # no thread can start this id
         return not starts and after.gate.current == started
     if event.checkpoint <= started:
         return not starts and after.gate.current == started
@@ -75,9 +75,9 @@ def unal_31(before: Threads, event: Event, effects: Effects, after: Threads) -> 
 
 @THREADS.step("UNAL-30")
 def one_gate(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
-    """The shared gate changes as the unaligned gate of one thread does.
+    """The shared gate takes the same steps as an unaligned gate with one thread.
 
-    The network thread does not emit triggers and aborts. It puts them into the mailbox of the task thread.
+    The network thread puts triggers and aborts into the mailbox of the task thread, and does not emit them.
     """
     if type(event) is RunMail:
         return after == before._replace(mail=())
@@ -104,7 +104,7 @@ def _is_over(before: Threads, checkpoint: int) -> bool:
 
 
 def _read_by(before: Threads, event: Event) -> dict[str, Any]:
-    """The fields that record what the task has read, after this event."""
+    """The new values of the fields that record which ids the task has read."""
     if type(event) is OptionedBarrier:
         return {"read": event.checkpoint, "reading": True}
     if type(event) is Cancel and event.checkpoint >= before.read:

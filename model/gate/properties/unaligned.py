@@ -1,9 +1,9 @@
 """UNAL-01 to UNAL-14 and UNAL-22: the steps of barriers, announcements, cancellations and ends.
 
-Every step on a pending or newer id has two parts. The first part ends the pending checkpoint, if a newer
-checkpoint subsumes it (UNAL-04). The second part is the event itself. The field `tail` holds the effects of
-the second part. The *phase* of an event is the phase of its checkpoint. A newer checkpoint begins in the
-phase of an idle gate.
+A step for a pending or newer id has two parts. The first part ends the pending checkpoint, if a newer
+checkpoint subsumes it (UNAL-04). The second part is the step for the event itself. `BarrierView.tail` holds
+the effects of the second part. `BarrierView.overtaking` is the phase of the event's checkpoint. A newer
+checkpoint begins in the phase of an idle gate.
 """
 
 from model.event_frames import Frame
@@ -75,7 +75,7 @@ UNALIGNED_GATE.frames(
 
 @UNALIGNED_GATE.initial("UNAL-01")
 def unal_01_at_first(gate: UnalignedGate) -> bool:
-    """A new gate is idle at time 0 and knows no checkpoint. In mode unaligned, barriers overtake."""
+    """A new gate is idle at time 0, and its current id is -1. In mode unaligned, barriers overtake."""
     flags = (gate.arrived, gate.blocked, gate.announced, gate.closed)
     has_begun = gate.pending or gate.begun or gate.failed or gate.first != NO_OPTIONS
     is_at_zero = gate.now == 0 and gate.since == 0 and gate.repeats == 0 and gate.timer == NONE
@@ -96,7 +96,7 @@ def unal_01(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-02")
 def unal_02(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A further overtaking barrier triggers nothing. Unless it is the last, it only blocks."""
+    """A further overtaking barrier triggers nothing. Unless it is the last, it only blocks its channel."""
     view = _of_barrier(before, event, effects)
     if view is None or not view.overtaking or not view.begun or after.failed:
         return True
@@ -126,7 +126,7 @@ def unal_04(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     if type(event) is not OptionedBarrier and type(event) is not Announce:
         return True
     if type(event) is Announce and before.profile.first_decides:
-        return not effects and after == before  # the generation has no announcements
+        return not effects and after == before  # these generations ignore announcements
     ended = tuple(effect for effect in effects if type(effect) is Abort)
     if event.checkpoint <= before.current or not before.pending:
         return not ended
@@ -149,7 +149,7 @@ def unal_05(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-06")
 def unal_06(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A cancellation of a newer id, or of an id with a counted channel, ends the id with one abort."""
+    """A cancellation aborts a newer id, or a pending id with a counted channel, once."""
     if type(event) is not Cancel or _cancels_nothing(before, event):
         return True
     expected = (*stop_and_resume(before, event.checkpoint), Abort(event.checkpoint, ON_CANCELLATION_BARRIER))
@@ -158,7 +158,7 @@ def unal_06(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-07")
 def unal_07(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """A cancellation of an older or spent id, or of an id that is only announced, does nothing."""
+    """A cancellation of an older or spent id, or of an id with only an announcement, has no effect."""
     if type(event) is not Cancel or not _cancels_nothing(before, event):
         return True
     return not effects and after == before
@@ -171,7 +171,7 @@ def _cancels_nothing(before: UnalignedGate, event: Cancel) -> bool:
 
 @UNALIGNED_GATE.step("UNAL-08")
 def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """Without checkpoints after tasks finish, an end aborts the pending checkpoint, announced or begun."""
+    """Without checkpoints after tasks finish, an end aborts the pending checkpoint, even if not begun."""
     if type(event) is not EndOfPartition or not before.pending or before.counts_as_aligned:
         return True
     aborted = (Abort(before.current, INPUT_END_OF_STREAM),)
@@ -183,7 +183,10 @@ def unal_08(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-09")
 def unal_09(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """With checkpoints after tasks finish, an ended channel counts. The last end triggers nothing twice."""
+    """With checkpoints after tasks finish, an ended channel counts as aligned.
+
+    If it was the last awaited channel, the checkpoint ends. The gate triggers the snapshot only once.
+    """
     if type(event) is not EndOfPartition or after.failed:
         return True
     if not before.pending:
@@ -234,7 +237,7 @@ def unal_11(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-12")
 def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An unaligned barrier ends an aligned phase: announced barriers overtake, and the snapshot starts."""
+    """An unaligned barrier ends an aligned phase: the gate prioritises announced barriers, then triggers."""
     view = _of_barrier(before, event, effects)
     if view is None or view.overtaking or view.alignment != UNALIGNED or before.profile.first_decides:
         return True
@@ -246,7 +249,7 @@ def unal_12(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 @UNALIGNED_GATE.step("UNAL-13")
 def unal_13(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
-    """An announcement begins its checkpoint and is recorded. It blocks and counts for no channel."""
+    """An announcement begins its checkpoint, and the gate stores it. No channel is blocked or counts."""
     if type(event) is not Announce or is_spent(before, event.checkpoint) or before.profile.first_decides:
         return True
     view = view_of(before, event, effects)
@@ -296,7 +299,7 @@ def unal_22(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 
 
 def _disagrees(before: UnalignedGate, after: UnalignedGate) -> bool:
-    """The gate refused the barrier because of the first one of its checkpoint (UNAL-27)."""
+    """The gate refused the barrier, because it contradicts the first one of its checkpoint (UNAL-27)."""
     return before.profile.first_decides and after.failed
 
 

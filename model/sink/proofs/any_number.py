@@ -1,8 +1,8 @@
 """The sink with any number of pre-committed and committed transactions, and at most one snapshot.
 
-The snapshot also holds any number of transactions. The committed transactions ascend, so a predicate over ids
-represents them. `HELPERS` replaces the function of the model that inserts them one by one. A restore in which
-a commit throws ends early, so only `model.sink.proofs.sink` has cases for it.
+The snapshot also holds any number of transactions. A predicate over ids represents the committed
+transactions, because they ascend. The model inserts them one by one. `HELPERS` replaces this function by one
+over ropes. A restore in which a commit throws ends early, so only `model.sink.proofs.sink` has cases for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,7 +27,7 @@ from model.steps import name_of
 FILED = Group("pre-committed transactions", distinct=True)
 OF_SNAPSHOT = Group("transactions of the snapshot", distinct=True)
 IDS = Group("ids of transactions", distinct=True)
-"""Every id below a number that no transaction reaches. The ids of transactions count up from 1."""
+"""The possible ids of transactions: from 1 up to a number that is larger than all used ids."""
 SIZES = (FILED.size >= 0, OF_SNAPSHOT.size >= 0)
 
 
@@ -47,7 +47,7 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def filed(reread: Reread, group: Group) -> Rope:
-    """A transaction and its checkpoint for each member of the group."""
+    """A rope with a pre-committed transaction and its checkpoint for each member of the group."""
     make = reread.module("model.sink.two_phase_commit").PreCommitted
     symbols: list[Callable[[z3.ArithRef], z3.ArithRef]] = [
         z3.Function(f"{part} of {group}", z3.IntSort(), z3.IntSort())
@@ -58,14 +58,14 @@ def filed(reread: Reread, group: Group) -> Rope:
 
 
 def committed_ids() -> Rope:
-    """The ids for which a predicate holds, ascending."""
+    """The committed transactions: a rope of the ids for which a predicate holds, ascending."""
     is_committed = z3.Function("is committed", z3.IntSort(), z3.BoolSort())
     case = Behaviour(is_committed(IDS.variable), (SymbolicInt(IDS.variable),))
     return Rope((Many(IDS, IDS.variable, [case], every=False),))
 
 
 def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[RopeCase]:
-    """A new sink, and every event at a sink in any state: running, at its end, and over."""
+    """Yields a new sink, and every event at a sink in any state: running, finished, and after its end."""
     sinks = reread.module("model.sink.two_phase_commit")
     finish = reread.module("model.sink.generations").finish
     properties = tuple(reread.module("model.sink.properties").SINK.properties)
@@ -97,7 +97,10 @@ def sink_cases(reread: Reread, profile: SinkProfile) -> Iterator[RopeCase]:
 
 
 def _sends(running: bool, finished: bool, event: Event) -> bool:
-    """Whether the environment may send the event: only a restore after the task, no input after its end."""
+    """Whether the environment may send the event. After the end of the task only a restore may follow.
+
+    After the end of the input, no record and no second end may follow.
+    """
     if type(event) is FailingRestore:
         return False
     if running is (type(event) in map(type, RESTORING)):
@@ -106,7 +109,7 @@ def _sends(running: bool, finished: bool, event: Event) -> bool:
 
 
 def _permitted(sink: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """Ids of snapshots grow, and a commit that throws is due. A restored open transaction is uncommitted."""
+    """The assumptions about an event: see `model.sink.proofs.sink._permitted`."""
     taken = [int_term(snapshot.checkpoint) for snapshot in sink.snapshots]
     if type(event) is SnapshotRequest:
         return tuple(int_term(event.checkpoint) > before for before in taken)

@@ -1,6 +1,7 @@
 """The symbolic cases of the sink, with any ids, by the numbers of transactions and snapshots.
 
-The numbers have no bound in the protocol. Every step within `is_within` leads to a shape of these cases.
+The numbers have no bound in the protocol. A step from a sink within `is_within` leads to a shape of these
+cases.
 """
 
 from collections.abc import Iterator
@@ -35,9 +36,9 @@ from model.steps import step_of
 ENDING = (Close(), Crash())
 NOTIFIED = (CompleteNotification(0), FailingCompletion(0, 0), AbortNotification(0))
 OF_THE_INPUT = (WriteRequest(0), Finish())
-"""The events that cannot follow the end of the input."""
+"""The events that must not follow the end of the input."""
 RESTORING = (Restore(0), FailingRestore(0, 0))
-"""The events of a sink whose task is over: only such a sink is restored."""
+"""The events of a sink whose task has ended. Only these sinks are restored."""
 EVENTS: tuple[Event, ...] = (SnapshotRequest(0), *NOTIFIED, *ENDING, *OF_THE_INPUT, *RESTORING)
 Shape = tuple[int, int, tuple[int, ...]]
 """The numbers of pre-committed and committed transactions, and of pre-committed ones for each snapshot."""
@@ -47,11 +48,11 @@ SHAPES: tuple[Shape, ...] = tuple(
     if filed + committed <= 2
 )
 LARGER: tuple[Shape, ...] = ((2, 2, ()), (0, 2, (2,)), (0, 1, (0, 1)))
-"""Shapes beyond `is_within`: more transactions that one event commits, and an older snapshot."""
+"""Additional shapes: more transactions that one event commits, and an older snapshot."""
 
 
 def all_sink_cases() -> Iterator[Case]:
-    """Each event that `sends` permits, in each shape of each generation."""
+    """Yields each event that `sends` permits, in each shape of each generation."""
     for profile in SINK_PROFILES.values():
         for shape in SHAPES:
             yield from sink_cases(profile, shape)
@@ -79,7 +80,7 @@ def sends(sink: Sink, event: Event) -> bool:
 
 
 def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
-    """The events at a sink with these numbers of transactions and snapshots, before and after its end."""
+    """Yields the events at a sink with these numbers of transactions and snapshots, also after its end."""
     pending, committed, snapshots = shape
     filed = PreCommitted(0, 0)
     example = two_phase_commit.new_sink(profile)._replace(
@@ -100,7 +101,7 @@ def sink_cases(profile: SinkProfile, shape: Shape) -> Iterator[Case]:
 
 
 def _permitted(sink: Sink, event: Event) -> tuple[z3.BoolRef, ...]:
-    """The guarantees of the environment: ids of snapshots grow, and a commit that throws is due.
+    """The assumptions about an event: ids of snapshots grow, and the commit that throws is attempted.
 
     A restore takes the newest completed checkpoint. A transaction that was open in its snapshot is not
     committed.

@@ -1,9 +1,9 @@
-"""The store with any number of retained checkpoints, which is a symbol.
+"""The cases of the store with any number of retained checkpoints. This number is a symbol.
 
 A store that retains one checkpoint has at most two entries. A store that retains more drops at most one entry
-at an addition: the first one that it may drop. A case names this entry and the entries before it. At most one
-entry is before it: z3 shows that two are impossible. Any number of other entries are between it and the entry
-added last.
+at an addition: the first one that it may drop. In a case, this entry and the entries before it are single
+symbols. At most one entry is before it, because z3 shows that two are impossible. A group represents any
+number of other entries between it and the entry added last.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -32,13 +32,13 @@ VARIANTS = frozenset(
     f"model-store-{name}"
     for name in ("savepoint-evicts", "keeps-one-more", "prepends", "deletes-savepoints", "protects-early")
 )
-"""The mutants of the catalogue, one for each rule of the store."""
+"""The mutants of the catalogue that these proofs must kill, one for each rule of the store."""
 
 
 def divided(
     entries: tuple[Any, ...], may_drop: Callable[[Any], bool], surplus: int
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """`model.store.store.divided` over ropes. Raises SymbolicUseError if it may drop a member of a group."""
+    """`model.store.store.divided` for a rope. Raises SymbolicUseError if it may drop a member of a group."""
     kept: list[Any] = []
     dropped: list[Any] = []
     for position, entry in zip(cells_of(enumerate_(Rope(cells_of(entries)))), cells_of(entries), strict=True):
@@ -61,14 +61,14 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def entries_of(stores: Any, group: Group) -> Many:  # noqa: ANN401 - a module
-    """An id and a type for each member of the group."""
+    """Entries with a symbolic id and type for each member of the group."""
     symbols = [z3.Function(f"{part} of {group}", z3.IntSort(), z3.IntSort()) for part in ("id", "type")]
     value = stores.Entry(*(SymbolicInt(symbol(group.variable)) for symbol in symbols))
     return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
 
 
 def store_cases(reread: Reread, name: str) -> Iterator[RopeCase]:
-    """A new store, and every event at a store in any state."""
+    """Yields a new store, and every event at a store in any state."""
     stores = reread.module("model.store.store")
     steps_of = reread.module("model.store.generations").store_steps
     properties = tuple(reread.module("model.store.properties").STORE.properties)
@@ -98,7 +98,7 @@ def store_cases(reread: Reread, name: str) -> Iterator[RopeCase]:
     add = symbolic_like(Add(0, 0), "event")
     for state, retained in named:
         found = case(state, add, retained, *_permitted(state, add))
-        if not is_impossible(found):  # only an older store cannot hold more than it retains
+        if not is_impossible(found):  # a store up to 1.11 never has a surplus
             yield found
     for stays in ((False,), (True, False), (True, True)):
         state = anew._replace(entries=Rope((*(first, second)[: len(stays)], some, last)))
@@ -121,7 +121,7 @@ def _may_drop(steps: Any, entries: Any, place: int) -> z3.BoolRef:  # noqa: ANN4
 
 
 def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """A checkpoint is added once, with a known type, to a store that is not shut down."""
+    """The assumptions: a checkpoint is added once, with a known type, to a store that has not shut down."""
     is_new = all_(one.checkpoint != event.checkpoint for one in state.entries)
     known = (
         int_term(event.checkpoint) >= 0,

@@ -18,7 +18,7 @@ from model.store.store import Entry, Store
 def store_cases(
     retain: int, entries: int, profile: CoordinatorProfile = NEWEST_COORDINATOR
 ) -> Iterator[Case]:
-    """A store of `entries` entries with any ids and types, and any event."""
+    """Yields any event at a store of `entries` entries with any ids and types."""
     shape = store.new_store(retain, profile)._replace(entries=(Entry(0, 0),) * entries)
     state = symbolic_like(shape, "store")._replace(retain=retain, open=True)
     for event in (Add(0, 0), LatestRequest(), Shutdown(discard=True)):
@@ -33,7 +33,7 @@ def store_cases(
 
 
 def _is_new(state: Store, event: Event) -> tuple[z3.BoolRef, ...]:
-    """A checkpoint is added once, with a known type."""
+    """The assumptions: a checkpoint is added once, with a known type."""
     if type(event) is not Add:
         return ()
     added, kind = int_term(event.checkpoint), int_term(event.type)

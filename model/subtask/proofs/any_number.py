@@ -1,7 +1,7 @@
 """The subtask with any number of running snapshots and of remembered aborts, in every generation.
 
-The remembered aborts are none, or a first one and any number of others, because a step over the bound drops
-the first one. `HELPERS` replaces two functions of the model over tuples by functions over ropes.
+There are no remembered aborts, or a first one and any number of others. The first one is separate, because a
+step that exceeds the bound drops it. `HELPERS` replaces two functions of the model by functions over ropes.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -35,7 +35,7 @@ FEW = (ABORTED.size == 0, RUNNING.size == 0)
 
 
 def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
-    """`model.subtask.subtask.ascending` over ropes: the ids below the new one, the new one, the others."""
+    """`model.subtask.subtask.ascending` for a rope: the ids below the new one, the new one, the others."""
     below, others = (
         tuple_(known for known in ids if known < new),
         tuple_(known for known in ids if known >= new),
@@ -44,7 +44,7 @@ def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
 
 
 def pruned(aborted: tuple[int, ...], last: int) -> tuple[int, ...]:
-    """`model.subtask.subtask.pruned` over ropes: the aborts at or behind the first one not below `last`."""
+    """`model.subtask.subtask.pruned` for a rope: the aborts from the first one that is not below `last`."""
     return tuple_(
         known
         for place, known in enumerate_(aborted)
@@ -59,14 +59,14 @@ HELPERS: Mapping[str, Helpers] = {
 
 
 def ids(group: Group) -> Many:
-    """An id for each member."""
+    """A symbolic id for each member of the group."""
     of: Callable[[z3.ArithRef], z3.ArithRef] = z3.Function(f"{group}", z3.IntSort(), z3.IntSort())
     value = SymbolicInt(of(group.variable))
     return Many(group, group.variable, [Behaviour(z3.BoolVal(True), (value,))], every=True)
 
 
 def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterator[RopeCase]:
-    """A new subtask, and every event at a subtask in any state."""
+    """Yields a new subtask, and every event at a subtask in any state."""
     subtask = reread.module("model.subtask.subtask")
     registries = (
         reread.module("model.subtask.properties.subtask").SUBTASK,
@@ -103,9 +103,9 @@ def _aborts(profile: TaskProfile) -> Iterator[Rope]:
 
 
 def _events(on_barrier: Event) -> Iterator[Any]:
-    """One event of every class.
+    """Yields one event of every class.
 
-    `on_barrier` is the event whose module is read again, with its steps and properties.
+    `on_barrier`: a `CheckpointOnBarrier` of the recompiled module, which also has the steps and properties.
     """
     for event in (
         Checkpoint(0),
@@ -124,7 +124,7 @@ def _events(on_barrier: Event) -> Iterator[Any]:
 
 
 def _permitted(state: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401 - of either module
-    """`model.subtask.proofs.subtask._starts_once` over a rope of running snapshots."""
+    """`model.subtask.proofs.subtask._starts_once` for a rope of running snapshots."""
     if event.kind not in ("checkpoint", "checkpoint_on_barrier") or state.profile.orders_triggers:
         return ()
     return (z3.Not(any_(known == event.checkpoint for known in state.running).term),)

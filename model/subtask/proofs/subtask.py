@@ -1,4 +1,4 @@
-"""The cases of a subtask's snapshot steps, with any ids, for every generation that behaves differently."""
+"""The cases of a subtask's snapshot steps, with any ids, for every generation with different behaviour."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -26,7 +26,7 @@ from model.subtask.subtask import CheckpointOnBarrier, Subtask
 def subtask_cases(
     aborted: int, running: int, bound: int, profile: TaskProfile = NEWEST_TASK
 ) -> Iterator[Case]:
-    """A subtask that remembers `aborted` aborts while `running` snapshots run."""
+    """Yields every event at a subtask that remembers `aborted` aborts while `running` snapshots run."""
     shape = subtask.new_subtask(bound, profile)._replace(aborted=(0,) * aborted, running=(0,) * running)
     state: Subtask = symbolic_like(shape, "subtask")._replace(remembered_at_most=bound, failed=False)
     if not profile.orders_triggers:
@@ -60,7 +60,7 @@ def subtask_cases(
 
 
 def _starts_once(state: Subtask, event: Event) -> tuple[z3.BoolRef, ...]:
-    """Without ordered triggers, the environment triggers no id while its asynchronous part runs."""
+    """The assumption: without ordered triggers, no id is triggered while its asynchronous part runs."""
     if not isinstance(event, Checkpoint | CheckpointOnBarrier) or state.profile.orders_triggers:
         return ()
     return tuple(int_term(known) != int_term(event.checkpoint) for known in state.running)

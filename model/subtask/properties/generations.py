@@ -41,7 +41,7 @@ def task_12(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-13")
 def task_13(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A synchronous part that throws fails the task, after the barrier has left. Nothing else fails it."""
+    """If the synchronous part throws, the task fails, after the barrier has left. No other event fails it."""
     fails = (
         isinstance(event, Checkpoint | CheckpointOnBarrier)
         and event.fails
@@ -70,7 +70,7 @@ def task_14(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-15")
 def task_15(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A decline after a failed asynchronous part names the failure's reason, if the generation does so."""
+    """A decline after a failed asynchronous part has the reason of the failure. Up to 1.10 it is fixed."""
     if type(event) is not AsyncFailed or not before.task_runs:
         return True
     reason = event.reason if before.profile.declines_with_cause else unnamed(before.profile)
@@ -91,7 +91,7 @@ def task_16(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-17")
 def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Up to 1.13 the task passes on each completion, in any order. An abort passes on no completion."""
+    """Up to 1.13 the task notifies its operators of each completion, in any order, and at no abort."""
     if before.profile.completes_in_order:
         return True
     notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
@@ -102,13 +102,13 @@ def task_17(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.initial("TASK-17")
 def task_17_at_first(subtask: Subtask) -> bool:
-    """Up to 1.13 a new subtask knows no completed checkpoint, even if it was restored from one."""
+    """Up to 1.13 a new subtask stores no completed id, even if it was restored from a checkpoint."""
     return subtask.profile.completes_in_order or subtask.completed == NONE
 
 
 @SUBTASK_GENERATIONS.step("TASK-18")
 def task_18(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Since 1.15 the operators of a running task are notified of a dropped checkpoint."""
+    """From 1.15 on, a running task notifies its operators of a dropped checkpoint."""
     if type(event) is not SubsumedNotification:
         return not any(type(effect) is NotifySubsumed for effect in effects)
     notifies = before.task_runs and before.profile.notified_of_subsumed
@@ -117,7 +117,7 @@ def task_18(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK_GENERATIONS.step("TASK-19")
 def task_19(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """Since 1.17 the task stores the highest abort, and an id far below it counts as aborted."""
+    """From 1.17 on, the task stores the highest abort, and an id far below it counts as aborted."""
     if not before.profile.infers_aborts:
         return after.highest_aborted == before.highest_aborted
     if type(event) is AbortNotification and before.task_runs:

@@ -63,7 +63,7 @@ SUBTASK.frames({
 
 @SUBTASK.initial("TASK-01")
 def task_01_at_first(subtask: Subtask) -> bool:
-    """A new subtask runs, and knows only the checkpoint from which it was restored (TASK-06)."""
+    """A new subtask runs. Its state has no ids except that of the restored checkpoint (TASK-06)."""
     completed, bound = subtask.completed, subtask.remembered_at_most
     return subtask == Subtask(
         True, NONE, (), (), completed, NONE, False, bound, subtask.restored, subtask.profile
@@ -72,7 +72,7 @@ def task_01_at_first(subtask: Subtask) -> bool:
 
 @SUBTASK.step("TASK-01")
 def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task sends a barrier and then takes its snapshot, if and only if a newer id is triggered."""
+    """The task sends a barrier and then takes its snapshot, if and only if it takes a trigger."""
     sent = any(type(effect) is BroadcastBarrier or type(effect) is Snapshot for effect in effects)
     if isinstance(event, Checkpoint | CheckpointOnBarrier) and is_far_below(before, event.checkpoint):
         return True  # TASK-19
@@ -85,7 +85,7 @@ def task_01(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 
 def is_taken(before: Subtask, checkpoint: int) -> bool:
-    """The task takes a trigger of that id."""
+    """Whether the task takes a trigger with this id."""
     if not before.task_runs or not before.profile.orders_triggers:
         return before.task_runs  # TASK-10, TASK-11
     if checkpoint <= before.last or any(known == checkpoint for known in before.aborted):
@@ -94,7 +94,7 @@ def is_taken(before: Subtask, checkpoint: int) -> bool:
 
 
 def is_far_below(before: Subtask, checkpoint: int) -> bool:
-    """The task may have remembered and then dropped the abort of `checkpoint` (TASK-19)."""
+    """Whether the task may have dropped a remembered abort of `checkpoint` (TASK-19)."""
     return before.profile.infers_aborts and checkpoint + before.remembered_at_most < before.highest_aborted
 
 
@@ -106,7 +106,7 @@ def ascending(ids: tuple[int, ...], new: int) -> tuple[int, ...]:
 
 @SUBTASK.step("TASK-02")
 def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A trigger whose id is not above the last one has no effect. The task drops its remembered abort."""
+    """A trigger whose id is not above the last one only drops a remembered abort of this id."""
     if (
         not isinstance(event, Checkpoint | CheckpointOnBarrier)
         or not before.task_runs
@@ -121,7 +121,7 @@ def task_02(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-02")
 def task_02_rises(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A trigger above the last id becomes the last id. The task drops its remembered abort, and no other."""
+    """A trigger above the last id becomes the last id. The task drops only the abort of this id."""
     if (
         not isinstance(event, Checkpoint | CheckpointOnBarrier)
         or not before.task_runs
@@ -157,7 +157,7 @@ def task_03(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-04")
 def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """At an abort by the gate the task declines, then cancels downstream. It drops older aborts."""
+    """If the gate aborts, the task declines, then sends cancellation markers. It drops older aborts."""
     if type(event) is not AbortOnBarrier:
         return True
     expected = (Decline(event.checkpoint, event.reason), BroadcastCancel(event.checkpoint))
@@ -174,7 +174,7 @@ def task_04(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-05")
 def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """At an abort the task stops a running snapshot or remembers a future id, and notifies its operators."""
+    """At an abort the task stops the running snapshot or remembers a newer id, and notifies its operators."""
     if type(event) is not AbortNotification or not before.profile.notified_of_aborts:
         return True
     if not before.task_runs:
@@ -190,7 +190,7 @@ def task_05(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-06")
 def task_06(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task passes on completions in ascending order, each once, before a newer abort."""
+    """The task notifies its operators of completions in ascending order, each once, before a newer abort."""
     if not before.profile.completes_in_order:
         return True  # TASK-17
     notified = tuple(effect for effect in effects if type(effect) is NotifyComplete)
@@ -208,7 +208,7 @@ def task_06(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 @SUBTASK.step("TASK-06")
 def task_06_restored(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """The task passes on no completion of the restored checkpoint, nor of an older one."""
+    """The task notifies its operators of no completion of the restored checkpoint or an older one."""
     if not before.profile.completes_in_order:
         return True  # TASK-17
     return all(effect.checkpoint > before.restored for effect in effects if type(effect) is NotifyComplete)
@@ -216,13 +216,13 @@ def task_06_restored(before: Subtask, event: Event, effects: Effects, after: Sub
 
 @SUBTASK.initial("TASK-06")
 def task_06_at_first(subtask: Subtask) -> bool:
-    """A new subtask knows only the completion of the checkpoint from which it was restored."""
+    """The highest completed id of a new subtask is the checkpoint from which it was restored."""
     return subtask.completed == subtask.restored or not subtask.profile.completes_in_order
 
 
 @SUBTASK.state("TASK-06")
 def task_06_known(subtask: Subtask) -> bool:
-    """The task knows that the checkpoint from which it was restored is complete."""
+    """The highest completed id is at least the checkpoint from which the task was restored."""
     return not subtask.profile.completes_in_order or subtask.completed >= subtask.restored
 
 
@@ -267,7 +267,7 @@ def task_08(before: Subtask, event: Event, effects: Effects, after: Subtask) -> 
 
 
 def unnamed(profile: TaskProfile) -> str:
-    """The reason of a decline after a failed asynchronous part that names none (TASK-15)."""
+    """The fixed reason of declines after a failed asynchronous part, up to 1.10 (TASK-15)."""
     return ASYNC_EXCEPTION if profile.names_async_failure else JOB_FAILURE
 
 
@@ -285,7 +285,7 @@ def task_09_once(subtask: Subtask) -> bool:
 
 @SUBTASK.step("TASK-09")
 def task_09_forgets_the_first(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A remembered abort joins at the end. Over the bound the task drops the first one, and no other."""
+    """A new abort is the last remembered one. Above the bound the task drops the first one, and no other."""
     if type(event) is not AbortNotification or not before.task_runs or not before.profile.notified_of_aborts:
         return True
     known = any(one == event.checkpoint for one in (*before.aborted, *before.running))
@@ -311,7 +311,7 @@ def task_10_status(before: Subtask, event: Event, effects: Effects, after: Subta
 
 @SUBTASK.step("TASK-10")
 def task_10(before: Subtask, event: Event, effects: Effects, after: Subtask) -> bool:
-    """A task that does not run takes no snapshot. It cancels, and declines a trigger of the coordinator."""
+    """A task that does not run sends cancellation markers, and declines a trigger of the coordinator."""
     if not isinstance(event, Checkpoint | CheckpointOnBarrier) or before.task_runs:
         return True
     refused: Effects = (BroadcastCancel(event.checkpoint),)

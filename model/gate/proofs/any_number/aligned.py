@@ -1,4 +1,7 @@
-"""The aligned gate with any number of channels, also with the items that it has read, by generation."""
+"""The cases of the aligned gate with any number of channels, by generation.
+
+`reread` holds the model's modules, compiled again so that tuples can be ropes (`recompiled_model`).
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +28,7 @@ def symbolic_gate(reread: Reread, profile: Profile, *, own: bool) -> Any:  # noq
 
 
 def aligned_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[RopeCase]:
-    """A new gate, and every event at a gate in any state."""
+    """Yields a new gate, and every event at a gate in any state."""
     properties = tuple(reread.module("model.gate.properties.aligned").GATE.properties)
     step = step_by(reread.module("model.gate.generations").aligned_steps)
     new = reread.module("model.gate.aligned").new_gate
@@ -40,7 +43,7 @@ def aligned_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[RopeCas
 
 
 def history_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[RopeCase]:
-    """A new gate that has read nothing, and every item at a gate that has read anything."""
+    """As `aligned_cases`, for a gate with a record of the items that it has read."""
     polled = reread.module("model.gate.polled_gate")
     properties = tuple(reread.module("model.gate.properties.history").HISTORY.properties)
     step = reread.module("model.steps").step_of("history")
@@ -59,14 +62,14 @@ def history_cases(reread: Reread, profile: Profile = NEWEST) -> Iterator[RopeCas
 
 
 def events_of(profile: Profile) -> tuple[Any, ...]:
-    """Every class of event."""
+    """An event of each class of the generation, with a symbol as its id."""
     checkpoint = symbolic_like(0, "event.checkpoint")
     items = (Barrier(OWN, checkpoint), Cancel(OWN, checkpoint), EndOfPartition(OWN))
     return (*items, Injection(checkpoint)) if profile.ends_count else items
 
 
 def is_permitted(gate: Any, event: Any) -> tuple[z3.BoolRef, ...]:  # noqa: ANN401
-    """The event's channel is open, and the event's id is not negative."""
+    """The assumptions about an event: its channel is open, and its id is not negative."""
     opened = (z3.Not(bool_term(gate.closed[OWN])),) if hasattr(event, "channel") else ()
     return (*opened, int_term(event.checkpoint) >= 0) if hasattr(event, "checkpoint") else opened
 

@@ -1,8 +1,8 @@
-"""The channels of a gate as ropes: the channels before the event's channel, that channel, and the later ones.
+"""The channels of a gate as a rope: the channels before the event's channel, that channel, the later ones.
 
-For an event without a channel, the rope is one group of channels. A field of a gate that has one value for
-each channel is a function of the channel's index. `HELPERS` replaces loops of the model over tuples by
-functions over ropes.
+For an event without a channel, the rope is one group of channels. If a field of a gate has one value for each
+channel, a function of the channel's index represents the field. `HELPERS` replaces loops of the model over
+tuples by functions over ropes.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ SIZES = tuple(group.size >= 0 for group in (BEFORE, BEHIND, ALL))
 
 
 def by_channel(name: str, *, own: bool, is_bool: bool = True) -> Rope:
-    """A rope with a symbol for each channel, a truth value or an int. `own`: the event has a channel."""
+    """A rope with a symbol for each channel. `own`: the event has a channel. `is_bool`: else ints."""
     sort = z3.BoolSort() if is_bool else z3.IntSort()
     symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
 
@@ -41,13 +41,13 @@ def by_channel(name: str, *, own: bool, is_bool: bool = True) -> Rope:
 
 
 def number_of(channels: Rope) -> Length:
-    """The number of channels of a rope. A new gate gets it and makes ropes of that length."""
+    """The number of channels of a rope. `new_gate` makes ropes of this length."""
     found: Length = len_(channels)
     return found
 
 
 def behind_the_last_awaited(gate: Any) -> Effects:  # noqa: ANN401 - a Gate of the module compiled again
-    """`model.gate.aligned.behind_the_last_awaited` over ropes: a condition replaces its backward loop."""
+    """`model.gate.aligned.behind_the_last_awaited` over ropes, with a condition in place of its loop."""
     awaited = tuple_(
         not (blocked or closed) for blocked, closed in zip_(gate.blocked, gate.closed, strict=True)
     )
@@ -62,4 +62,4 @@ HELPERS: Mapping[str, Helpers] = {
     "model.event_frames": {"is_permitted": is_permitted},
     "model.gate.aligned": {"behind_the_last_awaited": behind_the_last_awaited},
 }
-"""By module: the functions that replace a loop or an expression of the model, stated over ropes."""
+"""Maps a module to functions over ropes that replace functions of this module."""

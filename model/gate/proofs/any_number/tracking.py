@@ -39,7 +39,7 @@ def symbolic_tracker(reread: Reread, profile: Profile, tracked: int, *, counts_a
 def tracker_cases(
     reread: Reread, profile: Profile = NEWEST, *, counts_as_aligned: bool = True
 ) -> Iterator[RopeCase]:
-    """A new tracker, and every item at a tracker in any state."""
+    """Yields a new tracker, and every item at a tracker in any state."""
     properties = tuple(reread.module("model.gate.properties.tracking").TRACKER.properties)
     step = step_by(reread.module("model.gate.generations").tracking_steps)
     channels = number_of(by_channel("closed", own=True))

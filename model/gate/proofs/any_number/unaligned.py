@@ -1,7 +1,7 @@
 """Gates with any number of channels in the modes unaligned and alternating, in each generation that has them.
 
-An injection into such a gate counts a barrier on each open channel in turn, which is a loop over states. Only
-`model.gate.proofs.unaligned` has cases for an injection.
+There are no cases for an injection, because its step is a loop over states: it counts a barrier on each open
+channel in turn. `model.gate.proofs.unaligned` has such cases, for stated numbers of channels.
 """
 
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def symbolic_gate(
 def unaligned_cases(
     reread: Reread, profile: Profile = NEWEST, *, alternating: bool = True, counts_as_aligned: bool = True
 ) -> Iterator[RopeCase]:
-    """A new gate, and every event except an injection at a gate in any state."""
+    """Yields a new gate, and every event except an injection at a gate in any state."""
     registry = reread.module("model.gate.properties.alternating").UNALIGNED_GATE
     properties = tuple(registry.properties)
     step = step_by(reread.module("model.gate.unaligned_generations").unaligned_steps)
