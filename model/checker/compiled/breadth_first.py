@@ -186,7 +186,7 @@ def leads_to(
     fired: Bytes,
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> int:
-    """The position in `order`, from `first` up to `last`, of a predecessor of `target`; -1 if none is there."""
+    """The position of a predecessor of `target` in `order[first:last]`; -1 if there is none."""
     words = order.shape[1]
     for position in range(first, last):
         count, _, _ = expand(order[position], buffer, fired, answers)  # noqa: F821

@@ -74,9 +74,7 @@ def _search(expand: str, functions: tuple[Callable[..., Any], ...], cores: int) 
     sources = (inspect.getsource(function) for function in functions)
     each = (f"@njit(cache=True, parallel={cores > 1 and 'prange' in source})\n{source}" for source in sources)
     names = _names(breadth_first, ("RECENT", "AHEAD"))
-    place_of = (
-        f"@njit(cache=True, _nrt=False)\n{inspect.getsource(breadth_first.place_of)}"  # it allocates no memory
-    )
+    place_of = f"@njit(cache=True, _nrt=False)\n{inspect.getsource(breadth_first.place_of)}"  # no allocation
     head = (_HEAD + _SCALAR_HEAD + names, _compiled(breadth_first.hashed), place_of)
     return "\n\n".join((*head, expand, *each))
 
@@ -113,6 +111,6 @@ def _module(text: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # numba looks up the module there
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # numba looks it up there
     spec.loader.exec_module(module)
     return module
