@@ -1,4 +1,4 @@
-"""The theorem: barrier snapshots of any dataflow give exactly-once, whatever fails and whenever."""
+"""The theorem: barrier snapshots of any dataflow give exactly-once. Any task may fail at any time."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
 @clause(ID)
 def cut_of_the_run(s: State, n: Term) -> Formula:
     """A record read before the cut was sent before it, so the cut is the end of a run without failures."""
-    # All that the theory of failure-free runs is given.
+    # `failure_free` assumes these clauses and no others
     cut = s.after({"length": lambda t: s.cut(t, n)})
     return implies(s.completed(n), *(s.all(*found.of, holds=partial(found.holds, cut)) for found in GIVEN))
 
