@@ -3,8 +3,8 @@
 That process computes all data that no mutant changes: the cases, their invariants, closed models, graphs, and
 the answers of the model. It runs each unit of a judge once without an edit, and records which statements the
 unit runs and how long it takes. A fork applies the edit of one mutant, and runs only the units that run the
-edited statement. The process prepares units in groups, each at its first use, because the first group kills
-most mutants.
+edited statement. The process prepares units in groups, at their first use: the first group kills most
+mutants.
 """
 
 import gc
@@ -58,10 +58,7 @@ class Tally(NamedTuple):
     """The findings so far of one judge about a mutant."""
 
     complaint: str = ""
-    """The first complaint by a rule, with which the judge ends.
-
-    Until then, the complaint of the first crash.
-    """
+    """The first complaint by a rule, with which the judge ends. Until then, that of the first crash."""
     units: int = 0
     """Number of units that have run."""
     goes_on: bool = False
@@ -188,10 +185,7 @@ class Prepared:
         yield _for_forks(group)
 
     def _taken(self) -> Places:
-        """The places that ran since the last call.
-
-        If a module was loaded meanwhile, also adds them to `_settled`.
-        """
+        """The places that ran since the last call. Adds them to `_settled` if a module was loaded."""
         found = self._marks.taken()
         if (loaded := sum(name.startswith(_OURS) for name in sys.modules)) != self._loaded:
             self._loaded = loaded
@@ -238,10 +232,7 @@ def _for_forks(group: list[Run]) -> list[Run]:
 
 
 def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send each edit with its outcome, or with None if a new process must judge it.
-
-    If a judge has a complaint about the unedited folder, send it with None as the edit, and end.
-    """
+    """Send each edit with its outcome, or None; or send None with a complaint about the unedited folder."""
     texts = dict(modules(layer))
     judges = Judges(layer, folder, dumps)
     left = [*edits]
@@ -295,10 +286,7 @@ def _examined(judged: Judged, text: str, cases: Any, assumed: Any) -> Judged:  #
 
 
 def _unchanged_scripts(judges: Judges, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send the scripts of lock-step from the unchanged model.
-
-    A mutant of the model would draw other events.
-    """
+    """Send the scripts of lock-step from the unchanged model. A mutant would draw other events."""
     judges.record(keeps=False)
     found.send(judges.scripts)
 
@@ -377,9 +365,7 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
 def _tallied(
     edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
 ) -> Tally:
-    """The findings in `before` and of these units.
-
-    `units`: each with a limit of processor seconds; 0: no limit.
+    """The findings in `before` and of these units. `units`: each with its limit in seconds; 0: no limit.
 
     The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy rejects the edit.
     """
