@@ -92,13 +92,13 @@ def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
     for vector in vectors:
         found = apart(vector.component, vector.config, vector.events)
         if found is not None:
-            looks = found.rules[0]
-            runs[looks] = runs.get(looks, 0) + 1
+            description = found.rules[0]
+            runs[description] = runs.get(description, 0) + 1
             parts = vector.steps[len(found.events) - 1] if found.events else None
-            rules.setdefault(looks, set()).update(parts.rules if parts is not None else ())
-            if looks not in first or len(found.events) < len(first[looks].events):
-                first[looks] = found
-    for looks, found in first.items():
+            rules.setdefault(description, set()).update(parts.rules if parts is not None else ())
+            if description not in first or len(found.events) < len(first[description].events):
+                first[description] = found
+    for description, found in first.items():
         play = partial(apart, found.component)
         shortest = fewest_events(found, partial(play, found.config))
         fewer = fewer_channels(shortest, play)
@@ -108,7 +108,7 @@ def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
         assert isinstance(before, Answer)
         kind = _kind(before, after)
         both = (found.component, shortest.config, shortest.events, before, after)
-        yield Change(kind, *both, runs[looks], tuple(sorted(rules[looks])))
+        yield Change(kind, *both, runs[description], tuple(sorted(rules[description])))
 
 
 class _Side:
@@ -171,8 +171,8 @@ def difference(
         else [kind for kind, _ in groupby(str(effect["kind"]) for effect in one.effects)]
         for one in (before, after)
     ]
-    looks = f"{component} {_kind(before, after).value} {event} {answers}"
-    return Divergence(component, config, events, after, before, (looks,))
+    description = f"{component} {_kind(before, after).value} {event} {answers}"
+    return Divergence(component, config, events, after, before, (description,))
 
 
 def _kind(before: Answer, after: Answer) -> Kind:

@@ -50,7 +50,7 @@ def learn(
 
 
 class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
-    """Tests a hypothesis with the complete suite of the model for k = 0, then with its own suites up to k."""
+    """Tests a hypothesis with the model's suite for k = 0, then with the hypothesis's suites up to k."""
 
     def __init__(self, alphabet: Alphabet, system: System, extra: int) -> None:
         super().__init__(list(range(len(alphabet.letters))), system)

@@ -92,7 +92,7 @@ class Taken(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """How the times in the state of a component are made relative."""
+    """The clock of a component, by which times in its state are made relative."""
 
     now: Callable[[Any], int]
     """The time in a state of the model, in ms."""

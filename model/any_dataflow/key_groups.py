@@ -17,17 +17,17 @@ Parallelism = Callable[[int, int], int]
 
 
 def unscaled(attempt: int, groups: int) -> int:
-    """Each key group has its own subtask."""
+    """Each key group has a separate subtask."""
     return groups
 
 
 def scaled_out(attempt: int, groups: int) -> int:
-    """One subtask holds all key groups. After a failure each key group has its own subtask."""
+    """One subtask holds all key groups. After a failure each key group has a separate subtask."""
     return groups if attempt else 1
 
 
 def scaled_in(attempt: int, groups: int) -> int:
-    """Each key group has its own subtask. After a failure there is one subtask less."""
+    """Each key group has a separate subtask. After a failure there is one subtask less."""
     return groups - 1 if attempt and groups > 1 else groups
 
 

@@ -119,7 +119,7 @@ class Ground:
         self.start = _Place(frozenset(), dict(known), solution)
         self._places: dict[Decided, _Place] = {}
         self._terms: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
-        self._held: list[z3.BoolRef] = []
+        self._asserted: list[z3.BoolRef] = []
 
     def permits(self, *conditions: z3.BoolRef) -> bool:
         """Whether the assertions and the conditions have a solution.
@@ -142,17 +142,17 @@ class Ground:
     def go_to(self, decided: Sequence[z3.BoolRef]) -> None:
         """Replaces the decisions that are asserted on the ground by `decided`. Keeps their common prefix."""
         alike = 0
-        for held, target in zip(self._held, decided, strict=False):
-            if held is not target:
+        for asserted, target in zip(self._asserted, decided, strict=False):
+            if asserted is not target:
                 break
             alike += 1
-        if alike < len(self._held):
-            self.solver.pop(len(self._held) - alike)
-            del self._held[alike:]
+        if alike < len(self._asserted):
+            self.solver.pop(len(self._asserted) - alike)
+            del self._asserted[alike:]
         for term in decided[alike:]:
             self.solver.push()
             self.solver.add(term)
-            self._held.append(term)
+            self._asserted.append(term)
 
     def answer(self, term: z3.BoolRef, key: int, truth: bool) -> z3.BoolRef:
         """The term or, if `truth` is false, its negation.

@@ -25,8 +25,8 @@ NOTHING: Expression = ("star", NEVER, None)
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
     """Whether the kinds match the pattern, as in `model.event_frames.is_permitted`, also for a rope.
 
-    If some sequence that the cells may hold does not match, the function asks on the current path which cases
-    of each cell occur, and decides for these. Each such question forks the path.
+    If some sequence that the cells may hold does not match, the function decides on the current path which
+    cases of each cell occur, and tests only these. Each case forks the path.
     """
     if not isinstance(kinds, Rope):
         return plain_is_permitted(pattern, kinds)

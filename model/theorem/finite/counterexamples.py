@@ -76,13 +76,13 @@ def bounds_of(variant: Variant) -> tuple[SearchLimits, ...]:
 
 
 def bound_in_words(variant: Variant) -> str:
-    """The limits of the searches for a run of the variant, in words."""
+    """A text with the limits of the searches for a run of the variant."""
     bounds = bounds_of(variant)
     states = sum(bound.states for bound in bounds)
     continued_from = sum(bound.continued for bound in bounds)
     searches = "; ".join(bound.sentence for bound in bounds)
     return (
-        f"{len(bounds)} searches ({searches}) of at most {states:,} states in all; the run goes on from at "
+        f"{len(bounds)} searches ({searches}) of at most {states:,} states in all; runs continue from at "
         f"most {continued_from} departures, each in {len(ORDERS)} orders of at most {LONGEST} steps"
     )
 
