@@ -111,7 +111,7 @@ class Alphabet(NamedTuple):
     bound: str = ""
     """The bounds of the letters, as text; empty if there are none."""
     allows: Callable[[Any, Wire], bool] = lambda state, event: True
-    """Whether the bound permits an event in a state of the model."""
+    """A function of a state of the model and an event: whether the bound permits the event."""
     subject: str = ""
     """As text, the property that distinguishes this alphabet from others of the same configuration."""
     clock: Clock | None = None

@@ -32,7 +32,7 @@ class Waiting(Dependent):
     channel: int
 
     def at(self, state: Any) -> int:  # noqa: ANN401 - the model's own state
-        """The value in a state."""
+        """The number of items that wait in a state."""
         return waiting_items(state) if _gate(state).blocked[self.channel] else 0
 
 

@@ -16,7 +16,7 @@ Word = tuple[int, ...]
 
 
 class Transition(NamedTuple):
-    """The reaction of a machine to one letter."""
+    """The answer of a machine to one letter in one state: the output and the next state."""
 
     output: Hashable
     target: int

@@ -32,7 +32,7 @@ class _Step(NamedTuple):
     before: Node
     """The state of the model before the event, with the ids that are sent."""
     edge: Edge
-    """The required answers."""
+    """The expected answer."""
 
 
 class SuitePlay:

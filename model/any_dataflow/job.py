@@ -54,7 +54,7 @@ class Task(NamedTuple):
     ended: frozenset[Place] = frozenset()
     """The channels whose end has arrived."""
     finished: bool = False
-    """The task has read all records and has finished."""
+    """Whether the task has read all records and has finished."""
 
     @property
     def is_recording(self) -> bool:
@@ -98,7 +98,7 @@ class Job(NamedTuple):
     channels: tuple[tuple[Any, ...], ...]
     """By place of a channel: its items, oldest first."""
     checkpoints: tuple[Checkpoint, ...]
-    """By id: the snapshots."""
+    """By id: the checkpoint with its snapshots."""
     output: tuple[History, ...]
     """By task: the committed records."""
     committed: tuple[int, ...]

@@ -32,7 +32,7 @@ class Portions(NamedTuple):
 
 
 class ClosedModel(NamedTuple):
-    """A component closed by an environment."""
+    """A component together with an environment, which decides which events may come."""
 
     name: str
     component: str

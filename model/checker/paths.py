@@ -45,7 +45,7 @@ class Question(NamedTuple):
     """A tested condition. A term and its negation are the same question."""
 
     term: z3.BoolRef
-    """The term without its negation."""
+    """The condition without a negation around it."""
     key: int
     """The z3 id of the term."""
     truth: bool

@@ -118,7 +118,7 @@ def movers_of(scope: Scope) -> tuple[Offers, ...]:
 
 
 def unless_crowded(scope: Scope, offers: Offers, dataflow: Dataflow) -> Offered:
-    """The actions of `offers`, or none if the messages in flight have reached their bound."""
+    """The actions of `offers`, unless the number of messages in flight has reached its bound."""
     if len(dataflow.messages) < scope.in_flight:
         yield from offers(dataflow)
 
@@ -223,7 +223,7 @@ def _more(scope: Scope) -> str:
 REPLAY = Scope(records=2, checkpoints=2, max_concurrent=1, failures=1, time_outs=0)
 """Two checkpoints, one after the other, a failure at any point, and the replay after the failure."""
 TWICE = Scope(records=1, checkpoints=2, max_concurrent=1, failures=2, time_outs=0)
-"""A restored job fails again."""
+"""A job fails, is restored, and fails again."""
 ZOMBIES = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=0, zombies=True)
 """Items that a failed attempt has sent arrive in the next one."""
 OVERTAKING = Scope(records=1, checkpoints=2, max_concurrent=2, failures=0, time_outs=0)

@@ -184,7 +184,7 @@ def once_02(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-03")
 def once_03(dataflow: Dataflow) -> bool:
-    """The output holds no record twice, and every record before the newest committed checkpoint."""
+    """The output holds no record twice. It holds every record before the newest committed checkpoint."""
     newest = max(dataflow.tasks.subtasks[-1].completed, dataflow.restored)
     up_to = _each_once(_cut(dataflow, newest).offsets, dataflow.committed)
     return all(

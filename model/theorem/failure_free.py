@@ -124,7 +124,7 @@ def records_follow(s: State, c: Term, p: Term) -> Formula:
 
 @clause(TASK)
 def never_waits(s: State, t: Term) -> Formula:
-    """When it is a task's turn, the record that the run reads is there."""
+    """When it is a task's turn, the next record of the run is in the channel."""
     c = s.order(t, s.done(t))
     return implies(is_due(s, t), reads_from(s, t, c), implies(has_sender(s, c), s.read(c) < s.sent(c)))
 

@@ -132,7 +132,7 @@ def finished_outputs(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def complete_at_the_end(s: State, c: Term, p: Term) -> Formula:
-    """When all tasks have finished, all inputs are read, and all that the run wrote is visible once."""
+    """When all tasks have finished, all inputs are read, and each record of the output is visible once."""
     return implies(
         s.all(TASK, holds=s.finished),
         implies(s.is_input(c), is_read_to_the_end(s, c, s.read(c))),

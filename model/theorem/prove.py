@@ -61,7 +61,7 @@ class Obligation(NamedTuple):
     """One clause to prove: after one action, at the start, or as a part of the theorem."""
 
     action: str
-    """The action; `start`, or `theorem`."""
+    """The name of the action, or `start`, or `theorem`."""
     clause: str
 
 

@@ -40,7 +40,7 @@ def resolved(s: State) -> State:
 
 
 def is_own(s: State, t: Term, n: Term) -> Formula:
-    """The checkpoint is complete, and holds a snapshot of the task that was taken for it."""
+    """The checkpoint is complete, and the task took an *own* snapshot for it: one for this checkpoint."""
     return both(s.completed(n), s.refers(t, n) == n)
 
 
@@ -94,7 +94,7 @@ def _restored(s: State) -> Step:
 
 @clause(TASK, ID)
 def references(s: State, t: Term, n: Term) -> Formula:
-    """A complete checkpoint refers to an own snapshot of a complete one: itself or an older one.
+    """A completed checkpoint refers to snapshots that were taken for itself, or for an older completed one.
 
     Every other checkpoint refers to itself.
     """
@@ -172,7 +172,7 @@ def committed(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
-    """If the referenced checkpoint is aligned, what was sent before it was read before it."""
+    """If the referenced checkpoint is aligned, records sent before it were read before it."""
     m = s.refers(s.target_of(c), n)
     return implies(
         both(between_tasks(s, c), s.completed(n), no(s.overtakes(m))),
@@ -232,7 +232,7 @@ BROKEN: Mapping[tuple[str, str], str] = {
 
 
 def broken(name: str, part: str) -> Theory:
-    """The theory in which the action lacks the condition or effect of `BROKEN`."""
+    """The theory in which the action `name` lacks the condition or effect `part`."""
     lacking = (
         commit
         if name == commit.name

@@ -75,7 +75,7 @@ def random(s: State, t: Term, c: Term) -> Mapping[str, Function]:
 
 
 def reordered(s: State, t: Term, c: Term) -> Mapping[str, Function]:
-    """The second of two waiting records is read in the place of the first."""
+    """Of two waiting records, the task reads the second one first."""
     p = s.read(c)
     value = chosen(both(between_tasks(s, c), p + 1 < s.sent(c)), s.value(c, p + 1), s.value(c, p))
     return {"state": lambda x: chosen(x == t, s.next_history(s.state(t), c, value), s.state(x))}

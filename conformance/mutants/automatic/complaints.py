@@ -63,7 +63,7 @@ class Judged(NamedTuple):
 
     @property
     def took_too_long(self) -> bool:
-        """Whether no rule is broken, no judge crashed, and some judge did not end."""
+        """Whether no rule is broken, no judge crashed, and some judge exceeded its time."""
         return not self._is_killed and not self.crashed and any(self.complaints.values())
 
     @property

@@ -192,7 +192,7 @@ def _replacements(node: ast.AST, text: Text) -> Iterator[Replacement]:
 
 
 def _of_expression(node: ast.AST, text: Text) -> Iterator[Replacement]:
-    """Other signs, constants and operands."""
+    """Yields expressions with another operator, constant or operand."""
     match node:
         case ast.Compare(left=left, ops=[only], comparators=[right]):
             for sign in _COMPARED.get(type(only), ()):
@@ -239,7 +239,7 @@ def _without_an_element(node: ast.AST, parts: list[ast.expr], text: Text) -> Ite
 
 
 def _of_call(node: ast.Call, text: Text) -> Iterator[Replacement]:
-    """Other functions, arguments in another order, and changes left out."""
+    """Yields calls of another function, with arguments in another order, or without a change."""
     called, args = node.func, node.args
     if isinstance(called, ast.Name) and called.id in _SWAPPED:
         yield "swap-function", called, _SWAPPED[called.id]

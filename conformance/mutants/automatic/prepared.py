@@ -29,7 +29,7 @@ from conformance.mutants.source_edit import install_text
 SLOWER = 10
 """A unit with a mutant may take SLOWER times as long as with the original, plus LEAST."""
 LEAST = 5.0
-"""Seconds."""
+"""In seconds."""
 NO_ANSWER = crash("no answer")
 """The complaint if the process of a judge sends no result: out of memory, a crash of z3, a hang."""
 PATIENCE = 3600
@@ -76,7 +76,7 @@ class Found(NamedTuple):
     runs: list[Run] | None
     """The runs of units that run the edit, up to the last needed one. None if the edit changes the units."""
     is_typed: bool
-    """See `Tally.is_typed`."""
+    """As `Tally.is_typed`."""
 
 
 class Prepared:

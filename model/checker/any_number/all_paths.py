@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 
 
 def outcomes(function: Callable[[], Any]) -> Iterator[Outcome]:
-    """Every path through the function."""
+    """Yields every path through the function."""
     waiting: list[tuple[bool, ...]] = [()]
     while waiting:
         walk = Walk(waiting.pop())
@@ -127,6 +127,6 @@ _negations: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
 
 
 def _joined(connective: Callable[..., Any], terms: list[z3.BoolRef]) -> z3.BoolRef:
-    """The terms joined by z3's C interface. The Python interface looks for sorts to convert, and is slow."""
+    """The terms joined by z3's C interface. The Python interface is slow, because it checks all sorts."""
     asts = (z3.Ast * len(terms))(*(term.as_ast() for term in terms))
     return z3.BoolRef(connective(terms[0].ctx_ref(), len(terms), asts), terms[0].ctx)

@@ -169,7 +169,7 @@ class Many:
         return z3.Exists([self.variable], conjunction([self.group.has(self.variable), term]))
 
     def types(self) -> set[type]:
-        """The types of the values."""
+        """The types of all values that members may contribute."""
         return {type(value) for one in self.behaviours for value in one.values}
 
     def __eq__(self, other: object) -> Any:  # noqa: ANN401 - a symbol

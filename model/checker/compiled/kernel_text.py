@@ -55,7 +55,7 @@ def _successors(offer: Offer) -> int:
 
 
 class Text:
-    """The common part of both texts: fields by name, and the composition of a successor."""
+    """The common part of both texts: names of fields, and the text that composes a successor."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -90,7 +90,7 @@ class Text:
         return {shape.fields[position].path: f"f{position}" for position in shape.varying}
 
     def unpacked(self, shape: Shape) -> Iterator[str]:
-        """The assignments of the fields to variables."""
+        """Yields the assignments that unpack the fields into variables."""
         for position in shape.varying:
             field, place = shape.fields[position], self.layout.places[shape.number][position]
             bits = f"(w{place.word} >> U({place.shift})) & U({(1 << place.bits) - 1})"

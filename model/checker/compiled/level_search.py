@@ -29,7 +29,7 @@ FULL = 0.6
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Rows = np.ndarray[Any, np.dtype[np.uint64]]
 Progress = Callable[[int, int], None]
-"""Called after each round with the number of known states and the depth."""
+"""A function that is called after each round, with the number of known states and the depth."""
 
 
 class Measures(NamedTuple):
@@ -38,7 +38,7 @@ class Measures(NamedTuple):
     name: str
     """The name of the model, for messages."""
     start: Words
-    """The first state."""
+    """The packed initial state."""
     label_words: int
     """Number of words of a label; 0 if there are no labels.
 

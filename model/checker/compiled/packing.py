@@ -50,7 +50,7 @@ class Shape:
 
 
 class Layout(NamedTuple):
-    """The places of all fields of all shapes."""
+    """The places of all fields of all shapes in packed states."""
 
     bounds: FieldBounds
     root: str

@@ -82,7 +82,7 @@ class Program(NamedTuple):
     label: Layout | None
     """The layout of the labels. None if the program has no labels."""
     offers: tuple[tuple[Offer, ...], ...]
-    """By shape."""
+    """By shape: the events that the component may offer, with their moves."""
     paths: int
     assumed: tuple[tuple[z3.BoolRef, ...], ...]
     """By shape: the state properties that the moves assume."""

@@ -67,7 +67,7 @@ def moves_of(closed: ClosedModel, node: Node) -> Iterable[tuple[Event, Step[Any]
 
 
 def _move_to(program: Program, before: Node, target: Words) -> tuple[Event, Node]:
-    """The first move to a state with these words."""
+    """The first move to a state whose packed form is `target`. Raises DisagreementError if there is none."""
     for event, _, reached in moves_of(program.closed, before):
         if canonical(program, reached) == target:
             return event, reached

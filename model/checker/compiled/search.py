@@ -46,7 +46,7 @@ class CompiledResult(NamedTuple):
 
 
 class Compiled:
-    """The compiled kernel of a program."""
+    """A program with its compiled kernel. `cores`: the number of cores of a search."""
 
     def __init__(self, program: Program, *, cores: int = 1) -> None:
         self.program = program
@@ -111,7 +111,7 @@ class _CompiledSearch(LevelSearch):
         self.interpreted = InterpretedProperties(program)
 
     def check_level(self, ends: Ints) -> Violation | None:
-        """Evaluates the interpreted properties."""
+        """Evaluates the properties that the kernel does not check."""
         for own, order in enumerate(self.orders):
             broken = self.interpreted.first_broken(order[self.heads[own] : ends[own]])
             if broken >= 0:

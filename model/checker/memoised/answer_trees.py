@@ -26,7 +26,7 @@ NUMBER_BITS = 24
 """Number of bits for the number of a part's value. A part can have no more values than these bits number."""
 
 Words = tuple[tuple[int, int], ...]
-"""The content of an answer: pairs of numbers."""
+"""The content of an answer, as pairs of numbers (`model.checker.memoised.successors`)."""
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 

@@ -52,7 +52,7 @@ Question = Callable[[Node], ModelAnswer]
 
 
 class MemoisedMoves:
-    """The known moves of a closed model, and the computation of further ones."""
+    """Stores the known moves of a closed model, and computes further ones."""
 
     def __init__(
         self, closed: ClosedModel, properties: tuple[Property, ...], capacity: Mapping[str, int] | None = None

@@ -70,7 +70,7 @@ class MemoisedResult(NamedTuple):
     model_seconds: float
     """Time in which the Python model computes and stores answers."""
     search_seconds: float
-    """All other time, including restarted searches."""
+    """All other time after compilation, including restarted searches."""
     bytes: int
     """Size in bytes of the hash tables and the lists of states at the end."""
 

@@ -125,7 +125,7 @@ class Graph:
         self._visited: list[Node] = []
 
     def nodes(self) -> Iterator[Node]:
-        """The states, visited when they are used for the first time."""
+        """Yields the states. A state is computed at its first use."""
         yield from self._visited
         while self._queue and len(self._visited) < self.bound.states:
             node = self._queue.popleft()
@@ -200,7 +200,7 @@ def graph(bound: SearchLimits) -> Graph:
 
 
 def run_of(variant: Variant) -> Run | None:
-    """A run that breaks the statement, else one that breaks the clause; None if the searches find neither."""
+    """A run to a false sentence of the theorem, else to a false clause; None if the searches find neither."""
     theory = variant.theory
     clause = tuple(c for c in theory.invariant if variant.is_record or c.name == variant.clause)
     found: Run | None = None
