@@ -17,9 +17,9 @@ from conformance.mutants.source_edit import EditError, edited, install
 PYTHON = [mutant for mutant in load_catalogue() if mutant.layer != "spec"]
 RARE = ("impl-failures-any-success-clears", "impl-job-external-sources-are-not-triggered")
 LARGE = (
-    "model-coordinator-wastes-an-id",
-    "model-coordinator-tells-masters-twice",
-    "model-coordinator-requests-once-a-jump",
+    "model-coordinator-draws-two-ids",
+    "model-coordinator-notifies-masters-twice",
+    "model-coordinator-one-request-per-step",
 )
 """Only the largest closed models can show them, and those take seconds."""
 SAMPLE = {(one.layer, one.component): one for one in reversed(PYTHON) if one.id not in LARGE}.values()

@@ -1,9 +1,9 @@
-"""Two versions of one implementation side by side: their answers are compared with each other.
+"""Compares the answers of two versions of one implementation with each other.
 
-The model makes the runs, which the protocol allows, in configurations that both versions offer. Each
-difference is reported with the answer of the model and the rules that fire there. State fields that one
-version leaves out and the texts of failures do not count. A crash is an answer; a hang, and a difference that
-does not occur again, leave the comparison undetermined.
+The model makes the runs, which the protocol permits, in configurations that both versions offer. A report of
+a difference also has the answer of the model and the rules that fire at this event. State fields that one
+version leaves out, and the texts of failures, are not compared. A crash is an answer. If a version hangs, or
+if a difference does not occur again in a second run, the comparison is undetermined.
 """
 
 from collections import Counter
@@ -44,17 +44,18 @@ from conformance.suites.sequences import SuitePlay
 from conformance.vectors.vector import Expected, Vector
 
 LOST = frozenset({"fail", "crashed", "malformed"})
-"""Effects of which only the kind is compared. The last two replace a missing answer."""
+"""Kinds of effects of which only the kind is compared. The last two replace a missing answer."""
 
 
 class UncomparedError(Exception):
-    """Two implementations cannot be compared; the message states the reason."""
+    """Two implementations cannot be compared. The message states the reason."""
 
 
 def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan: Plan) -> Compared:
-    """Compare what both offer of these components (empty: of all); the plan is one of `conform`.
+    """Compare the two sides in all configurations that both offer of these components (empty: of all).
 
-    Raises UncomparedError if a side does not answer, or if there is nothing that both offer.
+    `plan`: a plan of `conform`. Raises UncomparedError if a side does not answer, or if both offer no common
+    configuration.
     """
     offers = [_offers(side) for side in (old, new)]
     found: list[Change] = []
@@ -67,7 +68,7 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
             of_both = for_offer(plan, component, common)
             if (
                 of_both.offered.keys() >= generate.offered(component, before).keys()
-            ):  # they share a value of each option
+            ):  # both offer a common value of each option
                 shared.append((component, of_both))
     played = _Runs(shared)
     found += map(_judged, ways_to_differ(partial(_apart, old, new), played))
@@ -77,7 +78,7 @@ def compare_adapters(old: Adapter, new: Adapter, components: Sequence[str], plan
 
 
 def _offers(adapter: Adapter) -> dict[str, Offer]:
-    """By component: the offer. An empty list is replaced by all names of the protocol."""
+    """By component: the offer. All names of the protocol replace an empty list."""
     hello = adapter.hello()
     if not isinstance(hello, Hello):
         raise UncomparedError(f"hello: {hello.describe()}")
@@ -93,7 +94,7 @@ def _whole(offer: Offer, known: Offer) -> Offer:
 
 
 def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator[Change]:
-    """The differences of two offers: a component, or a value of an option, that only one offers."""
+    """Yields the differences of two offers: components and values of options that only one side offers."""
     if old is None or new is None:
         words = [] if old is new else [("component", component, old is not None)]
     else:
@@ -113,7 +114,7 @@ def _of_offers(component: str, old: Offer | None, new: Offer | None) -> Iterator
 
 
 def _common(old: Offer, new: Offer) -> Offer:
-    """The components and options that both offer, with the smaller limits."""
+    """The modes, profiles and capabilities in both offers, with the smaller one of each limit."""
     modes, profiles, capabilities = (
         tuple(word for word in before if word in after)
         for before, after in zip(old[:3], new[:3], strict=True)
@@ -124,7 +125,7 @@ def _common(old: Offer, new: Offer) -> Offer:
 
 
 class _Runs:
-    """The runs of all components, which the model makes while they are played, with their numbers."""
+    """The runs of all components, and their numbers. The model makes each run when it is needed."""
 
     def __init__(self, shared: Sequence[tuple[str, Plan]]) -> None:
         self._shared = shared
@@ -148,7 +149,7 @@ class _Runs:
 
     @property
     def bound(self) -> str:
-        """The bound: the runs that were played."""
+        """The bound of the comparison, as text: the runs that were played."""
         names = ", ".join(component for component, _ in self._shared)
         sources = ", ".join(f"{number:,} of {origin}" for origin, number in self.runs.items())
         text = f"{self.runs.total():,} runs of {names} ({sources}), {self._steps:,} steps"
@@ -188,9 +189,9 @@ class _Runs:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """The `Apart` function for two implementations.
+    """The first difference of two implementations (a function of the type `behaviour.Apart`).
 
-    Raises UncomparedError for a hang, and for a difference that does not occur again.
+    Raises UncomparedError if a side hangs, or if a difference does not occur again in a second run.
     """
     found = _first_difference(old, new, component, config, events)
     if found is not None:
@@ -225,7 +226,10 @@ def _answer(came: Applied | Made | Failure) -> Answer:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    """Whether both refuse, or agree in effects (without texts of failures) and in fields that both show."""
+    """Whether both refuse, or both have the same effects (without texts of failures) and the same state.
+
+    The state is compared in the fields that both show. It is not compared after a failure.
+    """
     if (one.refused is None) != (other.refused is None):
         return False
     effects = [[_wordless(effect) for effect in answer.effects] for answer in (one, other)]
@@ -243,14 +247,14 @@ def _fails(answer: Answer) -> bool:
 
 
 def _is_over(answer: Answer, component: str, number: int) -> bool:
-    """Whether nothing more can be sent: there is no instance, or the instance may not be used again."""
+    """Whether the run has ended: there is no instance, or the instance may not be used again."""
     if answer.refused is not None:
         return number == 0 or answer.refused.startswith("unsupported")
     return _fails(answer) and component not in GOES_ON
 
 
 def _judged(change: Change) -> Change:
-    """Adds the model's answer to the last event, and the rules that fire there."""
+    """The change with the model's answer to the last event, and with the rules that fire at this event."""
     if not change.events:
         return change
     edge = Oracle(change.component, change.config).transcript(change.events)[-1]

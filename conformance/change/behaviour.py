@@ -1,4 +1,4 @@
-"""Behaviours gained, lost and changed: the runs of each side, played on both."""
+"""Finds the behaviours that a change adds, removes and alters. Both sides answer the same runs."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
@@ -19,23 +19,23 @@ class Kind(Enum):
     """The kind of a change of behaviour."""
 
     GAINED = "gained"
-    """The new side takes an event that the old side refuses."""
+    """The new side accepts an event that the old side refuses."""
     LOST = "lost"
-    """The new side refuses an event that the old side takes."""
+    """The new side refuses an event that the old side accepts."""
     CHANGED = "changed"
-    """Both sides take the event, and answer differently."""
+    """Both sides accept the event, and answer differently."""
 
 
 class Meaning(Enum):
-    """The consequence of the difference for a user of the old side."""
+    """The consequence of all differences for a user of the old side."""
 
     COMPATIBLE = "compatible"
     WEAKENING = "weakening"
-    """More is allowed than before."""
+    """The new side accepts more events than the old side, and nothing else differs."""
     STRENGTHENING = "strengthening"
-    """Less is allowed than before."""
+    """The new side accepts fewer events than the old side, and nothing else differs."""
     INCOMPATIBLE = "incompatible"
-    """Some answers differ, or more is allowed in some cases and less in others."""
+    """Some answers differ, or the new side accepts more events in some cases and fewer in others."""
 
 
 class Change(NamedTuple):
@@ -52,9 +52,9 @@ class Change(NamedTuple):
     rules: tuple[str, ...] = ()
     """The rules that fire at the first difference, in the model that made the run."""
     model: Answer | None = None
-    """The answer of the model, to compare two implementations with."""
+    """The answer of the model. Only for a comparison of two implementations."""
     right: str = ""
-    """The side that answers like the model: `old`, `new` or `neither`."""
+    """The side that answers like the model: `old`, `new`, `old and new`, or `neither`."""
 
 
 def meaning_of(changes: Iterable[Change]) -> Meaning:
@@ -68,35 +68,37 @@ def meaning_of(changes: Iterable[Change]) -> Meaning:
 
 
 Apart = Callable[[str, Wire, Sequence[Wire]], Divergence | None]
-"""Plays a component, a configuration and events on both sides; returns the first difference, or None.
+"""Plays a component, a configuration and events on both sides. Returns the first difference, or None.
 
-`expected` is the new answer, `got` the old one. `rules` has one text; similar differences have the same text.
+In the returned `Divergence`, `expected` is the new answer and `got` the old answer. `rules` has one text,
+which all differences of the same kind share.
 """
 
 
 def changes(old: Adapter, new: Adapter, vectors: Iterable[Vector]) -> Iterator[Change]:
-    """One change for each way in which two models differ.
+    """Yields one change for each way in which two models differ.
 
-    Raises ChangeError if a side crashes, hangs or sends an invalid frame: then its behaviour is not known.
+    Raises ChangeError if a side crashes, hangs or sends an invalid frame, because then its behaviour is
+    unknown.
     """
     return ways_to_differ(partial(_apart, old, new), vectors)
 
 
 def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
-    """One change for each text in `rules` of the differences, in the order in which they first occur."""
+    """Yields one change for each text in `rules` of the differences, in the order of first occurrence."""
     first: dict[str, Divergence] = {}
     runs: dict[str, int] = {}
     rules: dict[str, set[str]] = {}
     for vector in vectors:
         found = apart(vector.component, vector.config, vector.events)
         if found is not None:
-            looks = found.rules[0]
-            runs[looks] = runs.get(looks, 0) + 1
+            description = found.rules[0]
+            runs[description] = runs.get(description, 0) + 1
             parts = vector.steps[len(found.events) - 1] if found.events else None
-            rules.setdefault(looks, set()).update(parts.rules if parts is not None else ())
-            if looks not in first or len(found.events) < len(first[looks].events):
-                first[looks] = found
-    for looks, found in first.items():
+            rules.setdefault(description, set()).update(parts.rules if parts is not None else ())
+            if description not in first or len(found.events) < len(first[description].events):
+                first[description] = found
+    for description, found in first.items():
         play = partial(apart, found.component)
         shortest = fewest_events(found, partial(play, found.config))
         fewer = fewer_channels(shortest, play)
@@ -106,11 +108,11 @@ def ways_to_differ(apart: Apart, vectors: Iterable[Vector]) -> Iterator[Change]:
         assert isinstance(before, Answer)
         kind = _kind(before, after)
         both = (found.component, shortest.config, shortest.events, before, after)
-        yield Change(kind, *both, runs[looks], tuple(sorted(rules[looks])))
+        yield Change(kind, *both, runs[description], tuple(sorted(rules[description])))
 
 
 class _Side:
-    """The answers of one side, as an oracle in place of the model."""
+    """One side as an oracle: it replaces the model as the source of the expected answers."""
 
     def __init__(self, adapter: Adapter, component: str, config: Wire) -> None:
         self.component, self.config = component, config
@@ -119,7 +121,7 @@ class _Side:
         self._adapter = adapter
 
     def step(self, node: Node, event: Wire) -> Edge:
-        """The answer to the event. The instance has one state only, so that steps come in order."""
+        """The answer to the event. There is one instance, so `node` has to be its current state."""
         answer = _answer(self._adapter.apply([event]))
         after = node if answer.refused is not None else Node(None, answer.state)
         edge = Edge(b"", answer.effects, (), after, answer.refused)
@@ -130,7 +132,7 @@ class _Side:
 def _apart(
     old: Adapter, new: Adapter, component: str, config: Wire, events: Sequence[Wire]
 ) -> Divergence | None:
-    """The `Apart` function for two models: every field of the state and the text of a failure count."""
+    """The first difference of two models. All fields of the state and the texts of failures are compared."""
     side = _Side(new, component, config)
     exists = side.made.refused is None
     played = play(given(side, events if exists else (), is_exact=True), old)
@@ -161,7 +163,7 @@ def _answer(came: Applied | Made | Failure) -> Answer:
 def difference(
     component: str, config: Wire, events: tuple[Wire, ...], before: Answer, after: Answer
 ) -> Divergence:
-    """The difference of two answers to the last event; `rules` has a text of its kind, event and effects."""
+    """The difference of two answers to the last event. `rules` has a text with kind, event and effects."""
     event = events[-1]["kind"] if events else "new"
     answers = [
         "refused"
@@ -169,8 +171,8 @@ def difference(
         else [kind for kind, _ in groupby(str(effect["kind"]) for effect in one.effects)]
         for one in (before, after)
     ]
-    looks = f"{component} {_kind(before, after).value} {event} {answers}"
-    return Divergence(component, config, events, after, before, (looks,))
+    description = f"{component} {_kind(before, after).value} {event} {answers}"
+    return Divergence(component, config, events, after, before, (description,))
 
 
 def _kind(before: Answer, after: Answer) -> Kind:

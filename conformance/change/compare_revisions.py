@@ -1,7 +1,7 @@
-"""Compares two revisions of the project, or two generations of a component: their answers to the same runs.
+"""Compares two revisions of the project, or two generations of a component, by their answers to runs.
 
-A run is a configuration with events. Each of two revisions writes its own runs, as vectors; then both answer
-the runs of both.
+A run is a configuration with events. Each revision writes its runs as vectors. Then both revisions answer the
+runs of both.
 """
 
 import os
@@ -29,7 +29,7 @@ from conformance.vectors.vector import Vector, VectorError
 from model.generations import CLAIMS
 
 WALKS = 40
-"""Random runs of each component, which each side writes in addition to its scenarios and tours."""
+"""Number of random runs of each component, which each side writes in addition to its other runs."""
 
 PLAYED = "scenarios, the paths that z3 reads, tours of the small models, random runs"
 
@@ -41,13 +41,13 @@ class Compared(NamedTuple):
     bound: str
     """The compared runs, as text."""
     declared: Declared | None = None
-    """The declarations of the newer revision about the change; None for generations."""
+    """The declarations of the newer revision about the change. None for two generations."""
 
 
 def compare_revisions(start: Path, old: str, new: str | None, components: Sequence[str]) -> Compared:
-    """Compare two revisions of the git checkout around `start`; `new` None: the working tree.
+    """Compare two revisions of the git checkout that contains `start`. `new` None: the working tree.
 
-    Raises ChangeError if a revision cannot be read or answer, or no run was compared.
+    Raises ChangeError if a revision cannot be read or does not answer, or if no run was compared.
     """
     repository = repositories.find(start)
     with ExitStack() as stack:
@@ -55,7 +55,7 @@ def compare_revisions(start: Path, old: str, new: str | None, components: Sequen
         temporary = Path(stack.enter_context(TemporaryDirectory(prefix="barrierspec-")))
         notes = []
         folders = []
-        pool = stack.enter_context(ThreadPoolExecutor(2))  # each side in a process of its own
+        pool = stack.enter_context(ThreadPoolExecutor(2))  # each side in a separate process
         written = [
             (side, folder, pool.submit(write_vectors, side, folder, tuple(components), WALKS))
             for side, folder in ((before, temporary / "before"), (after, temporary / "after"))
@@ -81,7 +81,7 @@ def compare_revisions(start: Path, old: str, new: str | None, components: Sequen
 
 
 def compare_profiles(old: str, new: str, component: str) -> Compared:
-    """Compare two generations of one component; this model plays both."""
+    """Compare two generations of one component. The model of this revision plays both."""
     without_profile: dict[str, Vector] = {}
     for vector in vectors_of(component, seed=0, walks=WALKS):
         bare = {key: value for key, value in vector.config.items() if key != "profile"}
@@ -108,11 +108,11 @@ def _each_once(sources: Iterable[Iterator[Vector]]) -> list[Vector]:
 
 
 GENERATIONS = ("gate", "channel", "coordinator", "store", "subtask", "sink")
-"""The components with generations. Some share names of profiles; `component_of` takes the first that fits."""
+"""The components with generations. If several have both profiles, `component_of` takes the first one."""
 
 
 def component_of(old: str, new: str, selected: Sequence[str]) -> str | None:
-    """The first of the selected components (empty: all) that has both profiles; None if none has."""
+    """The first of the selected components (empty: all) that has both profiles. None if no component has."""
     for component in GENERATIONS:
         known = {*offer_of(component).profiles, *proposed_of(component)}
         if (component in selected or not selected) and {old, new} <= known:
@@ -121,7 +121,7 @@ def component_of(old: str, new: str, selected: Sequence[str]) -> str | None:
 
 
 SHIPPED = ("model", "spec", "conformance", "impl", "pyproject.toml", "CHANGELOG.md")
-"""The files of a revision that its command line imports, and those in which it declares its changes."""
+"""The files of a revision that its command line imports, and those that declare its changes."""
 
 
 class Side(NamedTuple):
@@ -130,14 +130,14 @@ class Side(NamedTuple):
     name: str
     adapter: Adapter
     folder: Path
-    """The root of its files."""
+    """The folder with its files."""
 
 
 @contextmanager
 def revision(repository: Path, name: str | None) -> Iterator[Side]:
-    """A git revision in a folder of its own, or the files of the repository as they are (`name` None).
+    """A git revision in a separate folder or, if `name` is None, the current files of the repository.
 
-    Raises ChangeError if `repository` is no checkout of barrierspec, or has no such revision.
+    Raises ChangeError if `repository` is not a checkout of barrierspec, or if it has no such revision.
     """
     with TemporaryDirectory(prefix="barrierspec-") as temporary:
         folder = repository if name is None else _taken_out(repository, name, Path(temporary))
@@ -149,7 +149,9 @@ def revision(repository: Path, name: str | None) -> Iterator[Side]:
 
 
 def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: int) -> None:
-    """Have a revision write its vectors into a folder, with `walks` random runs for each component.
+    """Run the command of a revision that writes its vectors into a folder.
+
+    `walks`: random runs per component.
 
     Raises ChangeError if the command of the revision fails.
     """
@@ -162,7 +164,7 @@ def write_vectors(side: Side, into: Path, components: tuple[str, ...], walks: in
 
 
 def vectors_in(folder: Path, component: str) -> Iterator[Vector]:
-    """The vectors that a side has written for a component; none if it lacks the component."""
+    """Yields the vectors that a side has written for a component. None if the side lacks the component."""
     try:
         known = files.components_in(folder)
     except VectorError as wrong:
@@ -180,7 +182,7 @@ class Reprofiled:
         self.hello, self.apply, self.bye = self._model.hello, self._model.apply, self._model.bye
 
     def new(self, component: str, config: Wire) -> Made | Failure:
-        """Create the component with this adapter's profile in place of the configured one."""
+        """Create the component. The profile of this adapter replaces the configured one."""
         return self._model.new(component, {**config, "profile": self._profile})
 
 

@@ -1,4 +1,4 @@
-"""Whether a change of behaviour is declared: by a new version of the rule index and in the changelog."""
+"""Checks that a change of behaviour is declared: by a new version of the rule index and in the changelog."""
 
 import tomllib
 from pathlib import Path
@@ -15,7 +15,7 @@ class Declared(NamedTuple):
     added: tuple[str, ...]
     removed: tuple[str, ...]
     reworded: tuple[str, ...]
-    """Rules whose title, statement, source or generations differ."""
+    """Ids of the rules whose title, statement, source or generations differ."""
     in_changelog: bool
     """Whether the changelogs differ."""
 
@@ -35,7 +35,7 @@ class Declared(NamedTuple):
 
 
 def declared(old: Path, new: Path) -> Declared:
-    """Compare the folders of the two sides."""
+    """Compare the rule index and the changelog in the folders of the two sides."""
     before, after = _rules(old), _rules(new)
     common = [name for name in after if name in before]
     return Declared(

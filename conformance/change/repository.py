@@ -1,7 +1,7 @@
 """The git repository of the compared revisions: finds it, resolves names of commits, and reads their files.
 
-The name of a revision comes from a user and may look like an option of git. So it is resolved to a hash
-first, and every other call of git gets only hashes.
+The name of a revision comes from a user and may look like an option of git. So `commit` resolves the name to
+a hash first, and every other call of git gets only hashes.
 """
 
 import hashlib
@@ -26,11 +26,11 @@ _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 class ChangeError(InputError):
-    """One of the two sides cannot be made; the message states which one and why."""
+    """One of the two sides cannot be made or does not answer. The message states the side and the reason."""
 
 
 def find(start: Path) -> Path:
-    """The checkout of barrierspec that holds `start`. Raises ChangeError if there is none."""
+    """The root of the barrierspec checkout that contains `start`. Raises ChangeError if there is none."""
     top = _git(start, "rev-parse", "--show-toplevel")
     if top.returncode:
         raise ChangeError(f"expected a checkout of barrierspec under git, got {start}; {INSTEAD}")
@@ -44,9 +44,9 @@ def find(start: Path) -> Path:
 
 
 def commit(repository: Path, name: str) -> str:
-    """The hash of the commit that `name` names.
+    """The hash of the commit with this name.
 
-    Raises ChangeError if there is no such commit, or if the commit is not of barrierspec.
+    Raises ChangeError if there is no such commit, or if the commit is not one of barrierspec.
     """
     found = _git(repository, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
     resolved = _text(found.stdout).strip()
@@ -59,11 +59,11 @@ def commit(repository: Path, name: str) -> str:
 
 
 def differs(repository: Path, resolved: str, paths: Sequence[str]) -> bool:
-    """Whether the working tree has other files below `paths` than a commit, given by its hash.
+    """Whether the working tree differs below `paths` from a commit. `resolved`: the hash of the commit.
 
-    Files that git does not know yet count, unless they are ignored. Raises ChangeError if git cannot compare.
+    Untracked files count, unless git ignores them. Raises ChangeError if git cannot compare.
     """
-    # not by `git diff`, which skips files with certain flags in the index and applies filters
+    # `git diff` is unsuitable: it skips files with certain flags in the index, and applies filters
     listed = _git(repository, "ls-tree", "-r", "-z", _hash(resolved), "--", *paths)
     if listed.returncode:
         raise ChangeError(f"git cannot list the files of {resolved}: {_text(listed.stderr).strip()}")
@@ -78,8 +78,11 @@ def differs(repository: Path, resolved: str, paths: Sequence[str]) -> bool:
 
 
 def archive(repository: Path, resolved: str, paths: Sequence[str]) -> bytes:
-    """The files below `paths` of a commit, given by its hash, as a tar archive. Raises ChangeError."""
-    # without `--end-of-options`, after which this command takes `--` for a path; a hash is no option anyway
+    """The files of a commit below `paths`, as a tar archive. `resolved`: the hash of the commit.
+
+    Raises ChangeError if git cannot give the files.
+    """
+    # no `--end-of-options`: behind it this command takes `--` for a path, and a hash cannot be an option
     done = _git(repository, "archive", "--format=tar", _hash(resolved), "--", *paths)
     if done.returncode:
         raise ChangeError(f"git cannot give the files of {resolved}: {_text(done.stderr).strip()}")
@@ -87,7 +90,7 @@ def archive(repository: Path, resolved: str, paths: Sequence[str]) -> bytes:
 
 
 def _blob(file: Path, digits: int) -> str:
-    """Git's hash of a file, with this number of digits; empty if the file does not exist."""
+    """Git's hash of a file. `digits`: its length, 40 or 64. Empty if the file does not exist."""
     try:
         content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
     except OSError:

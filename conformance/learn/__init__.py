@@ -1,5 +1,6 @@
-"""Active automata learning: the finite machine of an implementation, compared with the model's.
+"""Active automata learning: infers the finite machine of an implementation, and compares it with the model's.
 
-`system` puts an implementation behind an alphabet, `learn` infers its machine, `compare` finds where it
-differs from the model's, and `formats` and `tla` write it. `learn_and_compare` runs all of them.
+`system` connects an implementation to the learner, `learn` infers its machine, `compare` finds the
+differences from the model's machine, and `formats` and `tla` write the machine to files. `learn_and_compare`
+runs all.
 """

@@ -1,4 +1,4 @@
-"""Compares the learned machine with the model's: equal, or every difference by a shortest sequence."""
+"""Compares the learned machine with the model's, and finds a shortest sequence for each difference."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,19 +11,19 @@ from conformance.suites.machine import Machine, Word, differences
 
 
 class Difference(NamedTuple):
-    """One letter in one pair of states at which the implementation answers differently."""
+    """In one pair of states, a letter to which the implementation answers differently from the model."""
 
     letters: tuple[str, ...]
-    """A shortest sequence that shows it; only its last answer differs."""
+    """A shortest sequence of letters that shows the difference. Only its last answer differs."""
     events: tuple[dict[str, object], ...]
-    """The sequence as events."""
+    """The same sequence as events."""
     expected: str
-    """The model's output."""
+    """The model's output to the last letter."""
     learned: str
 
 
 def compared(alphabet: Alphabet, model: Machine, learned: Machine) -> list[Difference]:
-    """The differences, shortest first; empty: the machines are equal."""
+    """The differences, shortest first. Empty if the machines are equal."""
     return [_difference(alphabet, word, model, learned) for word in differences(model, learned)]
 
 
@@ -52,7 +52,7 @@ def described(differences_found: Sequence[Difference], at_most: int) -> list[str
 
 
 def readable(output: str) -> str:
-    """An output in few words: `block 0, trigger newest [current=newest, pending=false]`."""
+    """An output as a short text, such as `block 0, trigger newest [current=newest, pending=false]`."""
     answer = orjson.loads(output)
     if not isinstance(answer, dict):
         return str(answer)

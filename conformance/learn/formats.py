@@ -1,4 +1,4 @@
-"""A learned machine as a file: Graphviz, an SVG picture made of it, JSON."""
+"""Writes a learned machine in Graphviz's language, as an SVG picture, and as JSON."""
 
 import shutil
 import subprocess
@@ -14,13 +14,13 @@ from conformance.suites.alphabet import REFUSED, Alphabet
 from conformance.suites.machine import END, Machine
 
 PROGRAMS = ("graphviz-pure", "dot")
-"""Programs that draw a graph; the first one that is installed is used."""
+"""Programs that draw a graph. The first installed one is used."""
 LABELS = 3
-"""Maximum number of letters on one arrow; of further letters the arrow has only the number."""
+"""Maximum number of letters on one arrow. For further letters the arrow shows only their number."""
 
 
 def dot(machine: Machine) -> str:
-    """The graph in Graphviz's language: an arrow has the letters that lead along it, with their effects."""
+    """The graph in Graphviz's language. An arrow shows the letters of its transitions, with their effects."""
     arrows: dict[tuple[int, int], list[str]] = {}
     for state in range(machine.size):
         for letter, step in machine.defined(state):
@@ -40,7 +40,7 @@ def dot(machine: Machine) -> str:
 
 
 def svg(graph: str) -> str | None:
-    """The picture of a graph; None if no program that draws graphs is installed."""
+    """The SVG picture of a graph. None if no program that draws graphs is installed."""
     here = str(Path(sys.executable).parent)
     found = next(
         (at for name in PROGRAMS if (at := shutil.which(name, path=here) or shutil.which(name))), None
@@ -52,7 +52,7 @@ def svg(graph: str) -> str | None:
 
 
 def json(alphabet: Alphabet, learned: Learned, model: Machine, differences: Sequence[Difference]) -> bytes:
-    """The machine, its differences from the model's, and the effort of learning it, as JSON."""
+    """As JSON: the machine, its differences from the model's, and the numbers of words, events and rounds."""
     document = {
         "component": alphabet.component,
         "config": dict(alphabet.config),

@@ -1,7 +1,7 @@
 """Learns the machine of an implementation with the algorithm L#.
 
-The equivalence test plays the complete suite of each hypothesis. So the result holds under the condition of a
-suite in `conform`: the implementation has at most k states more than the learned machine.
+To test a hypothesis, the learner plays the hypothesis's complete suite. So the learned machine is right under
+the same condition as a suite in `conform`: the implementation has at most k states more than the machine.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -24,7 +24,7 @@ class Learned(NamedTuple):
 
     machine: Machine
     words: int
-    """The number of words that were sent."""
+    """The number of words that the learner has sent."""
     events: int
     rounds: int
     """The number of hypotheses."""
@@ -33,7 +33,10 @@ class Learned(NamedTuple):
 def learn(
     adapter: Adapter, alphabet: Alphabet, extra: int, may_go_on: Callable[[], bool] = lambda: True
 ) -> Learned:
-    """Learn the machine. Raises NotLearnedError if no finite machine describes the implementation."""
+    """Learn the machine. `extra`: k. `may_go_on`: whether the budget permits another word.
+
+    Raises NotLearnedError if no finite machine describes the implementation, or if the budget has ended.
+    """
     system = System(adapter, alphabet, may_go_on)
     test = _SuiteTest(alphabet, system, extra)
     letters = list(range(len(alphabet.letters)))
@@ -47,7 +50,7 @@ def learn(
 
 
 class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
-    """Plays the model's own suite for k = 0, then the complete suites of the hypothesis up to k."""
+    """Tests a hypothesis with the model's suite for k = 0, then with the hypothesis's suites up to k."""
 
     def __init__(self, alphabet: Alphabet, system: System, extra: int) -> None:
         super().__init__(list(range(len(alphabet.letters))), system)
@@ -60,7 +63,7 @@ class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
         """A word that the hypothesis answers differently; None if the whole suite agrees."""
         self.rounds += 1
         machine = machine_of(hypothesis, self._alphabet_of_letters)
-        for extra in range(self._extra + 1):  # small suites find most
+        for extra in range(self._extra + 1):  # small suites find most differences
             first = self._first if extra == 0 else ()
             for word in chain(first, suite(machine, extra).words()):
                 self.num_queries += 1
@@ -71,7 +74,7 @@ class _SuiteTest(EquivalenceOracle):  # type: ignore[misc]  # aalpy has no types
 
 
 def _first_difference(came: Sequence[str], expected: Sequence[Hashable]) -> int | None:
-    """The position of the first output that differs, else None; nothing is sent after an end."""
+    """The position of the first different output; None if there is none. No letter is sent after an end."""
     for position, output in enumerate(came):
         if position >= len(expected):
             return None if output == NOT_SENT else position
@@ -81,7 +84,7 @@ def _first_difference(came: Sequence[str], expected: Sequence[Hashable]) -> int 
 
 
 def machine_of(learned: Any, alphabet: Alphabet) -> Machine:  # noqa: ANN401 - aalpy has no types
-    """A machine of aalpy as one of ours; a letter that is not sent is not defined."""
+    """Converts a machine of aalpy to a `Machine`. A letter with the output NOT_SENT is not defined."""
     order = [learned.initial_state]
     numbers = {id(learned.initial_state): 0}
     for state in order:

@@ -1,4 +1,4 @@
-"""`learn`: choose a configuration and an alphabet, learn the machine, compare, write files, run TLC."""
+"""The command `learn`: choose a configuration and an alphabet, learn the machine, compare, write, run TLC."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -25,9 +25,9 @@ class Order(NamedTuple):
     pinned: Mapping[str, object]
     """Values that the configuration has to have."""
     extra: int
-    """k: the learned machine is right if the implementation has at most k extra states."""
+    """k: the learned machine is right if the implementation has at most k states more."""
     out: Path
-    """The folder of the files."""
+    """The folder to which the files are written."""
     with_tlc: bool
     may_go_on: Callable[[], bool] = lambda: True
 
@@ -45,7 +45,10 @@ class Outcome(NamedTuple):
 
 
 def chosen(hello: Hello, order: Order) -> Alphabet:
-    """The first alphabet of the configurations that are offered and have the values. Raises InputError."""
+    """The alphabet of the first configuration that is offered and has the pinned values.
+
+    Raises InputError if there is none.
+    """
     offer = hello.components.get(order.component)
     if offer is None:
         known = ", ".join(hello.components)
@@ -61,7 +64,7 @@ def chosen(hello: Hello, order: Order) -> Alphabet:
 
 
 def learned(adapter: Adapter, alphabet: Alphabet, implementation: str, order: Order) -> Outcome:
-    """Learn, compare and write. Raises NotLearnedError."""
+    """Learn the machine, compare it with the model's, and write the files. Raises NotLearnedError."""
     model = machine_of(alphabet)
     found = learn(adapter, alphabet, order.extra, order.may_go_on)
     differences = tuple(compared(alphabet, model, found.machine))

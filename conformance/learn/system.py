@@ -1,4 +1,4 @@
-"""An implementation behind an alphabet: a word goes in, one output for each letter comes back."""
+"""An implementation behind an alphabet: it maps a word of letters to one output for each letter."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,19 +18,22 @@ from conformance.drive.oracle import Node, Oracle
 from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, output
 
 NOT_SENT = '"not sent"'
-"""The output of a letter that is not defined in the present state, or that follows the instance's end."""
+"""The output of a letter that is not defined in the current state, or that follows the instance's end."""
 
 
 WORDS_AT_MOST = 300_000
-"""Maximum number of words for one machine."""
+"""Maximum number of words that are sent to learn one machine."""
 
 
 class NotLearnedError(RuntimeError):
-    """The implementation does not answer, or not as a finite machine; or the budget has ended."""
+    """The implementation does not answer, or no finite machine answers like it, or the budget has ended."""
 
 
 class System(SUL):  # type: ignore[misc]  # aalpy has no types
-    """One implementation as a system under learning; a letter is its position in the alphabet."""
+    """One implementation as a system under learning (a class of aalpy).
+
+    A letter is a position in the alphabet.
+    """
 
     def __init__(
         self, adapter: Adapter, alphabet: Alphabet, may_go_on: Callable[[], bool] = lambda: True
@@ -47,7 +50,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         self._has_ended = False
 
     def pre(self) -> None:
-        """Create a new instance. Raises NotLearnedError."""
+        """Create a new instance. Raises NotLearnedError if there is none, or if the budget has ended."""
         self.words += 1
         if self.words > WORDS_AT_MOST:
             raise NotLearnedError(
@@ -65,10 +68,13 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
             self._answer([self._alphabet.clock.opening])
 
     def post(self) -> None:
-        """Do nothing, because the next instance replaces this one."""
+        """Do nothing, because the next call of `pre` replaces the instance."""
 
     def step(self, letter: int | None) -> str:
-        """Send the event of a letter; returns its output. Raises NotLearnedError."""
+        """Send the event of a letter, and return the output.
+
+        Raises NotLearnedError if an answer is missing.
+        """
         if letter is None or self._has_ended:
             return NOT_SENT
         taken = self._alphabet.take(self._oracle, self._node, letter)
@@ -86,7 +92,7 @@ class System(SUL):  # type: ignore[misc]  # aalpy has no types
         if any(effect.get("kind") == "fail" for effect in effects) and self._fails_for_good:
             self._has_ended = True
             return failure(effects, newest)
-        self._has_ended = taken.edge.fails  # the model has no state from which to name further events
+        self._has_ended = taken.edge.fails  # without a state of the model, letters have no events
         return output(effects, answer.state, newest)
 
     @property

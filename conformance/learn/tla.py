@@ -1,7 +1,8 @@
-"""A learned gate as a module of TLA+, on which TLC checks the rules of spec/gate/AlignedModel.tla.
+"""Writes a learned gate as a TLA+ module, on which TLC checks the rules of spec/gate/AlignedModel.tla.
 
-The module takes the learned machine's steps and shows its answers; AlignedModel has the rules of one step.
-Only gates of the newest generation, of mode exactly-once and at the level `handler`, are translated.
+The module has the steps and the answers of the learned machine. AlignedModel has the rules, which are about
+single steps. Only gates of the newest generation, in mode exactly-once and at level `handler`, are
+translated.
 """
 
 import re
@@ -21,27 +22,27 @@ from spec.manifest import load_manifest
 
 NAME = "LearnedGate"
 IDS = 6
-"""TLC checks with ids from 1 to this one."""
+"""The highest id. TLC checks with ids from 1 to this one."""
 FIRST = 3
-"""The newest id at the start."""
+"""The newest id in the initial state."""
 FIELDS = ("current", "pending", "blocked", "closed")
 WIDTH = 78
 
 
 class Step(NamedTuple):
-    """One transition; ids are distances from the newest id before it."""
+    """One transition. Its ids are distances from the newest id before the transition."""
 
     source: int
     target: int
     moved: int
-    """The number that is added to the newest id."""
+    """The number by which the transition raises the newest id."""
     event: str
     effects: str
     gate: str
 
 
 def module_of(alphabet: Alphabet, learned: Machine, implementation: str) -> Module:
-    """The module and its configuration. Raises NotInTlaError."""
+    """The module and its configuration. Raises NotInTlaError if the machine cannot be translated."""
     config = alphabet.config
     if (
         alphabet.component != "gate"
@@ -96,15 +97,18 @@ class Checked(NamedTuple):
     """The result of TLC for one module."""
 
     broken: tuple[str, ...]
-    """Rules that the machine breaks."""
+    """The rules that the machine breaks."""
     unchecked: tuple[str, ...]
-    """Rules that TLC could not evaluate on an answer, so that they are neither kept nor broken."""
+    """The rules that TLC could not evaluate on some answer, so that the result is open."""
     kept: tuple[str, ...]
-    """Rules that hold in every reachable step."""
+    """The rules that hold in every reachable step."""
 
 
 def checked(module: Module) -> Checked:
-    """Check each rule; those that are found broken are left out of the next run. Raises TlcError."""
+    """Check each rule.
+
+    After a broken rule, TLC runs again without this rule. Raises TlcError if TLC fails.
+    """
     rules = [line.strip() for line in module.cfg.splitlines() if _RULE.fullmatch(line)]
     broken: list[str] = []
     while True:
@@ -121,7 +125,7 @@ def _named(rules: Iterable[str]) -> tuple[str, ...]:
 
 
 _NOT_OF_STEPS = ("ALIGN_08", "ALIGN_20", "ALIGN_21")
-"""Rules about the specification's own operators, and about older generations."""
+"""Rules that are not checked: they concern operators of the specification, or older generations."""
 _RULE = re.compile(r"    [A-Z]+_\d+")
 
 
@@ -138,9 +142,9 @@ def _cfg(alphabet: Alphabet) -> str:
 
 
 def _steps(alphabet: Alphabet, learned: Machine) -> list[Step]:
-    """The transitions over pairs of a learned state and a state of the model; refused events have none.
+    """The transitions between pairs of a learned state and a state of the model. Refused events have none.
 
-    The ids of the next events are counted from the newest id of the model's state.
+    The ids of the next events are distances from the newest id of the model's state.
     """
     oracle = Oracle(alphabet.component, alphabet.config)
     start = alphabet.start(oracle)

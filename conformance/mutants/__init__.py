@@ -1,1 +1,1 @@
-"""Mutants of specification, model and implementation: each has one defect, which its rule must detect."""
+"""Mutants of specification, model and implementation. Each has one defect, which its rule must detect."""

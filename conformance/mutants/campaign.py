@@ -1,4 +1,4 @@
-"""Runs every mutant of the catalogue in a new process. The rule that a mutant names must kill it."""
+"""Runs every mutant of the catalogue in a new process. The rule in its entry must kill it."""
 
 import json
 import subprocess
@@ -15,8 +15,8 @@ SECONDS = 300
 """Time limit in seconds for the process of a mutant of the model or the implementation."""
 
 
-class MutantFailure(RuntimeError):  # noqa: N818 - a failure of the machinery, not of the mutant
-    """A mutant could not be tried, because its process failed, or the manifest has no model for it."""
+class MutantFailure(RuntimeError):  # noqa: N818 - the campaign has failed, not the mutant
+    """A mutant could not be run: its process failed, or the manifest has no model for it."""
 
 
 class MutantResult(NamedTuple):
@@ -24,17 +24,17 @@ class MutantResult(NamedTuple):
 
     mutant: Mutant
     rules: tuple[str, ...]
-    """Charged at the first step that fails; empty if it survived."""
+    """The rules charged at the first step that fails; empty if the mutant survived."""
     length: int
-    """The number of events up to the step that fails."""
+    """The number of events up to the first step that fails."""
     where: str
-    """The model of TLC, the closed model, or the source of the case in which the step fails."""
+    """Where the step fails: the TLC model, the closed model, or the source of the case."""
     size: str = ""
-    """The number of channels or tasks of the failing run, `2 channels`; empty if it has neither."""
+    """The number of channels or tasks of the failing run, as `2 channels`; empty if it has neither."""
 
     @property
     def killed(self) -> bool:
-        """Whether its own rule was charged."""
+        """Whether the rule in the mutant's entry was charged."""
         return self.mutant.rule in self.rules
 
     @property
@@ -48,9 +48,9 @@ class MutantResult(NamedTuple):
 def run_campaign(
     chosen: Callable[[Mutant], bool] = lambda _: True, *, at_once: int = 2
 ) -> Iterator[MutantResult]:
-    """Yield the verdicts in the order of the catalogue; `at_once` mutants are tried at the same time.
+    """Yield the results in the order of `chosen`. `at_once` mutants run at the same time.
 
-    Raises as `judge`.
+    Raises the errors of `judge`.
     """
     mutants = [mutant for mutant in load_catalogue() if chosen(mutant)]
     with ThreadPoolExecutor(at_once) as pool:
@@ -61,7 +61,11 @@ def run_campaign(
 
 
 def judge(mutant: Mutant) -> MutantResult:
-    """The verdict about one mutant. Raises MutantFailure, TlcError or subprocess.TimeoutExpired."""
+    """The result of one mutant.
+
+    Raises MutantFailure if it could not be run, TlcError if TLC fails, subprocess.TimeoutExpired after
+    TIMEOUT.
+    """
     return _judge_spec(mutant) if mutant.layer == "spec" else _judge_python(mutant)
 
 

@@ -1,8 +1,8 @@
 """The catalogue of mutants: broken variants of the specification, the model and the implementation.
 
-Each entry of catalogue.toml names the rule that it breaks. In the model and the implementation a mutant
-is one edit of one module (`source_edit`); in the specification it is a model of spec/manifests that
-overrides an operator and is expected to be refuted.
+Each entry of catalogue.toml names the rule that the mutant breaks. A mutant of the model or the
+implementation is one edit of one module (`source_edit`). A mutant of the specification is a model in
+spec/manifests. It overrides an operator, and TLC is expected to refute it.
 """
 
 import tomllib
@@ -17,7 +17,7 @@ LAYERS = ("spec", "model", "impl")
 
 
 class CatalogueError(ValueError):
-    """An entry of the catalogue is not as described here."""
+    """An entry of the catalogue has an unknown, missing or wrong field, or an id occurs more than once."""
 
 
 class Mutant(NamedTuple):
@@ -27,36 +27,39 @@ class Mutant(NamedTuple):
     layer: str
     """`spec`, `model` or `impl`."""
     rule: str
-    """The rule that must be charged for it."""
+    """The rule that must detect the mutant."""
     story: str
     """The defect, in one sentence."""
     component: str = ""
-    """Of model and impl: the component that is driven."""
+    """Of model and impl: the component in which the mutant is run."""
     module: str = ""
     find: str = ""
     replace: str = ""
     model: str = ""
     """Of spec: the model in spec/manifests."""
     conforms: str = ""
-    """Why `conform --thorough` accepts it as an implementation; empty: it is detected (`planted`)."""
+    """The reason why `conform --thorough` does not detect it as an implementation.
+
+    Empty: it does (`planted`).
+    """
 
 
 def component_of(mutant: Mutant, modules: Mapping[str, str]) -> str:
-    """The component of a mutant; for a mutant of the specification, the folder of its module.
+    """The component of a mutant. For a mutant of the specification, the folder of its module.
 
-    `modules`: the module of each model of the manifest.
+    `modules`: by model of the manifests, its module.
     """
     return mutant.component or module_path(modules[mutant.model]).split("/")[1]
 
 
 def counted(count: int, what: str) -> str:
-    """`1 channel`, `2 channels`."""
+    """A number with a noun: `1 channel`, `2 channels`."""
     return f"{count} {what}{'s' if count != 1 else ''}"
 
 
 @cache
 def load_catalogue() -> tuple[Mutant, ...]:
-    """Every mutant, in the order of the file. Raises CatalogueError."""
+    """Every mutant, in the order of the file. Raises CatalogueError if an entry is wrong."""
     text = files("conformance.mutants").joinpath("catalogue.toml").read_text(encoding="utf-8")
     mutants = tuple(_mutant(entry) for entry in tomllib.loads(text)["mutant"])
     names = [mutant.id for mutant in mutants]
@@ -67,7 +70,7 @@ def load_catalogue() -> tuple[Mutant, ...]:
 
 
 def mutant_of(identity: str) -> Mutant:
-    """The mutant of this id. Raises CatalogueError if there is none."""
+    """The mutant with this id. Raises CatalogueError if there is none."""
     for mutant in load_catalogue():
         if mutant.id == identity:
             return mutant

@@ -1,7 +1,8 @@
-"""One mutant in a fresh process: load it, drive it, and print in one line the rules that detect it.
+"""Runs one mutant in a new process, and prints the rules that detect it as one line of JSON.
 
-Run as `python -m conformance.mutants.fresh_process ID`. A mutant of the model is explored in its closed
-models with every property; one of the implementation runs in lock-step with the correct model.
+Run as `python -m conformance.mutants.fresh_process ID`. For a mutant of the model, the explorer visits the
+component's closed models with every property. A mutant of the implementation runs in lock-step with the
+correct model.
 """
 
 import json
@@ -18,17 +19,21 @@ CASES = 4000
 
 
 def main(identity: str) -> dict[str, Any]:
-    """The rules charged at the first step that fails, and the events up to it; no rules: it survived."""
+    """The rules charged at the first step that fails, and the number of events up to it.
+
+    If there are no rules, the mutant survived.
+    """
     mutant = mutant_of(identity)
     install(mutant.module, mutant.find, mutant.replace)
     return drive_model(mutant) if mutant.layer == "model" else drive_implementation(mutant)
 
 
 def drive_model(mutant: Mutant) -> dict[str, Any]:
-    """Explore the closed models of the component in turn, until one breaks the mutant's own rule.
+    """Explore the closed models of the component one after the other, until one breaks the mutant's rule.
 
-    Returns its shortest run that does. If no model breaks the rule, returns the same for any rule. The own
-    rule is checked alone first, because a broken rule ends the exploration.
+    Returns the shortest run of this model that breaks the rule. If no model breaks it, returns the first run
+    that breaks any rule. First the mutant's rule is checked alone, because any broken rule ends an
+    exploration.
     """
     from model.checker.explore import explore
     from model.closed_model_runs import component_on_wire, script
@@ -61,9 +66,9 @@ def size_of(config: Mapping[str, Any]) -> str:
 
 
 def drive_implementation(mutant: Mutant, seed: int = 20261121) -> dict[str, Any]:
-    """Play seeded walks, then seedless runs, then tours, until a divergence charges the mutant's own rule.
+    """Play seeded walks, then seedless runs, then tours, until a divergence charges the mutant's rule.
 
-    If none does, returns the first divergence of all. It is shrunk until no event can be left out.
+    If no divergence does, returns the first divergence. It is shrunk until every event is necessary.
     """
     from conformance.adapters.bundled import bundled_adapter
     from conformance.cases.directed import graphs_of

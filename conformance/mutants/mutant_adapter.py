@@ -1,7 +1,7 @@
-"""A mutant as an implementation of its own: `python -m conformance.mutants.mutant_adapter ID`.
+"""A mutant as an implementation under test: `python -m conformance.mutants.mutant_adapter ID`.
 
-Answers frames of the adapter protocol on stdin and stdout with the mutated layer, `model` or `impl`, of this
-process. The process that drives it has the model unmutated.
+This process loads the mutated layer, `model` or `impl`, and answers frames of the adapter protocol on stdin
+and stdout. The process that sends the frames has the unmutated model.
 """
 
 import sys
@@ -13,7 +13,7 @@ from conformance.mutants.source_edit import install
 def main(identity: str) -> None:
     """Serve until `bye` or the end of the input.
 
-    Raises EditError if the mutant does not fit, CatalogueError if there is none of this id.
+    Raises EditError if the mutant's edit does not fit the source, CatalogueError if no mutant has this id.
     """
     mutant = mutant_of(identity)
     install(mutant.module, mutant.find, mutant.replace)

@@ -1,11 +1,12 @@
 """Examines each planted defect as an implementation under test.
 
 `python -m conformance.mutants.planted` starts every mutant of the model and the implementation as an adapter
-in a process of its own, and does what `barrierspec conform --component C` does. A mutant that conforms is
-examined again as with `--thorough`. `--adapters FILE` does the same with a list of broken adapters. Outcomes
-are written to `--out` as they come; outcomes in this file are not measured again. Exits with 1 if a mutant
-conforms without a reason in the catalogue, or is detected in spite of one, or if the first run that detects
-an adapter is not the one that its list names.
+in a separate process, and examines it as `barrierspec conform --component C` does. If the mutant conforms, it
+is examined again as with `--thorough`. `--adapters FILE` does the same with a list of broken adapters. The
+command writes each outcome to `--out` at once. Outcomes that this file already has are not measured again.
+
+Exits with 1 in three cases: a mutant conforms although the catalogue has no reason for it; a mutant is
+detected although the catalogue has one; the first run that detects an adapter is not the run in its list.
 """
 
 import re
@@ -38,11 +39,11 @@ from model.components import COMPONENTS
 
 DEFAULT = Plan(seed=0, examples=100, batch=BATCH, extra_states=EXTRA_STATES)
 RUNS = {"default": DEFAULT, "thorough": DEFAULT._replace(extra_states=THOROUGH, checkpoints=LONG_LIFE)}
-"""The plans of the runs by name: `conform` without and with `--thorough`."""
+"""By name: the plan of a run, `conform` without and with `--thorough`."""
 LIMIT = 30.0
 """Time limit of one answer in seconds, long enough for a busy machine."""
 CONFORMS = "conforms"
-"""Takes the place of a run: no run detects the defect."""
+"""Replaces the name of a run if no run detects the defect."""
 LAYERS = ("impl", "model")
 _MARK = re.compile(r"(<!-- planted: (\w+) -->\n\n)(?:[^\n]+\n)*")
 
@@ -67,25 +68,30 @@ class Outcome(NamedTuple):
 
     id: str
     run: str
-    """The first of RUNS that detects it, or CONFORMS."""
+    """The first of RUNS that detects the defect, or CONFORMS."""
     verdict: str
-    """The verdict of the last run; `ERROR`: an error such as a misspelt word of `hello`; empty: no run."""
+    """The verdict of the last run.
+
+    `ERROR`: `hello` has a name that the protocol does not have. Empty: no run.
+    """
     shown_by: str
-    """The source of the case that showed it; without a case `conduct`, `life`,
-    `capability`, `undetermined` or `hello`."""
+    """The source of the case that showed the defect.
+
+    Without a case, the check that showed it: `conduct`, `life`, `capability`, `undetermined` or `hello`.
+    """
     charge: str
-    """The rule, or how the answer was lost; empty: neither."""
+    """The charged rule, or the way in which an answer was lost; empty if there is neither."""
     seconds: float
-    """The seconds of all runs."""
+    """The time of all runs, in seconds."""
 
 
 def of_mutant(mutant: Mutant) -> Planted:
-    """A mutant of the model or the implementation, served by a process that has loaded it."""
+    """A mutant of the model or the implementation as a planted defect (`mutant_adapter`)."""
     command = shlex.join(own_process("conformance.mutants.mutant_adapter", mutant.id))
     runs = (CONFORMS,) if mutant.conforms else tuple(RUNS)
     component = component_on_wire(mutant.component)
     if component not in COMPONENTS and not mutant.conforms:
-        component = mutant.module.split(".")[1]  # a closed model of histories watches this component
+        component = mutant.module.split(".")[1]  # `model/history` only observes this component
     return Planted(mutant.id, mutant.layer, component, command, runs)
 
 
@@ -96,7 +102,10 @@ def of_catalogue() -> list[Planted]:
 
 
 def of_list(file: Path) -> Iterator[Planted]:
-    """The adapters of a list in TOML: each class has lines `component: command` under the name of a run."""
+    """Yields the adapters of a list in TOML.
+
+    A class of the list has lines `component: command` under the name of the run that must detect them first.
+    """
     for group in tomllib.loads(file.read_text(encoding="utf-8"))["class"]:
         for run in RUNS:
             for line in group.get(run, ()):
@@ -107,7 +116,10 @@ def of_list(file: Path) -> Iterator[Planted]:
 
 
 def tried(planted: Planted) -> Outcome:
-    """Examine one defect run by run, until one detects it; without a run if no adapter can have it."""
+    """Examine one defect with one run after the other, until a run detects it.
+
+    A defect of a component without an adapter is not examined.
+    """
     begun = time.monotonic()
     if planted.component not in COMPONENTS:
         return Outcome(planted.id, CONFORMS, "", "", "", 0.0)
@@ -127,7 +139,7 @@ def tried(planted: Planted) -> Outcome:
 
 
 def examined(planted: Planted, plan: Plan) -> Examination | None:
-    """The examination of its component; None without an answer to `hello`.
+    """The examination of the defect's component. None if the adapter does not answer `hello`.
 
     Raises InputError if `hello` has names that the protocol does not have.
     """
@@ -141,7 +153,7 @@ def examined(planted: Planted, plan: Plan) -> Examination | None:
 
 
 def shown_by(done: Examination | None) -> str:
-    """The value of `Outcome.shown_by`: the source of what showed the defect."""
+    """The value of `Outcome.shown_by`."""
     if done is None:
         return "hello"
     if done.divergence is not None:
@@ -153,13 +165,13 @@ def shown_by(done: Examination | None) -> str:
 
 
 def read_outcomes(file: Path) -> dict[str, Outcome]:
-    """The outcomes in a file by id; none if there is no file."""
+    """The outcomes in a file, by id. Empty if there is no file."""
     lines = file.read_bytes().splitlines() if file.exists() else []
     return {outcome.id: outcome for outcome in (Outcome(**orjson.loads(line)) for line in lines)}
 
 
 def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, Outcome]]:
-    """The outcome of each: from the file, or measured and added to it."""
+    """Yields each defect with its outcome. An outcome that the file does not have is measured and added."""
     known = read_outcomes(file)
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("ab") as written:
@@ -172,7 +184,10 @@ def outcomes(file: Path, chosen: Sequence[Planted]) -> Iterator[tuple[Planted, O
 
 
 def with_tables(page: str, planted: Sequence[Planted], outcomes: Mapping[str, Outcome]) -> str:
-    """The page with the text below its marks `<!-- planted: NAME -->`: `measured`, `mutants`, `classes`."""
+    """The page with new text below its marks `<!-- planted: NAME -->`.
+
+    NAME is `measured`, `mutants` or `classes`.
+    """
     mutants = [one for one in planted if one.kind in LAYERS]
     found = [(one, outcomes[one.id]) for one in planted if one.id in outcomes]
     of_mutants = [(one, outcome) for one, outcome in found if one.kind in LAYERS]
@@ -187,7 +202,7 @@ def with_tables(page: str, planted: Sequence[Planted], outcomes: Mapping[str, Ou
 
 
 def mutant_table(found: Sequence[tuple[Planted, Outcome]]) -> str:
-    """One row for each component of each layer: by the source of the case that first showed the defect."""
+    """A table with a row for each component of each layer, and a column for each value of `shown_by`."""
     found = sorted(
         ((one, outcome) for one, outcome in found if one.kind in LAYERS),
         key=lambda pair: (pair[0].kind, pair[0].component),
@@ -207,7 +222,7 @@ def mutant_table(found: Sequence[tuple[Planted, Outcome]]) -> str:
 
 
 def class_table(found: Sequence[tuple[Planted, Outcome | None]]) -> str:
-    """One row for each class of broken adapters: how many each run detects first, and by what."""
+    """A table with a row for each class of broken adapters: how many each run detects, by `shown_by`."""
     lines = ["| class | adapters | detected by default, first by | only by `--thorough`, by | not measured |"]
     lines.append("|---|--:|---|---|---|")
     listed = [(one, outcome) for one, outcome in found if one.kind not in LAYERS]

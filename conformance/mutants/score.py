@@ -1,6 +1,8 @@
-"""The mutation score: the outcome of a campaign as JSON, from which an interrupted campaign continues.
+"""The mutation score: the outcomes of a campaign as JSON.
 
-The document has a checksum of the sources. If they have changed, a campaign starts from the beginning.
+An interrupted campaign continues from this document.
+
+The document has a checksum of the sources. If the sources have changed, a campaign starts from the beginning.
 """
 
 import hashlib
@@ -27,7 +29,7 @@ _SUFFIXES = (".py", ".tla", ".toml", ".json")
 
 @cache
 def sources(folders: tuple[str, ...] = _JUDGED_BY) -> str:
-    """A checksum over all files that decide the outcome of a mutant, as they were at the first call.
+    """A checksum over all files on which the outcome of a mutant depends, as they were at the first call.
 
     `folders`: the folders of these files.
     """
@@ -35,7 +37,7 @@ def sources(folders: tuple[str, ...] = _JUDGED_BY) -> str:
 
 
 def sources_now(folders: tuple[str, ...] = _JUDGED_BY) -> str:
-    """The checksum over these files as they are."""
+    """The checksum over these files as they are now."""
     checksum = hashlib.sha256()
     files = [machine.HOME / name for name in _PINNED]
     for folder in folders:
@@ -48,11 +50,11 @@ def sources_now(folders: tuple[str, ...] = _JUDGED_BY) -> str:
 
 
 class ScoreError(InputError):
-    """A file is no document of a campaign; the message says what to do."""
+    """A file of outcomes is invalid, or a campaign cannot continue. The message states what to do."""
 
 
 def document(fates: Sequence[MutantResult], catalogued: int) -> dict[str, Any]:
-    """The outcome of each mutant; `catalogued` is the number of all mutants."""
+    """The document with the outcome of each mutant. `catalogued`: the number of mutants in the catalogue."""
     made = {
         "format": FORMAT,
         "commit": machine.source(),
@@ -68,7 +70,7 @@ def document(fates: Sequence[MutantResult], catalogued: int) -> dict[str, Any]:
 
 
 def write(fates: Sequence[MutantResult], catalogued: int, file: Path) -> None:
-    """Write the document, whole or not at all: a campaign may be interrupted at any time."""
+    """Write the document, completely or not at all, because a campaign may be interrupted at any time."""
     file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     part.write_bytes(documents.encoded(document(fates, catalogued)))
@@ -76,16 +78,16 @@ def write(fates: Sequence[MutantResult], catalogued: int, file: Path) -> None:
 
 
 def judged(file: Path) -> Mapping[str, MutantResult]:
-    """The outcomes of an earlier campaign over the same sources, by mutant; empty if there was none.
+    """The outcomes of an earlier campaign over the same sources, by mutant; empty if there is none.
 
-    Raises ScoreError if the file is not JSON.
+    Raises ScoreError if the file is not a document of a campaign.
     """
     try:
         read = orjson.loads(file.read_bytes())
     except FileNotFoundError:
         return {}
     except orjson.JSONDecodeError as wrong:
-        raise ScoreError(f"{file}: expected what `mutants` writes, got {wrong}; take it away") from wrong
+        raise ScoreError(f"{file}: expected what `mutants` writes, got {wrong}; delete it") from wrong
     if not isinstance(read, dict) or (read.get("format"), read.get("sources")) != (FORMAT, sources()):
         return {}
     catalogue = {mutant.id: mutant for mutant in load_catalogue()}

@@ -1,7 +1,8 @@
-"""A mutant as a declared edit of one module's source, applied while that module is loaded.
+"""Applies a mutant, which is an edit of one module's source, while the module is loaded.
 
-The protocol packages have no switch for mutants. In a fresh process, a finder in front of all others loads
-the mutated module and replaces one expression that occurs in it exactly once. Other modules stay unchanged.
+The protocol packages have no switch for mutants. In a new process, an import finder in front of all others
+loads the mutated module. It replaces one expression, which occurs exactly once in the source. All other
+modules stay unchanged.
 """
 
 import ast
@@ -22,7 +23,7 @@ class _EditedLoader(SourceFileLoader):
         self._edit = edit
 
     def get_code(self, fullname: str) -> CodeType:
-        """The module's code, compiled from the edited source and never cached."""
+        """The module's code, compiled from the edited source. It is never cached."""
         path = self.get_filename(fullname)
         return compile(self._edit(self.get_source(fullname) or ""), path, "exec")
 
@@ -45,23 +46,23 @@ class _Finder(MetaPathFinder):
 
 
 def edited(source: str, find: str, replace: str) -> str:
-    """The source with `find` replaced.
+    """The source in which `replace` takes the place of `find`.
 
     Raises EditError if `find` does not occur exactly once.
     """
     count = source.count(find)
     if count != 1:
-        raise EditError(f"expected to find once, found {count} times: {find!r}; mend the mutant's entry")
+        raise EditError(f"expected once, found {count} times: {find!r}; correct the mutant's entry")
     return source.replace(find, replace)
 
 
 def install(module: str, find: str, replace: str) -> None:
-    """Load `module` with the edit from now on. Raises EditError if it is already loaded."""
+    """From now on, load `module` with the edit. Raises EditError if the module is already loaded."""
     _install(module, lambda source: edited(source, find, replace))
 
 
 def install_text(module: str, text: str | ast.Module) -> None:
-    """Load `module` from another text, or its tree, from now on. Raises EditError if it is already loaded."""
+    """From now on, load `module` from this text or tree. Raises EditError if the module is already loaded."""
     _install(module, lambda _: text)
 
 

@@ -1,10 +1,11 @@
-"""Finite alphabets: an event with its ids given relative to the newest one is a letter.
+"""Finite alphabets. A letter is an event whose ids are written relative to the newest id.
 
-A letter stands for one event in each state of the model: an id is written as a distance from the *newest*
-one, the highest id that the state of the model holds (START if it holds none); other fields may depend on the
-state, too. A letter is not defined where the alphabet's bound forbids it, and after a failure of the task.
-The state of the model depends only on the earlier events. So an implementation behind the alphabet is a
-function from words (sequences of letters) to answers. In answers, ids are relative to the newest one as well.
+The *newest* id is the highest id that the state of the model holds (START if it holds none). In each state of
+the model a letter represents one event: an id is a distance from the newest one. Other fields of a letter may
+depend on the state, too. A letter is not defined in states in which the alphabet's bound forbids it, and
+after a failure of the task. The state of the model depends only on the earlier events. So an implementation
+behind the alphabet is a function from words (sequences of letters) to answers. In answers, ids are relative
+to the newest id, too.
 """
 
 from abc import ABC, abstractmethod
@@ -19,19 +20,19 @@ from conformance.adapters.protocol import Wire
 from conformance.drive.oracle import Edge, Node, Oracle
 
 START = 1_000_000
-"""The newest id of a state that holds none: so high that no other number is near."""
+"""The newest id of a state that holds no id. It is so high that no other number is near it."""
 LOWEST_ID = START // 2
-"""Numbers from here on are ids."""
+"""Numbers from this one on are ids."""
 NOON = 1_000_000_000
-"""The time in ms at which the exploration of a model with a clock begins; played sequences begin at 0."""
+"""The time in ms at which the exploration of a model with a clock begins. Played sequences begin at 0."""
 LOWEST_TIME = NOON // 2
-"""Numbers from here on are times."""
+"""Numbers from this one on are times."""
 PLAYED_START = 20
-"""The id that replaces START in a played sequence; it is small, so that reports stay readable."""
+"""The id that replaces START in a played sequence. It is small, so that reports stay readable."""
 STATES_REMEMBERED = 200_000
 """The number of states, and of parts of states, whose ids are cached."""
 REFUSED = '"refused"'
-"""The output of an event outside the protocol."""
+"""The output if the event is refused, because it is outside the protocol."""
 
 
 class Dependent(ABC):
@@ -39,7 +40,7 @@ class Dependent(ABC):
 
     @property
     def name(self) -> str:
-        """The value in the name of a letter; empty: it is left out."""
+        """The text of the value in the name of a letter; empty: the name does not show the value."""
         return ""
 
     @abstractmethod
@@ -55,11 +56,11 @@ class Newest(Dependent):
 
     @property
     def name(self) -> str:
-        """`newest+1`."""
+        """The text, such as `newest+1`."""
         return f"newest{self.distance:+d}" if self.distance else "newest"
 
     def at(self, state: Any) -> int:  # noqa: ANN401 - the model's own state
-        """The id in a state."""
+        """The id of this distance in a state."""
         return newest_id(state) + self.distance
 
 
@@ -68,11 +69,11 @@ class Letter(NamedTuple):
 
     name: str
     event: Mapping[str, object]
-    """The event; a value that is Dependent differs between states."""
+    """The event. A value that is Dependent may differ between states."""
 
 
 def letter(kind: str, **fields: object) -> Letter:
-    """A letter with the name that its fields give it: `barrier 0 newest+1`."""
+    """A letter that is named after its kind and fields, as `barrier 0 newest+1`."""
     words = [kind, *(_written(value) for value in fields.values())]
     return Letter(" ".join(word for word in words if word), {"kind": kind, **fields})
 
@@ -84,21 +85,21 @@ def _written(value: object) -> str:
 
 
 class Taken(NamedTuple):
-    """One letter in one state: the event, and the answer of the model."""
+    """The event that a letter represents in one state, and the answer of the model."""
 
     event: Wire
     edge: Edge
 
 
 class Clock(NamedTuple):
-    """A component whose state holds times."""
+    """The clock of a component, by which times in its state are made relative."""
 
     now: Callable[[Any], int]
     """The time in a state of the model, in ms."""
     horizon: int
-    """An event that happened longer ago than this, in ms, has the same effect as one exactly so long ago."""
+    """All times at least this long ago, in ms, have the same effect."""
     opening: Wire
-    """The event that brings a fresh component to NOON."""
+    """The event that sets the time of a new component to NOON."""
 
 
 class Alphabet(NamedTuple):
@@ -110,11 +111,11 @@ class Alphabet(NamedTuple):
     bound: str = ""
     """The bounds of the letters, as text; empty if there are none."""
     allows: Callable[[Any, Wire], bool] = lambda state, event: True
-    """Whether the bound permits an event in a state of the model."""
+    """A function of a state of the model and an event: whether the bound permits the event."""
     subject: str = ""
-    """The difference from other alphabets of the same configuration, as text."""
+    """As text, the property that distinguishes this alphabet from others of the same configuration."""
     clock: Clock | None = None
-    """How times are made relative; None: the component has no clock."""
+    """None if the component has no clock."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -126,13 +127,16 @@ class Alphabet(NamedTuple):
         return oracle.start if self.clock is None else oracle.step(oracle.start, self.clock.opening).after
 
     def identity(self, node: Node) -> Hashable:
-        """A state of the model with relative ids and times: equal for states that take the same steps."""
+        """The state with relative ids and times. States that are equal in this form take the same steps."""
         state: Any = node.state
         now = None if self.clock is None else self.clock.now(state)
         return relative(state, Frame(newest_id(state), now, self.clock.horizon if self.clock else 0))
 
     def take(self, oracle: Oracle, node: Node, chosen: int) -> Taken | None:
-        """The event of a letter and what the model answers; None: the letter is not defined here."""
+        """The event of a letter and the answer of the model.
+
+        None: the letter is not defined in this state.
+        """
         event = dict(self.letters[chosen].event)
         for name, value in event.items():
             if isinstance(value, Dependent):
@@ -142,7 +146,7 @@ class Alphabet(NamedTuple):
         return Taken(event, oracle.step(node, event)) if self.allows(node.state, event) else None
 
     def played(self, event: Wire) -> Wire:
-        """An event as it is sent: with ids near PLAYED_START instead of START."""
+        """The event as it is sent. PLAYED_START replaces START in its ids."""
         return {name: _moved(value, PLAYED_START - START) for name, value in event.items()}
 
     def events(self, oracle: Oracle, word: Sequence[int]) -> Iterator[Wire]:
@@ -187,7 +191,7 @@ def _moved(value: object, distance: int) -> object:
 
 
 class Frame(NamedTuple):
-    """The values to which the numbers of a state are relative."""
+    """The newest id and the present time. The ids and times of a state are relative to them."""
 
     newest: int
     now: int | None = None
@@ -195,10 +199,10 @@ class Frame(NamedTuple):
 
 
 def relative(value: Hashable, frame: Frame) -> Hashable:
-    """A state of the model, or a part of one, with each id and each time as a distance.
+    """A state of the model, or a part of it, in which each id and each time is a distance.
 
-    Two states that are equal in this form take the same steps: the model compares ids with ids, and times
-    with the present.
+    Two states that are equal in this form take the same steps, because the model compares ids only with ids,
+    and times only with the present.
     """
     if type(value) is int:
         if frame.now is not None and value >= LOWEST_TIME:
@@ -215,7 +219,7 @@ def relative(value: Hashable, frame: Frame) -> Hashable:
 
 
 def shown(value: object, newest: int) -> object:
-    """An answer with each id as text: `newest+1`."""
+    """An answer in which each id is a text such as `newest+1`."""
     if type(value) is int and value >= LOWEST_ID:
         return Newest(value - newest).name
     if isinstance(value, Mapping):
@@ -226,12 +230,15 @@ def shown(value: object, newest: int) -> object:
 
 
 def output(effects: object, state: object, newest: int) -> str:
-    """An answer as one text, the output of a machine. `newest`: that of the state after the event."""
+    """An answer as one text, the output of a machine.
+
+    `newest`: the newest id of the state after the event.
+    """
     answer = {"effects": shown(effects, newest), "state": shown(state, newest)}
     return orjson.dumps(answer, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def failure(effects: Sequence[Wire], newest: int) -> str:
-    """The answer of a task that fails; the text of the failure and the state are not compared."""
+    """The output if the task fails: the effects, without the text of the failure, and without the state."""
     plain = [{"kind": "fail"} if effect.get("kind") == "fail" else effect for effect in effects]
     return orjson.dumps({"effects": shown(plain, newest)}, option=orjson.OPT_SORT_KEYS).decode()

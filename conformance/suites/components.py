@@ -1,4 +1,4 @@
-"""The alphabets of the components other than the gate: events with ids from 1 to a bound, as they are."""
+"""The alphabets of store, sink, source, offsets, subtask and channel. Their ids go from 1 to a bound."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,16 +10,16 @@ TYPES = ("checkpoint", "savepoint", "stop")
 SUBTASK_IDS = 2
 SINK_IDS = 2
 TRANSACTIONS = 3
-"""The highest transaction of a sink."""
+"""The highest number of a transaction of a sink."""
 SOURCE_IDS = 2
 OFFSETS_IDS = 3
 CHANNEL_IDS = 1
 CHANNEL_ITEMS = 1
-"""Items at each end of a channel."""
+"""Maximum number of items at each end of a channel."""
 
 
 def store_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """A store: one id more than it retains, of every type."""
+    """A store: checkpoints of every type. The number of ids is one more than the store retains."""
     ids = range(1, config["retain"] + 2)
     letters = [letter("add", checkpoint=one, type=kind) for one in ids for kind in TYPES]
     letters += [letter("latest"), letter("shutdown", discard=True), letter("shutdown", discard=False)]
@@ -31,7 +31,7 @@ def store_alphabets(config: Wire) -> Iterator[Alphabet]:
 
 
 def sink_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """A sink: writes, snapshots of growing ids, notifications, crashes and restores."""
+    """A sink: writes, snapshots with growing ids, notifications, crashes and restores."""
     ids = range(1, SINK_IDS + 1)
     letters: list[Letter] = [letter("write", value=0)]
     letters += (letter("snapshot", checkpoint=one) for one in ids)
@@ -48,7 +48,7 @@ def sink_alphabets(config: Wire) -> Iterator[Alphabet]:
 
 
 def source_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """The task of a source: triggers, induced checkpoints, their ends, and whether the task runs."""
+    """The task of a source: triggers, induced checkpoints and their ends, starts and ends of the task."""
     ids = range(1, SOURCE_IDS + 1)
     letters = [letter("trigger", checkpoint=one) for one in ids]
     letters += (letter("trigger", checkpoint=one, to="elsewhere") for one in ids)
@@ -59,7 +59,7 @@ def source_alphabets(config: Wire) -> Iterator[Alphabet]:
 
 
 def offsets_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """A source that commits offsets: growing ids, each with its own offsets."""
+    """A source that commits offsets: growing ids. Each id has other offsets."""
     ids = range(1, OFFSETS_IDS + 1)
     letters = [letter("snapshot", checkpoint=one, offsets=one) for one in ids]
     letters += (letter("notify_complete", checkpoint=one) for one in ids)
@@ -69,7 +69,7 @@ def offsets_alphabets(config: Wire) -> Iterator[Alphabet]:
 
 
 def subtask_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """The snapshot steps of a subtask: every event of two ids."""
+    """The snapshot steps of a subtask: every event, for two ids."""
     ids = range(1, SUBTASK_IDS + 1)
     letters: list[Letter] = []
     for one in ids:
@@ -85,7 +85,7 @@ _OF_SUBTASK = ("checkpoint", "complete_notification", "subsumed_notification", "
 
 
 def channel_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """A channel: the calls at both ends about one id, and few items at each end."""
+    """A channel: the calls of sender and receiver with one id, and few items at each end."""
     ids = range(1, CHANNEL_IDS + 1)
     letters = [letter("emit", value=0)]
     letters += (letter("send_barrier", checkpoint=one, alignment=how) for one in ids for how in _ALIGNMENTS)

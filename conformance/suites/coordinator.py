@@ -1,4 +1,7 @@
-"""The alphabets of the checkpoint coordinator, which draws its ids itself: few tasks, few checkpoints."""
+"""The alphabets of the checkpoint coordinator, for few tasks and few checkpoints.
+
+It chooses the ids itself.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +10,7 @@ from conformance.adapters.protocol import Wire
 from conformance.suites.alphabet import NOON, Alphabet, Clock, Letter, letter
 
 ATTEMPTS = 1
-"""Restores and restarts of one instance."""
+"""Maximum number of restores and restarts of one instance."""
 _SOURCE: Wire = {"id": "src-0", "source": True}
 _SMALL: Wire = {
     "tasks": [_SOURCE],
@@ -26,7 +29,7 @@ LEFT_OUT = "only one or two tasks, of the newest and the oldest profile, have an
 
 
 def coordinator_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """A coordinator: its job, its tasks, requests, answers of the tasks, time, faults."""
+    """A coordinator: events of the job and its tasks, requests, messages of tasks, time and faults."""
     if config.get("interval_ms"):
         yield _alphabet(config, 2, ())
         return

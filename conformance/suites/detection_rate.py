@@ -1,9 +1,9 @@
-"""Measures complete suites: how many wrong machines pass each suite, tours and random walks, as a table.
+"""Measures how many wrong machines complete suites, tours and random walks fail to detect, as a table.
 
-A wrong machine is the model's machine with a fault behind hidden states (`docs/verify/complete-suites.md`).
+A wrong machine is the model's machine with a defect behind hidden states (`docs/verify/complete-suites.md`).
 `python -m conformance.suites.detection_rate --machines 1000` measures one configuration of each alphabet. It
-exits with 1 if a wrong machine passes its suite. `make hidden-states` runs it. The command stores each row
-in RESULTS as soon as it is measured; `--resume` reuses rows of the same machine, code, and options.
+exits with 1 if a wrong machine passes its suite. `make hidden-states` runs it. The command stores each row in
+RESULTS as soon as it is measured; `--resume` reuses rows of the same machine, code and options.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from conformance.suites.registry import alphabets, configurations
 from spec.vocabulary import vocabulary
 
 LARGEST = 200_000
-"""Suites with more sequences than this are not measured."""
+"""Suites with more sequences than this number are not measured."""
 CODE = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py")) if path != Path(__file__)]
-"""The source of the other modules here: a stored row is reused only if it is unchanged."""
+"""The source of the modules that decide a row. A stored row is reused only if this source is unchanged."""
 RESULTS = Path("build/hidden-states.jsonl")
 HEADING = (
     "| alphabet | n | letters | k | suite | tours | walks | anywhere: suite | tours | walks "
@@ -42,7 +42,7 @@ Result = dict[str, Any]
 
 
 def measured_alphabets(component: str) -> Iterator[Alphabet]:
-    """The alphabets to measure: of those with the same mode, level, letters and bound, the first."""
+    """The alphabets to measure. Of alphabets with the same mode, level, letters and bound, only the first."""
     seen: set[tuple[object, ...]] = set()
     for config, injects in product(configurations(component, Plan(0, 1)), (False, True)):
         for alphabet in alphabets(component, config, injects=injects):
@@ -53,7 +53,7 @@ def measured_alphabets(component: str) -> Iterator[Alphabet]:
 
 
 def row(alphabet: Alphabet, result: Result) -> str:
-    """One line of the table; each size is a number of sequences and a number of events."""
+    """One row of the table. A size is shown as the number of sequences / the number of events."""
     sizes = [f"{sequences:,} / {events:,}" for sequences, events in result["sizes"]]
     passing = [str(number) for kind in result["pass"] for number in kind]
     columns = [_where(alphabet), result["states"], len(alphabet.letters), result["extra"], *sizes, *passing]

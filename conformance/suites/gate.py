@@ -11,11 +11,11 @@ from model.gate.profiles import NEWEST
 OLDER, NEWEST_ID, NEWER = Newest(-1), Newest(0), Newest(1)
 NEAR = (OLDER, NEWEST_ID, NEWER)
 LONG_PAST = Newest(-9)
-"""An id that is obsolete in every state but the first."""
+"""An id that is obsolete in every state except the initial one."""
 TRACKED = 2
-"""Checkpoints under way at a gate of mode at-least-once."""
+"""Maximum number of tracked checkpoints of a gate of mode at-least-once."""
 OF_TYPES = "flink-1.11"
-"""The profile in which the type of a checkpoint decides whether its barriers overtake."""
+"""The profile in which the type of a checkpoint determines whether its barriers overtake."""
 ALIGNMENTS = ("timeout", "unaligned", "aligned")
 """The options of barriers in the alphabets."""
 
@@ -24,12 +24,15 @@ Bound = Callable[[Any, Wire], bool]
 
 @dataclass(frozen=True)
 class Waiting(Dependent):
-    """The value of a record that has to wait is the number of items before it, so that no two are equal."""
+    """The value of a record: the number of waiting items before it.
+
+    So waiting records have different values.
+    """
 
     channel: int
 
     def at(self, state: Any) -> int:  # noqa: ANN401 - the model's own state
-        """The value in a state."""
+        """The number of items that wait in a state."""
         return waiting_items(state) if _gate(state).blocked[self.channel] else 0
 
 
@@ -39,11 +42,11 @@ class Unblocked(Dependent):
 
     @property
     def name(self) -> str:
-        """Its name in a letter."""
+        """The text of the channel in the name of a letter."""
         return "unblocked"
 
     def at(self, state: Any) -> int | None:  # noqa: ANN401 - the model's own state
-        """The channel in a state; None: there is none."""
+        """The channel in a state; None if there is none."""
         gate = _gate(state)
         pairs = zip(gate.closed, gate.blocked, strict=True)
         return next((channel for channel, flags in enumerate(pairs) if not any(flags)), None)
@@ -69,7 +72,10 @@ def gate_alphabets(config: Wire, *, injects: bool, thorough: bool) -> Iterator[A
 
 
 def aligned(config: Wire, *, injects: bool = False, waiting: int = 1) -> Alphabet:
-    """A gate of mode exactly-once: barriers, cancellations and ends, at level polled records as well."""
+    """A gate of mode exactly-once: barriers, cancellations and ends of channels.
+
+    At level polled also records.
+    """
     letters: list[Letter] = []
     for channel in range(config["channels"]):
         letters += (letter("barrier", channel=channel, checkpoint=near) for near in NEAR)
@@ -81,7 +87,7 @@ def aligned(config: Wire, *, injects: bool = False, waiting: int = 1) -> Alphabe
 
 
 def tracking(config: Wire, tracked: int = TRACKED) -> Alphabet:
-    """A gate of mode at-least-once: the same letters, and a maximum number of tracked checkpoints."""
+    """A gate of mode at-least-once: the letters of `aligned`, with at most `tracked` tracked checkpoints."""
     letters: list[Letter] = []
     for channel in range(config["channels"]):
         letters += (letter("barrier", channel=channel, checkpoint=near) for near in NEAR)
@@ -100,7 +106,7 @@ def tracking(config: Wire, tracked: int = TRACKED) -> Alphabet:
 def unaligned(
     config: Wire, alignments: tuple[str, ...], waiting: int = 1, *, injects: bool = False
 ) -> Alphabet:
-    """A gate of mode unaligned or alternating, whose barriers have some of the options."""
+    """A gate of mode unaligned or alternating. `alignments`: the options that its barriers may have."""
     letters: list[Letter] = []
     for channel in range(config["channels"]):
         letters += (
@@ -116,7 +122,10 @@ def unaligned(
 
 
 def of_types(config: Wire, waiting: int = 1) -> Alphabet:
-    """A gate of Flink 1.11 with barriers of checkpoints and savepoints; two threads in mode unaligned."""
+    """A gate of Flink 1.11 with barriers of checkpoints and savepoints.
+
+    In mode unaligned it has two threads.
+    """
     letters: list[Letter] = []
     has_threads = config["mode"] == "unaligned"
     for channel in range(config["channels"]):
@@ -157,7 +166,7 @@ def _overtaking(config: Wire, letters: list[Letter], subject: str, waiting: int)
 
 
 def _at_level(alphabet: Alphabet, waiting: int) -> Alphabet:
-    """The alphabet, at level polled also with records; at most `waiting` items wait."""
+    """The alphabet. At level polled it also has records, and at most `waiting` items wait."""
     if not _is_polled(alphabet.config):
         return alphabet
     channels = range(alphabet.config["channels"])

@@ -1,18 +1,21 @@
 """Complete test suites by the H-method, for implementations with up to k more states than the machine.
 
-The theorem (Dorofeeva, El-Fakih, Yevtushenko 2005): let the machine be minimal, with n states and the access
-words A. A suite is complete for implementations of at most n + k states if it contains every defined word of
-A followed by at most k + 1 letters, and if for each of the following pairs of words whose states differ it
-contains both words followed by one common separating word: two of A; one of A and one of A followed by
-1 to k + 1 letters; two of the latter kind of which one is a prefix of the other.
+The theorem (Dorofeeva, El-Fakih, Yevtushenko 2005): let the machine be minimal, with n states. Let A be its
+access words, one for each state. Call a word of A followed by 1 to k + 1 letters an *extension*. A suite is
+complete for implementations with at most n + k states under two conditions. First, it contains A and every
+defined extension. Second, take two words that lead to different states, of one of these kinds: two words of
+A; a word of A and an extension; two extensions of which one is a prefix of the other. For each such pair, the
+suite contains both words followed by the same separating word.
 
-Why: take a shortest way to fail from a state reached by A. It is longer than k + 1 letters. The n words of A
-and the first k + 1 states on this way are n + k + 1, so the implementation is in the same state twice. If the
-machine is there in two states as well, the separating word has distinguished them and the suite has failed;
-if not, the way can be cut short, and was not a shortest one.
+Proof: assume that an implementation passes the suite and is wrong. Take a shortest sequence of letters that
+shows the error from a state reached by A. The sequence is longer than k + 1 letters, because the suite
+contains all shorter ones. The n words of A and the k + 1 extensions along the sequence are n + k + 1 words,
+so two of them lead the implementation to the same state. If they lead the machine to different states, their
+separating word detects this, so the implementation fails the suite. If not, a part of the sequence can be
+left out, so the sequence was not a shortest one.
 
-Two states that differ only in which letters are defined need no word: an implementation behind the alphabet
-cannot be in the same state after words that the alphabet continues differently.
+Two states that differ only in their defined letters need no separating word: an implementation behind the
+alphabet cannot be in the same state after words that the alphabet continues differently.
 """
 
 from collections.abc import Iterator
@@ -25,7 +28,7 @@ from conformance.suites.separation import Separation
 
 @dataclass
 class Branch:
-    """One word of a suite: a node of the tree of all words."""
+    """A word of a suite, as a node in the tree of all its words."""
 
     state: int
     """The state of the machine after the word, or END."""
@@ -34,7 +37,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Suite:
-    """A suite as a tree; its sequences are the longest words, as every prefix is played with them."""
+    """A suite as a tree of words. Its sequences are the longest words, because these contain all prefixes."""
 
     machine: Machine
     extra: int
@@ -53,12 +56,12 @@ class Suite:
 
 
 def suite(machine: Machine, extra: int) -> Suite:
-    """The suite of a minimal machine for `extra` more states."""
+    """The suite of a minimal machine, complete for implementations with at most `extra` more states."""
     return _Builder(machine, extra).built()
 
 
 def base_size(machine: Machine, extra: int) -> int:
-    """The number of words of A that exactly `extra` + 1 letters follow: nearly the size of the suite."""
+    """The number of extensions by exactly `extra` + 1 letters. It is nearly the size of the suite."""
     ways = [1] * machine.size
     for _ in range(extra + 1):
         ways = [sum(1 if step.target == END else ways[step.target] for _, step in machine.defined(s))
@@ -95,7 +98,7 @@ class _Builder:
         return Suite(self._machine, self._extra, self._root)
 
     def _add(self, branch: Branch, word: Word) -> Branch:
-        """The branch of a word, as far as the word is defined."""
+        """The branch of the longest defined prefix of a word. Adds missing branches."""
         for letter in word:
             if branch.state == END:
                 break
@@ -115,7 +118,7 @@ class _Builder:
                 self._extend(self._add(branch, (letter,)), depth - 1)
 
     def _identify(self, branch: Branch, below: int, identified: set[int]) -> None:
-        """Separate the state after the word from every other state, deepest words first."""
+        """Separate the state after each word below the branch from every other state, longest words first."""
         if branch.state == END:
             return
         if below:
@@ -146,7 +149,7 @@ class _Builder:
         return True
 
     def _part(self, branch: Branch, above: tuple[Branch, ...], below: int) -> None:
-        """Separate the states along one extension from each other."""
+        """Separate the states after the prefixes of one extension from each other."""
         if branch.state == END:
             return
         for earlier in above:
@@ -159,7 +162,7 @@ class _Builder:
                 self._part(branch.children[letter], (*above, branch), below - 1)
 
     def _parted(self, one: Branch, other: Branch) -> bool:
-        """Whether the suite already has a word after both that separates them."""
+        """Whether the suite already contains both branches followed by the same separating word."""
         for letter in one.children.keys() & other.children.keys():
             left, right = self._machine.rows[one.state][letter], self._machine.rows[other.state][letter]
             assert left is not None

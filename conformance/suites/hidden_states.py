@@ -1,9 +1,9 @@
-"""Wrong machines with hidden states, made at random: do a suite, tours or random walks refuse them?
+"""Makes wrong machines with hidden states at random, and tests whether suites, tours or walks detect them.
 
 A hidden state is a copy of a state of the model's machine. Only one transition leads to it, so the copy is
-like a flag that this transition sets. Several hidden states form a chain. A letter that does not change the
-state keeps the flag or clears it, at random. In the last hidden state, one output or one target is wrong. All
-other transitions are those of the model.
+like a flag that this transition sets. Several hidden states form a chain. If a letter does not change the
+state of the model, it either keeps the flag or clears it, at random. In the last hidden state, one output or
+one target is wrong. All other transitions are those of the model.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from conformance.suites.h_method import suite
 from conformance.suites.machine import END, Machine, Transition, Word, access_words, difference
 
 WALK = 60
-"""Letters of one random walk."""
+"""Maximum number of letters of one random walk."""
 TRIES = 1_000
-"""Machines drawn until one differs from the machine of the model."""
+"""Maximum number of machines that are drawn, until one differs from the machine of the model."""
 OPEN = -1
-"""The number that stands for the output of a letter that is not defined: every answer is right."""
+"""Represents the output of a letter that is not defined. Any answer to such a letter is correct."""
 
 Rows = list[list[Transition | None]]
 Numbers = NDArray[np.int64]
@@ -38,22 +38,22 @@ class Survivors(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A suite, tours and random walks: their sizes as sequences and events, and what passes them."""
+    """A suite, tours and random walks: their sizes, and how many wrong machines pass each of them."""
 
     suite_size: tuple[int, int]
     tours_size: tuple[int, int]
     walks_size: tuple[int, int]
     anywhere: Survivors
-    """Machines whose flag is set by any transition."""
+    """Of machines in which any transition may set the flag."""
     deepest: Survivors
-    """Machines whose flag is set only in a state that is furthest from the initial one."""
+    """Of machines in which only a transition from a state furthest from the initial one sets the flag."""
 
 
 def with_hidden_states(machine: Machine, hidden: int, rng: Random, *, deepest: bool = False) -> Machine:
     """A machine with `hidden` copies of states that answers some word differently.
 
-    `deepest`: the flag is set in one of the states that are furthest from the initial one. Raises ValueError
-    if TRIES machines were drawn and each answered every word as the model's does.
+    `deepest`: whether the transition that sets the flag starts in a state furthest from the initial one.
+    Raises ValueError if TRIES drawn machines all answer every word as the model's machine does.
     """
     sources = _sources(machine, deepest=deepest)
     for _ in range(TRIES):
@@ -107,7 +107,7 @@ def _spoil(rows: Rows, state: int, rng: Random) -> None:
 
 
 class Words:
-    """Defined words of a machine as arrays; `size` is their number and that of their letters."""
+    """Defined words of a machine, as arrays. `size`: the number of words, and the number of their letters."""
 
     def __init__(self, machine: Machine, words: Sequence[Word]) -> None:
         self.size = len(words), sum(map(len, words))
@@ -123,7 +123,7 @@ class Words:
             here = self._targets[steps]
 
     def refuse(self, other: Machine) -> bool:
-        """Whether `other` answers one of the words differently, before a letter that it does not define.
+        """Whether `other` answers one of the words differently. Letters that it does not define do not count.
 
         Runs only the words that take a transition in which the machines differ.
         """
@@ -140,7 +140,10 @@ class Words:
         return False
 
     def _tables(self, machine: Machine) -> tuple[Numbers, Numbers]:
-        """Numbers of outputs, and targets; the last letter is a gap, the last state is END."""
+        """By state and letter: the number of the output, and the target. The last state is END.
+
+        The last letter stands for no letter, behind the end of a word.
+        """
         gap = Transition(None, END)
         steps = [
             step or gap for row in (*machine.rows, (gap,) * len(machine.letters)) for step in (*row, gap)
@@ -163,7 +166,7 @@ def tour_words(machine: Machine) -> list[Word]:
 
 
 def random_words(machine: Machine, events: int, rng: Random) -> list[Word]:
-    """Random walks of at most WALK letters, `events` letters in all."""
+    """Random walks of at most WALK letters each. Together they have `events` letters."""
     words: list[Word] = []
     left = events
     while left > 0:

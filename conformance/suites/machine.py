@@ -1,8 +1,8 @@
 """Mealy machines over a finite alphabet: minimal form, shortest access words, separating words.
 
-States and letters are numbers from 0 on; the initial state is 0. A machine may be partial: a letter that is
-not defined in a state is never sent there. An output is any hashable value. A transition may end the run
-(the component has failed, or it is shut down): its target is END, and no letter follows.
+States and letters are numbers from 0 on. The initial state is 0. A machine may be partial: if a letter is not
+defined in a state, it is never sent there. An output is any hashable value. A transition may end the run,
+because the component has failed or is shut down. Then its target is END, and no letter follows.
 """
 
 from collections import deque
@@ -16,14 +16,17 @@ Word = tuple[int, ...]
 
 
 class Transition(NamedTuple):
-    """The reaction of a machine to one letter."""
+    """The answer of a machine to one letter in one state: the output and the next state."""
 
     output: Hashable
     target: int
 
 
 class Machine(NamedTuple):
-    """A deterministic Mealy machine; `rows[state][letter]` is None where the letter is not defined."""
+    """A deterministic Mealy machine.
+
+    `rows[state][letter]` is None if the letter is not defined in the state.
+    """
 
     letters: tuple[str, ...]
     """The names of the letters."""
@@ -39,7 +42,7 @@ class Machine(NamedTuple):
         return ((letter, step) for letter, step in enumerate(self.rows[state]) if step is not None)
 
     def run(self, word: Iterable[int], state: int = 0) -> list[Hashable]:
-        """The outputs of a word; it ends before the first letter that is not defined."""
+        """The outputs of a word, up to the first letter that is not defined."""
         outputs: list[Hashable] = []
         for letter in word:
             step = self.rows[state][letter] if state != END else None
@@ -80,7 +83,7 @@ def minimal(machine: Machine) -> Machine:
 
 
 def _partition(machine: Machine) -> list[int]:
-    """For each state the number of its class of equivalent states (Moore's refinement)."""
+    """For each state, the number of its class of equivalent states (Moore's partition refinement)."""
     blocks = [0] * machine.size
     count = 1
     while True:
@@ -100,7 +103,7 @@ def _partition(machine: Machine) -> list[int]:
 
 
 def access_words(machine: Machine) -> list[Word]:
-    """For each state a shortest word that leads to it; together they are closed under prefixes.
+    """For each state, a shortest word that leads to it. The set of these words is closed under prefixes.
 
     Raises ValueError if a state cannot be reached.
     """
@@ -122,17 +125,17 @@ def access_words(machine: Machine) -> list[Word]:
 
 
 def difference(left: Machine, right: Machine) -> Word | None:
-    """A shortest word at which two machines of one alphabet answer differently; None: they are equal.
+    """A shortest word to which two machines over the same letters answer differently; None if there is none.
 
-    A letter that only one of them defines in a pair of states is not compared.
+    If in a pair of states only one machine defines a letter, the letter is not compared.
     """
     return next(differences(left, right), None)
 
 
 def differences(left: Machine, right: Machine) -> Iterator[Word]:
-    """For each pair of states and letter with different outputs a shortest word, shortest first.
+    """Yields a shortest word for each pair of states and letter with different outputs, shortest first.
 
-    After a difference nothing is compared. Raises ValueError if the alphabets differ.
+    Words that continue behind a difference are not compared. Raises ValueError if the alphabets differ.
     """
     if left.letters != right.letters:
         raise ValueError("the machines have different alphabets; give machines over the same letters")

@@ -1,4 +1,4 @@
-"""The model of a component as a finite machine over an alphabet: explored, then minimised."""
+"""Makes a finite machine of the model of a component: explores the model over an alphabet, then minimises."""
 
 from collections.abc import Hashable
 
@@ -7,7 +7,7 @@ from conformance.suites.alphabet import REFUSED, Alphabet, failure, newest_id, o
 from conformance.suites.machine import END, Machine, Transition, minimal
 
 STATES_AT_MOST = 20_000
-"""An alphabet with more states than this has no machine here."""
+"""Default limit of the number of states."""
 
 
 class TooLargeError(ValueError):
@@ -20,7 +20,7 @@ def model_machine(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> M
 
 
 def explored(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machine:
-    """The machine of all states that words lead to. Raises TooLargeError."""
+    """The machine of all states that words lead to. Raises TooLargeError beyond `states_at_most` states."""
     oracle = Oracle(alphabet.component, alphabet.config)
     start = alphabet.start(oracle)
     numbers: dict[Hashable, int] = {alphabet.identity(start): 0}

@@ -1,7 +1,7 @@
-"""Plays complete suites in `conform`: chooses the numbers of extra states, and states the guarantee.
+"""Plays complete suites in `conform`: chooses the number k of extra states, and states the guarantee.
 
-Each suite is played with the plan's number of extra states, as long as all sequences of the component stay
-within SEQUENCES_AT_MOST, otherwise with fewer. The report names a suite that was not played.
+Each suite is played with the plan's k, or with a smaller k if the component would otherwise have more than
+SEQUENCES_AT_MOST sequences. The report names each suite that was not played.
 """
 
 from functools import cache
@@ -21,38 +21,38 @@ from conformance.suites.registry import alphabets, configurations, left_out
 from conformance.suites.sequences import SuitePlay
 
 SEQUENCES_AT_MOST = 100_000
-"""Sequences of all suites of one component in a default run: some seconds of a compiled implementation."""
+"""Limit of the sequences of a component in a default run: some seconds of a compiled implementation."""
 NEARLY = 1.1
-"""A suite whose estimated size is beyond the limit by more than this factor is not made."""
+"""A suite is not made if its estimated size exceeds the limit by more than this factor."""
 THOROUGH = 1_000_000
-"""The limit of sequences with --thorough."""
+"""Limit of the sequences of a component with --thorough."""
 EXPLORED = 300_000
-"""Steps of the model that are explored for one component in a default run."""
+"""Limit of the explored steps of the model for a component in a default run."""
 EXPLORED_THOROUGH = 10_000_000
-"""The limit of explored steps with --thorough."""
+"""Limit of the explored steps of the model for a component with --thorough."""
 TOO_LARGE = "the model has too many states over its letters to be explored in one run"
 
 
 class Guarantee(NamedTuple):
-    """The guarantee of one suite that was played to its end, or why it was not."""
+    """The guarantee of one suite, or the reason why the suite was not played to its end."""
 
     component: str
     config: Wire
     subject: str
-    """The subject of the letters, if a configuration has several alphabets, and the bounds of the letters."""
+    """The bounds of the letters and, if a configuration has several alphabets, the subject of this one."""
     letters: int
     states: int = 0
-    """n, the number of states of the model's machine; 0: too many to explore."""
+    """n, the number of states of the model's machine; 0 if there are too many to explore."""
     extra: int | None = None
     """k, or None if the suite was not played to its end."""
     sequences: int = 0
     events: int = 0
     left_out: int = 0
-    """Sequences that were not played because the implementation is known to crash in them."""
+    """Number of sequences that were not played, because the implementation has a known crash in them."""
     known: int = 0
-    """Sequences that ended at a known divergence: after it nothing was compared."""
+    """Number of sequences that ended at a known divergence. Their further letters were not compared."""
     reason: str = ""
-    """Why k is lower than the plan's, or why nothing was played."""
+    """The reason why k is lower than the plan's, or why the suite was not played; empty if neither."""
 
     def values(self) -> dict[str, object]:
         """As JSON values."""
@@ -71,7 +71,7 @@ class Guarantee(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A suite that is to be played, if its guarantee has a k."""
+    """A suite, which is played if its guarantee has a k."""
 
     alphabet: Alphabet | None
     """None if the configuration has no alphabet."""
@@ -98,9 +98,10 @@ def play_suites(component: str, adapter: Adapter, plan: Plan, total: Played) -> 
 
 
 def planned(component: str, plan: Plan) -> list[Planned]:
-    """The suites of a component: all with k = 0, then with larger k, as long as they fit into the limit.
+    """The suites of a component, each with the largest k for which the suites together stay within the limit.
 
-    For each k, suites of the newest profile are chosen first, and smaller suites before larger ones.
+    First all suites get k = 0, then as many as possible get k = 1, and so on. For each k, suites of the
+    newest profile come first, and smaller suites before larger ones.
     """
     most_extra = plan.extra_states or 0
     thorough = most_extra > 1
@@ -110,7 +111,7 @@ def planned(component: str, plan: Plan) -> list[Planned]:
     none: list[Planned] = []
     for config in configurations(component, plan):
         listed = list(alphabets(component, config, injects=plan.injects, thorough=thorough))
-        for alphabet in listed:  # none explores more than half of what is left
+        for alphabet in listed:  # none explores more than half of the remaining steps
             states = explorable // 2 // len(alphabet.letters)
             found.append(Planned(alphabet, _unplayed(alphabet, states)))
             explorable -= (found[-1].guarantee.states or states) * len(alphabet.letters)
@@ -136,7 +137,7 @@ def planned(component: str, plan: Plan) -> list[Planned]:
 
 
 def _may_grow(one: Planned, extra: int) -> bool:
-    """Whether the suite with one extra state less fits into the limit."""
+    """Whether the suite with k one smaller stays within the limit."""
     guarantee = one.guarantee
     return guarantee.states > 0 and (extra == 0 or guarantee.extra == extra - 1)
 
@@ -175,7 +176,7 @@ _MACHINES: dict[tuple[str, bytes, str, tuple[str, ...]], Machine] = {}
 
 
 def machine_of(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Machine:
-    """The model's machine, explored once a process. Raises TooLargeError."""
+    """The model's machine, which a process explores only once. Raises TooLargeError."""
     key = (alphabet.component, canonical(alphabet.config), alphabet.bound, alphabet.names)
     if key not in _MACHINES:
         _MACHINES[key] = model_machine(alphabet, states_at_most)
@@ -184,5 +185,5 @@ def machine_of(alphabet: Alphabet, states_at_most: int = STATES_AT_MOST) -> Mach
 
 @cache
 def suite_of(machine: Machine, extra: int) -> Suite:
-    """The suite of a machine, made once a process."""
+    """The suite of a machine, which a process makes only once."""
     return suite(machine, extra)

@@ -13,11 +13,11 @@ from conformance.suites.coordinator import LEFT_OUT, SHAPES
 from conformance.suites.gate import gate_alphabets
 
 CHANNELS = 2
-"""Channels of a gate, if the user chooses none."""
+"""Number of channels of a gate, if the user does not choose one."""
 
 
 def alphabets(component: str, config: Wire, *, injects: bool, thorough: bool = False) -> Iterator[Alphabet]:
-    """The alphabets of one configuration, the smallest first."""
+    """The alphabets of one configuration, smallest first."""
     if component == "gate":
         yield from gate_alphabets(config, injects=injects, thorough=thorough)
     elif (alphabets_of := COMPONENTS[component].alphabets) is not None:
@@ -25,14 +25,14 @@ def alphabets(component: str, config: Wire, *, injects: bool, thorough: bool = F
 
 
 def left_out(component: str) -> str:
-    """Configurations without an alphabet that `configurations` does not name, as text; empty if none."""
+    """As text: the configurations without an alphabet that `configurations` leaves out. Empty if none."""
     return LEFT_OUT if component == "coordinator" else ""
 
 
 def configurations(component: str, plan: Plan) -> list[Wire]:
-    """The configurations of the suite that have the pinned values; gates have two channels.
+    """The configurations of the suite that have the values chosen by the user. Gates have two channels.
 
-    For a coordinator, small configurations of the newest and of the oldest profile take their place.
+    A coordinator instead has small configurations of the newest and of the oldest profile.
     """
     fitting = generate.fitting(component, plan.pinned)
     if component == "coordinator" and fitting:

@@ -1,4 +1,4 @@
-"""Words that separate the states of a machine: few words for all pairs, and one for each state if any."""
+"""Words that separate the states of a machine: few words for all pairs, and one word for each state."""
 
 from collections import deque
 from collections.abc import Hashable, Sequence
@@ -6,24 +6,24 @@ from collections.abc import Hashable, Sequence
 from conformance.suites.machine import END, Machine, Word
 
 LONGEST = 4
-"""Letters of a word that separates one state from all others, at most."""
+"""Maximum number of letters of a word that separates one state from all others."""
 SEARCHED = 5_000
 """Maximum number of sets of states that the search for such a word visits."""
 
 
 class Separation:
-    """Separating words: for each pair of states that differ a shortest word with different outputs.
+    """Separating words: for each pair of different states, a shortest word with different outputs.
 
-    The word is defined in both states. `words` is a pool that has one for each pair, and for each state a
-    word that separates it from all others if there is a short one; `masks[word][s]` are the states that the
-    word separates from `s`, as bits.
+    The word is defined in both states. `words` is a pool of words. It has a separating word for each pair. If
+    a short word separates a state from all others, the pool has this word, too. `masks[word][s]` has a bit
+    for each state that the word separates from `s`.
     """
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self._found = _separators(machine)
         self.separable = [0] * machine.size
-        """By state, the states that some word separates from it, as bits."""
+        """By state: a bit for each state that some word separates from it."""
         for s, t in self._found:
             self.separable[s] |= 1 << t
             self.separable[t] |= 1 << s
@@ -35,11 +35,14 @@ class Separation:
         return frozenset(t for t in range(self.machine.size) if t != state and self.word(state, t))
 
     def word(self, s: int, t: int) -> Word | None:
-        """A shortest separating word of a pair; None: there is none."""
+        """A shortest separating word of a pair; None if there is none."""
         return self._found.get((min(s, t), max(s, t)))
 
     def _pool(self) -> tuple[Word, ...]:
-        """Few words that separate all separable pairs: greedily the ones that separate the most."""
+        """Few words that separate all separable pairs.
+
+        A greedy choice takes words that separate most pairs.
+        """
         left = list(self.separable)
         candidates = sorted(set(self._found.values()), key=lambda word: (len(word), word))
         masks = {word: _mask(self.machine, word) for word in candidates}
@@ -52,7 +55,7 @@ class Separation:
 
 
 def unique_word(machine: Machine, state: int, others: frozenset[int]) -> Word | None:
-    """A short word that separates a state from all of the others (a UIO sequence); None: none was found."""
+    """A short word that separates a state from all of the others (a UIO sequence); None if none was found."""
     queue: deque[tuple[int, frozenset[int], Word]] = deque([(state, others, ())])
     seen: set[tuple[int, frozenset[int]]] = {(state, others)}
     while queue and len(seen) < SEARCHED:
@@ -62,7 +65,7 @@ def unique_word(machine: Machine, state: int, others: frozenset[int]) -> Word | 
             for other in left:
                 twin = machine.rows[other][letter]
                 if twin is None or (twin.output == step.output and twin.target == step.target):
-                    break  # this letter gives up the chance to separate the two
+                    break  # after this letter nothing separates the two
                 if twin.output == step.output:
                     after.add(twin.target)
             else:
@@ -76,7 +79,7 @@ def unique_word(machine: Machine, state: int, others: frozenset[int]) -> Word | 
 
 
 def _mask(machine: Machine, word: Word) -> list[int]:
-    """By state, the states that the word separates from it, as bits."""
+    """By state: a bit for each state that the word separates from it."""
     answers = [tuple(machine.run(word, state)) for state in range(machine.size)]
     alike: dict[tuple[Hashable, ...], int] = {}
     for state, answer in enumerate(answers):
@@ -92,12 +95,12 @@ def _count(mask: Sequence[int], left: Sequence[int]) -> int:
 
 
 def _differ(one: Sequence[Hashable], other: Sequence[Hashable]) -> bool:
-    """Two answers to the same word differ at a letter that both states have defined."""
+    """Whether two answers to the same word differ at a letter that is defined in both."""
     return any(a != b for a, b in zip(one, other, strict=False))
 
 
 def _separators(machine: Machine) -> dict[tuple[int, int], Word]:
-    """A shortest separating word of each separable pair (s < t), by breadth-first search backwards."""
+    """By separable pair (s < t): a shortest separating word, found by a breadth-first search backwards."""
     size = machine.size
     found: dict[tuple[int, int], Word] = {}
     before: dict[tuple[int, int], list[tuple[int, int, int]]] = {}

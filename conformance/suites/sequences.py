@@ -1,8 +1,8 @@
-"""The sequences of a suite: as cases that are played step by step, or as frames sent without waiting.
+"""Plays the sequences of a suite: step by step as cases, or as a stream of frames sent without waiting.
 
-The output of a machine consists of the effects of an event and the state after it. So the state is compared
-once after each word of the suite. Sequences with the same beginning are sent one after the other, and the
-part that a sequence shares with the previous one is one batch.
+The output of a machine consists of the effects of an event and the state after it. So each state has to be
+compared once, after the word that leads to it. Sequences with a common beginning follow each other. The
+beginning that a sequence shares with the previous one is sent as one batch.
 """
 
 from collections import deque
@@ -27,38 +27,38 @@ ORIGIN = "suite"
 
 class _Step(NamedTuple):
     after: Node
-    """The state of the model, with the ids by which letters are named."""
+    """The state of the model, with ids near START, from which letters are defined."""
     event: Wire
     before: Node
-    """The state of the model before it, with the ids that are sent."""
+    """The state of the model before the event, with the ids that are sent."""
     edge: Edge
-    """The required answers."""
+    """The expected answer."""
 
 
 class SuitePlay:
     """Plays one suite: as a stream while all answers are as expected, otherwise step by step.
 
-    If the implementation has had a known crash at a transition of the model's machine, the further sequences
-    through this transition are left out.
+    After a known crash at a transition of the model's machine, later sequences through this transition are
+    left out.
     """
 
     def __init__(self, alphabet: Alphabet, chosen: Suite, plan: Plan, unseen: set[str]) -> None:
         """`unseen`: fields of the state that the implementation leaves out."""
         self.played = Played()
-        """The counts and the divergence of the sequences that were played."""
+        """The counts of the played sequences, and their divergence."""
         self._alphabet, self._machine, self._plan = alphabet, chosen.machine, plan
         self._crashes = plan.crashes or Crashes()
         self._oracle = Oracle(alphabet.component, alphabet.config)
         self._prepare = stream.Prepare(frozenset(self._oracle.start.observed) - unseen)
         self._crashed: set[tuple[int, int]] = set()
-        """The transitions with a known crash: state and letter."""
+        """The transitions with a known crash, as pairs of a state and a letter."""
         self._left: Iterator[Word] = chosen.words()
 
     def play(self, adapter: Adapter, streams: ProcessAdapter | None) -> ProcessAdapter | None:
         """Play the suite. Returns `streams`, or None after a difference that is not a known crash.
 
-        Sequences with a difference are played again step by step: an implementation that cannot read ahead
-        must not be charged for it.
+        A sequence with a difference is played again step by step, because the difference does not count if
+        the implementation only cannot read ahead.
         """
         while streams is None or not self._stream(streams):
             crash = self._crashes.last
@@ -69,7 +69,7 @@ class SuitePlay:
         return streams
 
     def _stream(self, adapter: ProcessAdapter) -> bool:
-        """Play the rest without waiting for each answer. Returns whether all answers were as expected."""
+        """Play the remaining sequences as a stream. Returns whether all answers were as expected."""
         sent: deque[Word] = deque()
 
         def prepared() -> Iterator[stream.Case]:
@@ -93,7 +93,7 @@ class SuitePlay:
         return not sent
 
     def _one_by_one(self, *, is_streamed: bool) -> Iterator[Case]:
-        """The remaining sequences as cases; with `is_streamed` only up to the next known crash."""
+        """The remaining sequences as cases. With `is_streamed` only up to the next known crash."""
         for word, path, _ in self.paths():
             crash = self._crashes.last
             yield given(self._oracle, [step.event for step in path], ORIGIN)
@@ -113,7 +113,7 @@ class SuitePlay:
             state = step.target
 
     def paths(self) -> Iterator[tuple[Word, list[_Step], int]]:
-        """Each sequence, with the number of events that it shares with the previously played one."""
+        """Yields each sequence with its steps, and the number of events shared with the previous one."""
         alphabet, oracle = self._alphabet, self._oracle
         read = Oracle(alphabet.component, alphabet.config)
         start = alphabet.start(read)
@@ -143,7 +143,7 @@ def _shared(before: Word, word: Word) -> int:
 
 
 def _batches(path: Sequence[_Step], shared: int) -> Iterator[int]:
-    """The sizes of the batches: shared events together, each other and each refused event in its own."""
+    """The sizes of the batches: one for the shared events, and one for each further or refused event."""
     size = 0
     for at, step in enumerate(path, 1):
         if step.edge.refused is not None and size:

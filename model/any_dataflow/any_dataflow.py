@@ -1,13 +1,13 @@
-"""The steps of barrier snapshots on a dataflow that is an input, as in spec/dataflow/AnyDataflow.tla.
+"""The steps of barrier snapshots on a given dataflow, as in spec/dataflow/AnyDataflow.tla.
 
 Tasks have numbers from 1, and a channel leads from a task to a task with a greater number. A task without an
-input channel reads numbers. A task without an output channel writes transactions. For each record a task
-sends its history, so that a record shows all that it depends on. Checkpoints are aligned or unaligned. If
-inputs end, tasks finish. A subtask may hold several tasks, which are its key groups and take their snapshots
-together.
+input channel is a source: it reads numbers. A task without an output channel is a sink: it writes
+transactions. For each record that a task reads, it sends its history, so that a record shows all records on
+which it depends. Checkpoints are aligned or unaligned. If inputs end, tasks finish. A subtask may hold
+several tasks. They are its key groups, and take their snapshots together.
 
-Each function of `AnyDataflow` takes a job in which the step is possible, as `model.any_dataflow.environment`
-decides.
+Each step function of `AnyDataflow` requires a job in which the step is possible.
+`model.any_dataflow.environment` decides which steps are possible.
 """
 
 from typing import Any
@@ -37,11 +37,11 @@ class AnyDataflow(Structure):
         return len(job.channels[channel]) < self.capacity
 
     def can_send(self, job: Job, task: int) -> bool:
-        """All outputs of the task have credit."""
+        """The job runs, and all output channels of the task have capacity for one more item."""
         return job.up and all(self.has_credit(job, channel) for channel in self.outputs[task])
 
     def is_readable(self, job: Job, channel: Place) -> bool:
-        """The channel has an item, and its barrier does not wait for the barriers of other channels."""
+        """The channel has an item, and its reader does not block it for an alignment."""
         reader = job.tasks[self.channels[channel][1] - 1]
         is_free = channel not in reader.arrived or reader.is_recording
         return job.up and bool(job.channels[channel]) and is_free
@@ -70,18 +70,21 @@ class AnyDataflow(Structure):
     # barriers and snapshots
 
     def is_barrier_next(self, job: Job, channel: Place) -> bool:
-        """The barrier at the head of the channel is at the head of all channels between the two subtasks."""
+        """The channel's next barrier is the next item of all channels between the two subtasks.
+
+        Of these channels, only the first one gives true, so that the barrier is read once.
+        """
         bundle, head = self.bundle(job, channel), job.channels[channel][0]
         return channel == bundle[0] and all(
             self.is_readable(job, place) and job.channels[place][0] == head for place in bundle
         )
 
     def can_snapshot(self, job: Job, task: int) -> bool:
-        """All outputs of the subtask have credit."""
+        """The job runs, and all output channels of the subtask have capacity for its barriers."""
         return all(self.can_send(job, one) for one in self.group(job, task))
 
     def aligned(self, job: Job, channel: Place) -> bool:
-        """This channel's barrier is the last awaited one, so a snapshot is due when it arrives."""
+        """The next item of the channel is the last awaited barrier, so that the snapshot follows."""
         reader, arrived = self._arrival(job, channel)
         return all(self.inputs[u] <= arrived | self.counted(job, u) for u in self.group(job, reader))
 
@@ -90,7 +93,10 @@ class AnyDataflow(Structure):
         return job.tasks[task - 1].ended
 
     def _arrival(self, job: Job, channel: Place) -> tuple[int, frozenset[Place]]:
-        """The reader, and the channels whose barriers it then has: none if it ignores the barrier."""
+        """The reader, and the channels that have delivered once the next barrier of this channel arrives.
+
+        No channels: the reader ignores the barrier.
+        """
         reader, checkpoint = self.channels[channel][1], job.channels[channel][0].checkpoint
         state = job.tasks[reader - 1]
         if checkpoint <= state.passed or checkpoint < state.aligning:
@@ -99,7 +105,7 @@ class AnyDataflow(Structure):
         return reader, frozenset(self.bundle(job, channel)).union(*(job.tasks[u - 1].arrived for u in before))
 
     def read_barrier(self, job: Job, channel: Place) -> Job:
-        """The reader takes the oldest item of a channel, a barrier. The newest checkpoint decides."""
+        """The reader takes the oldest item of a channel, a barrier. A newer checkpoint ends an alignment."""
         checkpoint = job.channels[channel][0].checkpoint
         reader, arrived = self._arrival(job, channel)
         after = job
@@ -113,19 +119,26 @@ class AnyDataflow(Structure):
         return after
 
     def overtaking(self, job: Job, channel: Place) -> int:
-        """The checkpoint whose barrier may overtake the records before it. 0 if there is none."""
+        """The unaligned checkpoint whose barrier is the next one in the channel. 0 if there is none."""
         first = next((item for item in job.channels[channel] if not is_record(item)), None)
         is_unaligned = isinstance(first, Barrier) and first.checkpoint in self.unaligned
         return first.checkpoint if isinstance(first, Barrier) and is_unaligned and job.up else 0
 
     def may_overtake(self, job: Job, channel: Place) -> bool:
-        """A barrier may overtake records. If it is the first, the reader has credit for its own barriers."""
+        """The next barrier of the channel may overtake the records before it.
+
+        If it is the checkpoint's first one at the reader, the reader's outputs need capacity for its
+        barriers.
+        """
         checkpoint, reader = self.overtaking(job, channel), self.channels[channel][1]
         is_first = checkpoint > job.tasks[reader - 1].passed
         return checkpoint != 0 and (not is_first or self.can_send(job, reader))
 
     def overtake(self, job: Job, channel: Place) -> Job:
-        """A barrier overtakes records, which are kept. A checkpoint's first barrier starts the snapshot."""
+        """A barrier overtakes records, which become channel state.
+
+        A checkpoint's first one starts the snapshot.
+        """
         checkpoint, items = self.overtaking(job, channel), job.channels[channel]
         place, reader = items.index(Barrier(checkpoint)), self.channels[channel][1]
         state, is_pending = job.tasks[reader - 1], checkpoint in job.pending
@@ -148,7 +161,7 @@ class AnyDataflow(Structure):
         return _keeping(job, reader.aligning, channel, (*before, *records))
 
     def snapshot(self, job: Job, task: int, checkpoint: int, awaited: frozenset[Place] = frozenset()) -> Job:
-        """The synchronous part captures the state of the subtask's key groups and sends the barrier.
+        """The synchronous part of a snapshot: it copies the state of all key groups and sends barriers.
 
         `awaited`: the channels whose barrier has not arrived.
         """
@@ -204,7 +217,7 @@ class AnyDataflow(Structure):
     # a stop-with-savepoint
 
     def is_suspended(self, job: Job, task: int) -> bool:
-        """The task has passed a stop-with-savepoint, and waits for its completion or its abort."""
+        """The task has taken its snapshot for a stop-with-savepoint that is pending or complete."""
         passed = job.tasks[task - 1].passed
         return passed in self.stops and (passed in job.pending or passed == job.latest)
 
@@ -225,14 +238,17 @@ class AnyDataflow(Structure):
     # tasks that finish
 
     def is_delivered_with(self, job: Job, channel: Place) -> bool:
-        """Whether a snapshot is due when the end of this channel arrives."""
+        """Whether the end of this channel completes an alignment, so that the reader takes a snapshot."""
         reader = self.channels[channel][1]
         state = job.tasks[reader - 1]
         delivered = state.arrived | state.ended | {channel}
         return state.aligning != 0 and not state.is_recording and delivered == self.inputs[reader]
 
     def read_end(self, job: Job, channel: Place) -> Job:
-        """The reader takes the oldest item of a channel, which is its end. The end counts as a barrier."""
+        """The reader takes the oldest item of a channel, its end.
+
+        An alignment counts the end as a barrier.
+        """
         reader = self.channels[channel][1]
         state = job.tasks[reader - 1]
         ended = state._replace(ended=state.ended | {channel})
@@ -260,7 +276,7 @@ class AnyDataflow(Structure):
         return self._sent(_with(job, task, job.tasks[task - 1]._replace(finished=True)), task, End())
 
     def may_count(self, job: Job, task: int, checkpoint: int) -> bool:
-        """The tasks from which the finished task reads are in the checkpoint, and have finished there."""
+        """The checkpoint counts as finished each task from which this finished task reads."""
         captured = job.checkpoints[checkpoint].captured
         senders = (captured[self.channels[channel][0] - 1] for channel in self.inputs[task])
         return all(snapshot is not None and snapshot.finished for snapshot in senders)

@@ -1,4 +1,4 @@
-"""The bounds within which a job on any dataflow is explored, and the record of an action."""
+"""The bounds within which the explorer visits a job on any dataflow, and the record of an action."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,10 @@ class JobBounds(NamedTuple):
     ends: bool = False
     """Whether inputs end, so that tasks finish."""
     unaligned: frozenset[int] = frozenset()
-    """Checkpoints whose barriers overtake records. Then all tasks are slow, and one checkpoint is pending."""
+    """Checkpoints whose barriers overtake records.
+
+    They need slow tasks and one pending checkpoint at a time.
+    """
     stops: frozenset[int] = frozenset()
     """Savepoints with which the job stops. They are aligned."""
     parallelism: Parallelism = unscaled
@@ -29,7 +32,7 @@ class JobBounds(NamedTuple):
 
 
 class Do(NamedTuple):
-    """An action by its name in TLA+. `of`: its task, channel, checkpoint or region."""
+    """An action, by its name in TLA+. `of`: its arguments, such as a task, channel, checkpoint or region."""
 
     action: str
     of: int = 0

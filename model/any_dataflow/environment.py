@@ -12,7 +12,7 @@ from model.events import Event, Step
 
 
 def closed_any_dataflow(dataflow: AnyDataflow, bounds: JobBounds) -> ClosedModel:
-    """All runs of a job within the bounds."""
+    """The closed model of all runs of a job within the bounds."""
     steps: Mapping[str, Callable[[Job, Do], Job]] = {
         "ReadInput": lambda job, do: dataflow.process(job, do.of, len(job.tasks[do.of - 1].history) + 1),
         "Trigger": lambda job, do: dataflow.snapshot(job, do.of, do.checkpoint),
@@ -52,7 +52,10 @@ def closed_any_dataflow(dataflow: AnyDataflow, bounds: JobBounds) -> ClosedModel
 
 
 def closed_regional(dataflow: RegionalDataflow, bounds: JobBounds) -> ClosedModel:
-    """All runs of a job within the bounds. A fallback counts as an abort, a restart as a failure."""
+    """The closed model of all runs within the bounds.
+
+    A fallback counts as an abort, a restart as a failure.
+    """
     plain = closed_any_dataflow(dataflow, bounds)
 
     def offers(job: Job) -> Offered:
@@ -79,7 +82,10 @@ def closed_regional(dataflow: RegionalDataflow, bounds: JobBounds) -> ClosedMode
 
 
 def possible(dataflow: AnyDataflow, bounds: JobBounds, job: Job) -> Iterator[Do]:
-    """The actions that are possible now, with `Ended` if no step is needed. No action means a deadlock."""
+    """Yields the possible actions, and `Ended` if no step is needed.
+
+    If it yields none, there is a deadlock.
+    """
     if not job.up:
         yield Do("Restore")
     for task in dataflow.tasks if job.up else ():
@@ -154,7 +160,7 @@ def _of_channel(dataflow: AnyDataflow, job: Job, channel: int) -> Iterator[Do]:
 
 
 def has_ended(dataflow: AnyDataflow, bounds: JobBounds, job: Job) -> bool:
-    """All records are read, every checkpoint has ended, and sinks have committed all that they may."""
+    """All records are read, no checkpoint is pending, and the sinks have committed what they may commit."""
     sources = (job.tasks[task - 1] for task in dataflow.tasks if not dataflow.inputs[task])
     return (
         job.up
@@ -172,7 +178,7 @@ def has_ended(dataflow: AnyDataflow, bounds: JobBounds, job: Job) -> bool:
 
 
 def small_dataflows(tasks: int) -> list[tuple[Channel, ...]]:
-    """All connected dataflows without a cycle with `tasks` tasks. Of isomorphic dataflows, only one."""
+    """All connected acyclic dataflows with `tasks` tasks. Of isomorphic dataflows the list has one."""
     import networkx as nx  # takes longer to import than all models together
 
     pairs = list(combinations(range(1, tasks + 1), 2))

@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 Channel = tuple[int, int]
 """A channel: the task that sends and the task that reads."""
 History = tuple[Any, ...]
-"""The history of a task: what it has read, as numbers (a source), or as pairs of a channel and a record.
+"""The history of a task: all that it has read, in order.
 
-A task sends its history as a record. A record therefore shows each record on which it depends.
+A source reads numbers. Another task reads pairs of a channel's number and a record. A task sends its history
+as a record. A record therefore shows each record on which it depends.
 """
 Part = tuple[int, History]
 """A transaction: the checkpoint whose snapshot closed it, and its records."""
 Place = int
-"""The index of a channel in the channels of the dataflow, from 0."""
+"""A channel by its index in the channels of the dataflow, from 0."""
 
 
 class Barrier(NamedTuple):
@@ -45,19 +46,23 @@ class Task(NamedTuple):
     prepared: tuple[Part, ...] = ()
     """Of a sink: the pre-committed transactions."""
     passed: int = 0
-    """The latest checkpoint for which it has taken a snapshot or which it has aborted."""
+    """The latest checkpoint for which the task has taken a snapshot or which it has given up."""
     aligning: int = 0
-    """The checkpoint whose barriers it collects; 0 for none."""
+    """The checkpoint whose barriers the task collects; 0 for none."""
     arrived: frozenset[Place] = frozenset()
     """The channels whose barrier of this checkpoint has arrived."""
     ended: frozenset[Place] = frozenset()
-    """The channels on which nothing follows."""
+    """The channels whose end has arrived."""
     finished: bool = False
-    """The task has read all records and has finished."""
+    """Whether the task has read all records and has finished."""
 
     @property
     def is_recording(self) -> bool:
-        """The snapshot is taken, and records of channels without a barrier are stored when they are read."""
+        """The task has taken its snapshot, and some barriers have not arrived.
+
+        Until a channel's barrier arrives, the records that the task reads from it are part of the channel
+        state.
+        """
         return self.aligning != 0 and self.aligning == self.passed
 
 
@@ -68,9 +73,9 @@ class Checkpoint(NamedTuple):
     stored: tuple[bool, ...]
     acknowledged: tuple[bool, ...]
     kept: tuple[tuple[History, ...], ...]
-    """By place of a channel: the records that a barrier has overtaken."""
+    """By place of a channel: the in-flight data."""
     references: tuple[int, ...] = ()
-    """By task: the checkpoint for which the snapshot was taken, an older one if this checkpoint fell back.
+    """By task: the checkpoint for which its snapshot was taken. For a failed region it is an older one.
 
     Empty: all snapshots were taken for this checkpoint.
     """
@@ -80,20 +85,20 @@ class Job(NamedTuple):
     """The state of a job."""
 
     next: int
-    """The coordinator's next id."""
+    """The id of the next checkpoint."""
     pending: tuple[int, ...]
     """The pending checkpoints, in the order of their ids."""
     latest: int
     """The latest completed checkpoint. 0 is the start of the job."""
     up: bool
-    """The tasks run."""
+    """Whether the tasks run. False between a failure and the restore."""
     failures: int
     aborts: int
     tasks: tuple[Task, ...]
     channels: tuple[tuple[Any, ...], ...]
     """By place of a channel: its items, oldest first."""
     checkpoints: tuple[Checkpoint, ...]
-    """By id: the snapshots."""
+    """By id: the checkpoint with its snapshots."""
     output: tuple[History, ...]
     """By task: the committed records."""
     committed: tuple[int, ...]

@@ -1,9 +1,9 @@
-"""The subtasks of an execution attempt: the tasks that are key groups of one operator, and their subtasks.
+"""The subtasks of an execution attempt. Each task is a key group, and a subtask holds a range of key groups.
 
-The tasks of one level are the key groups of one operator, or the splits of one source. The sinks of a level
-form a separate operator. A subtask holds a range of key groups. An attempt may have another parallelism than
-the previous one. A restore then gives each subtask the state of its key groups. spec/dataflow/KeyGroups.tla
-specifies the same subtasks.
+The tasks of one level of the dataflow are the key groups of one operator, or the splits of one source. The
+sinks of a level form a separate operator. An attempt may have another parallelism than the previous one. A
+restore then gives each subtask the state of its key groups. spec/dataflow/KeyGroups.tla specifies the same
+subtasks.
 
 Source: Flink's KeyGroupRangeAssignment.
 """
@@ -13,21 +13,21 @@ from collections.abc import Callable, Sequence
 from model.any_dataflow.job import Channel
 
 Parallelism = Callable[[int, int], int]
-"""A function from the number of failures and the number of an operator's key groups to its parallelism."""
+"""A function from the number of failures and the number of key groups of an operator to its parallelism."""
 
 
 def unscaled(attempt: int, groups: int) -> int:
-    """Each key group has its own subtask."""
+    """Each key group has a separate subtask."""
     return groups
 
 
 def scaled_out(attempt: int, groups: int) -> int:
-    """One subtask holds all key groups. After a failure each key group has its own subtask."""
+    """One subtask holds all key groups. After a failure each key group has a separate subtask."""
     return groups if attempt else 1
 
 
 def scaled_in(attempt: int, groups: int) -> int:
-    """Each key group has its own subtask. After a failure there is one subtask less."""
+    """Each key group has a separate subtask. After a failure there is one subtask less."""
     return groups - 1 if attempt and groups > 1 else groups
 
 
@@ -46,7 +46,7 @@ class Subtasks:
         self.operators = {task: tuple(u for u in tasks if kinds[u] == kinds[task]) for task in tasks}
 
     def subtask(self, attempt: int, task: int) -> int:
-        """The number, in its operator, of the subtask to which the records of a key group are sent."""
+        """The subtask that receives the records of a key group, as its number within the operator, from 0."""
         operator = self.operators[task]
         return operator.index(task) * self.parallelism(attempt, len(operator)) // len(operator)
 
@@ -55,7 +55,7 @@ class Subtasks:
         return range(-(-subtask * groups // subtasks), -(-(subtask + 1) * groups // subtasks))
 
     def holds(self, attempt: int, task: int) -> bool:
-        """The subtask of the key group restores its state."""
+        """Whether the subtask that receives the records of the key group also restores its state."""
         operator = self.operators[task]
         subtasks = self.parallelism(attempt, len(operator))
         held = self.ranges(self.subtask(attempt, task), subtasks, len(operator))

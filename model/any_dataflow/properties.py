@@ -1,7 +1,7 @@
-"""The properties of barrier snapshots on any dataflow, stated for the rules of the composed dataflow.
+"""The properties of barrier snapshots on any dataflow. They state the rules of the composed dataflow.
 
-A failure-free run is a history for each task in which every record that the task reads is the next one that
-its sender sends. The dataflow has no cycle, so the tasks can take these steps one after the other.
+In a *failure-free run*, each task has a history, and from each channel a task reads exactly the records that
+the sender sends, in order. The dataflow has no cycle, so the tasks can take these steps one after the other.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ from model.registry import Registry
 
 
 def follows(channel: Channel, number: int, histories: Sequence[History], in_flight: History) -> bool:
-    """The records read and those in flight are the records that the sender has sent, in order.
+    """The records read from a channel, followed by those in flight, are the records that the sender has sent.
 
-    `number`: the number of the channel.
+    `number`: the number of the channel in the histories of its reader.
     """
     sent, history = (histories[task - 1] for task in channel)
     read = (entry[1] for entry in history if entry[0] == number)
@@ -53,7 +53,7 @@ def properties_of(
 
     @registry.state("ONCE-05")
     def output_of_the_run(job: Job) -> bool:
-        """The output is a prefix of the output of the run that leads to the latest completed checkpoint."""
+        """The output is a prefix of what the sinks have read in the latest completed checkpoint."""
         saved = job.checkpoints[job.latest].captured
         return all(
             snapshot is not None and snapshot.history[: len(output)] == output
@@ -62,7 +62,7 @@ def properties_of(
 
     @registry.state("ONCE-03")
     def nothing_left_out(job: Job) -> bool:
-        """Every record that a sink has read is once committed, pre-committed or in its open transaction."""
+        """Every record that a sink has read is either committed, pre-committed or in its open transaction."""
         return not job.up or all(
             dataflow.outputs[number]
             or task.history

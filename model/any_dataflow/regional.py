@@ -1,9 +1,9 @@
-"""A checkpoint that falls back for regions that fail: FLIP-600, proposed and in no release.
+"""Checkpoints that fall back for failed regions: FLIP-600, proposed and in no release.
 
 A *region* is a set of tasks that channels connect. If a task of a region does not take its snapshot, the
-checkpoint may still complete. For the tasks of that region it refers to the snapshots that the latest
-completed checkpoint has of them. The module follows the public discussion of the proposal. If the text leaves
-a choice, the module takes the one for which `model.any_dataflow.properties` hold.
+checkpoint may still complete. For the tasks of that region the checkpoint then refers to the snapshots that
+the latest completed checkpoint has of them. The module follows the public discussion of the proposal. Where
+the text leaves a choice, the module takes the one for which `model.any_dataflow.properties` hold.
 `conformance.explore.proposed_protocols` holds the other choices.
 
 Source: FLIP-600, and the pull requests of FLINK-40209 and FLINK-40210.
@@ -51,12 +51,12 @@ class RegionalDataflow(AnyDataflow):
     # a regional checkpoint
 
     def failed(self, job: Job, checkpoint: int) -> tuple[Region, ...]:
-        """The regions with a task that has not acknowledged, because it declined or the time-out passed."""
+        """The regions with a task that has not acknowledged the checkpoint."""
         acknowledged = job.checkpoints[checkpoint].acknowledged
         return tuple(one for one in self.regions if not all(acknowledged[task - 1] for task in one))
 
     def is_declined(self, job: Job, checkpoint: int) -> bool:
-        """A task has passed the checkpoint, or restarted after it, and takes no part."""
+        """A task takes no snapshot for the checkpoint: it gave the checkpoint up, or restarted since."""
         captured = job.checkpoints[checkpoint].captured
         return any(
             snapshot is None and task.passed >= checkpoint
@@ -64,11 +64,14 @@ class RegionalDataflow(AnyDataflow):
         )
 
     def may_fall_back(self, job: Job, checkpoint: int) -> bool:
-        """Some regions have failed and some have not, and the checkpoint stops nothing."""
+        """Some regions have failed and some have not, and the job does not stop with the checkpoint."""
         return 0 < len(self.failed(job, checkpoint)) < len(self.regions) and checkpoint not in self.stops
 
     def fall_back(self, job: Job, checkpoint: int) -> Job:
-        """The checkpoint completes. For tasks of failed regions it refers to snapshots of the latest one."""
+        """The checkpoint completes.
+
+        For tasks of failed regions it takes the latest completed one's snapshots.
+        """
         known, before = job.checkpoints[checkpoint], job.checkpoints[job.latest]
         failed = frozenset[int]().union(*self.failed(job, checkpoint))
         own = (checkpoint,) * len(self.tasks)
@@ -92,18 +95,21 @@ class RegionalDataflow(AnyDataflow):
     def channel_state(
         self, job: Job, captured: tuple[Snapshot | None, ...], failed: Region, place: Place
     ) -> tuple[History, ...]:
-        """The records of a channel that the checkpoint holds. Aligned barriers leave nothing in flight."""
+        """The in-flight data of a channel in the checkpoint.
+
+        None here, because these checkpoints are aligned.
+        """
         return ()
 
     # consequences of a fallback
 
     def committable(self, job: Job, task: int) -> int:
-        """The latest checkpoint that the sink may commit: that of the snapshot that a restore takes."""
+        """The latest checkpoint that the sink may commit: the one whose snapshot a restore takes."""
         references = job.checkpoints[job.latest].references
         return references[task - 1] if references else job.latest
 
     def may_restart(self, region: Region) -> bool:
-        """No channel leads into the region or out of it. Else other tasks would have to restart too."""
+        """No channel leads into the region or out of it. Otherwise other tasks would have to restart too."""
         return all((sender in region) == (reader in region) for sender, reader in self.channels)
 
     def restart(self, job: Job, region: Region) -> Job:
@@ -132,6 +138,6 @@ class RegionalDataflow(AnyDataflow):
 
 
 def _chosen(of: Region, ones: tuple[_Of, ...], others: tuple[_Of, ...]) -> tuple[_Of, ...]:
-    """By task: the element of `ones` for the tasks of `of`, else the element of `others`."""
+    """By task: the element of `ones` for the tasks in `of`, the element of `others` for all other tasks."""
     pairs = zip(ones, others, strict=True)
     return tuple(one if number in of else other for number, (one, other) in enumerate(pairs, start=1))

@@ -7,10 +7,10 @@ from model.any_dataflow.key_groups import Subtasks
 class Structure:
     """One dataflow and the options of its checkpoints.
 
-    `channels`: several may connect the same two tasks. `capacity`: number of items that a channel holds.
-    `slow`: the tasks whose snapshots take time; the others store and acknowledge at once. `unaligned`: the
-    checkpoints whose barriers overtake records. `stops`: the savepoints with which the job stops. `subtasks`:
-    the subtasks of each attempt. By default each task is a subtask.
+    `channels`: pairs of tasks; a pair may occur several times. `capacity`: number of items that a channel
+    holds. `slow`: the tasks whose snapshots take time; the others store and acknowledge at once. `unaligned`:
+    the checkpoints whose barriers overtake records. `stops`: the savepoints with which the job stops.
+    `subtasks`: the subtasks of each attempt. By default each task is a subtask.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Structure:
         self.nothing = Checkpoint((None,) * len(self.tasks), none, none, ((),) * len(channels))
 
     def new(self, checkpoints: int) -> Job:
-        """A new job with ids up to `checkpoints`."""
+        """A new job in its initial state, with ids up to `checkpoints`."""
         size = len(self.tasks)
         everywhere = (True,) * size
         return Job(

@@ -1,7 +1,7 @@
-"""The bounds of the ints in closed models, from which `model.checker.compiled.packing` packs states.
+"""The bounds of the ints in closed models. `model.checker.compiled.packing` packs states by them.
 
-The search checks declared bounds. A move to a value outside the bounds ends the search with an error that
-names the field.
+The search checks the declared bounds. If a move leads to a value outside the bounds, the search ends with an
+error that names the field.
 """
 
 from collections.abc import Mapping
@@ -18,18 +18,21 @@ Interval = tuple[int, int]
 
 
 class FieldBounds(NamedTuple):
-    """The intervals of the ints that vary."""
+    """The intervals of the ints of a closed model that vary from state to state."""
 
     intervals: Mapping[str, Interval]
-    """By the name of a field; `pending.checkpoint` takes precedence over `checkpoint`.
+    """By the name of a field. The longer name `pending.checkpoint` takes precedence over `checkpoint`.
 
-    The elements of a tuple have its name; the state of the environment has the name `environment`.
+    An element of a tuple has the name of the tuple. The state of the environment is named `environment`.
     """
     pinned: frozenset[str] = frozenset()
-    """Fields whose value belongs to the shape, because the model needs it as a number."""
+    """Fields that are never symbols, because the model needs their value. Each value makes another shape."""
 
     def of(self, names: tuple[str, ...]) -> tuple[str, Interval] | None:
-        """The longest declared ending of a dotted name with its interval, or None."""
+        """The declared bounds of a field. `names`: the parts of its dotted name.
+
+        Returns the longest end of the name that has bounds, with its interval. None if no end has bounds.
+        """
         for start in range(len(names)):
             known = ".".join(names[start:])
             if known in self.intervals:
@@ -38,7 +41,7 @@ class FieldBounds(NamedTuple):
 
 
 class Symmetry(NamedTuple):
-    """Elements that may be permuted without a difference. The search uses a symmetry only after its proof."""
+    """Channels or tasks that the model treats alike. The search uses a symmetry only after its proof."""
 
     names: tuple[str, ...]
     """Fields that have one element for each channel or task. This may include `environment`."""
@@ -85,7 +88,7 @@ def channels_of_gate(channels: int) -> Symmetry:
 
 
 def tasks_of_coordinator(tasks: int) -> Symmetry:
-    """The symmetry of the tasks of `closed_coordinator`, without the source: only it fails and restarts."""
+    """The symmetry of the tasks of `closed_coordinator`, except task 0: only it fails and restarts."""
     of_tasks = ("tasks_run", "tasks_finished", "tasks_reached", "awaited", "unreported")
     of_pending = ("tasks", "acknowledged", "states")
     return Symmetry(("sources", *of_tasks, *of_pending), tasks - 1, "task", first=1)

@@ -1,8 +1,9 @@
 """Closed models: a component with one declared environment, small enough to visit every state.
 
 A node is the component's state together with the environment's state, such as the highest id of each channel
-or the used ids. The environment decides which events may arrive. Bounds are guards. For many closed models a
-TLA+ module specifies the same environment, such as spec/gate/AlignedModel.tla.
+or the used ids. The environment decides which events may arrive. Bounds are guards: the environment permits
+no event beyond them. Many closed models have a TLA+ module with the same environment, such as
+spec/gate/AlignedModel.tla.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +14,7 @@ from model.events import Event, Step
 Environment = tuple[int, ...]
 Offered = Iterator[tuple[str, Event]]
 Offers = Callable[[Any], Offered]
-"""From the component's state: the actions and events that the component permits."""
+"""A function from the component's state to the events that it permits, each with the name of its action."""
 
 
 class Portions(NamedTuple):
@@ -24,18 +25,18 @@ class Portions(NamedTuple):
     by_member: tuple[str, ...]
     """Names of collections with a fixed length. Each member is a separate part."""
     growing: Mapping[str, Any] = {}
-    """Names of collections that grow and shrink (`name.*`: members of one), each with an example member.
+    """By the name of a collection that grows and shrinks: an example member. `name.*` names a member itself.
 
-    All members divide into parts like the example. None: members do not divide.
+    All members divide into parts like the example. If the example is None, members do not divide.
     """
 
 
 class ClosedModel(NamedTuple):
-    """A component closed by an environment."""
+    """A component together with an environment, which decides which events may come."""
 
     name: str
     component: str
-    """The component's name in the properties."""
+    """The name of the component in `model.properties`."""
     state: Any
     """The initial state of the component."""
     environment: Environment
@@ -45,15 +46,18 @@ class ClosedModel(NamedTuple):
     """The environment's state after the event, or None if it does not permit the event now."""
     step: Callable[[Any, Event], Step[Any]]
     toured: bool = True
-    """Whether the suite sends its runs to implementations. They mean the same in the adapter protocol."""
+    """Whether the suite sends runs of this closed model to implementations."""
     portions: Portions | None = None
-    """The parts of a closed model with too many shapes for a kernel, such as a composition."""
+    """The division into parts. A closed model with too many shapes for a kernel needs it."""
     forgets: tuple[str, ...] = ()
-    """Fields (`gate.first`) that keep their initial value, because the module in TLA+ does not have them."""
+    """Fields, such as `gate.first`, that keep their initial value, because TLA+ does not have them."""
 
 
 def forgetting(closed: ClosedModel, *fields: str) -> ClosedModel:
-    """The closed model in whose states these fields always have their initial value. No step reads them."""
+    """The same closed model, but after each step these fields have their initial value again.
+
+    The caller names only fields that no step reads.
+    """
 
     def step(state: Any, event: Event) -> Step[Any]:  # noqa: ANN401 - any component's state
         taken = closed.step(state, event)

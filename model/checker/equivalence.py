@@ -1,8 +1,9 @@
-"""The comparison of two versions of a step function: a proof for every id, or the shortest run that differs.
+"""Compares two versions of a step function: a proof for every id, or the shortest run that differs.
 
-*Equivalence* is by simulation: from any two states that differ only in their version, one event has the same
-outcome and leads to two states that again differ only in their version. `alike` proves this.
-`shortest_difference` explores both closed models side by side, breadth first, on the events that both permit.
+Two versions are *equivalent* if the following holds for any two states that differ only in their version:
+each event has the same outcome in both, and leads to two states that again differ only in their version.
+`alike` proves this. `shortest_difference` explores both closed models side by side, breadth first, and takes
+the events that both permit.
 """
 
 from collections import deque
@@ -44,7 +45,7 @@ class Difference(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The result: `difference` is None if the two are equivalent."""
+    """The number of followed paths, and a difference. It is None if the two versions are equivalent."""
 
     paths: int
     difference: Difference | None

@@ -1,8 +1,8 @@
 """Breadth-first exploration of a closed model: every reachable state, every transition, shortest runs.
 
-The explorer knows no rule. It evaluates each property once for every distinct component state or step. For
-each node it stores the move that first reached it. The result is the labelled graph or the shortest run to a
-violation.
+The explorer contains no rule of the protocol. It evaluates each property once for every distinct component
+state or step. For each node it stores the move that first reached the node. The result is the state graph, or
+the shortest run to a violation.
 """
 
 from typing import Any, NamedTuple
@@ -28,11 +28,11 @@ class Violation(NamedTuple):
     """Properties that do not hold, and the shortest run that shows it."""
 
     rules: tuple[str, ...]
-    """The rules that the last event breaks, in the order of the index."""
+    """The rules that the last event breaks, in the order of the properties."""
     properties: tuple[str, ...]
     run: tuple[Event, ...]
     state: object
-    """The component before the last event, or the state itself for a state property."""
+    """The component's state before the last event. If the run is empty, the initial state."""
 
 
 class Graph(NamedTuple):
@@ -45,7 +45,7 @@ class Graph(NamedTuple):
     """Empty if the transitions are only counted."""
     transition_count: int
     depth: int
-    """Number of events on the longest shortest run."""
+    """The length in events of the shortest run to the node that is farthest from the start."""
     violation: Violation | None
     rules: frozenset[str]
     """Rules that fired in some step."""
@@ -62,7 +62,7 @@ def explore(
     keep_transitions: bool = True,
     limit: int = 5_000_000,
 ) -> Graph:
-    """Explores `closed` until no node is new, a property fails, or `limit` nodes are known.
+    """Explores `closed` until it finds no new node or a property fails.
 
     Raises TooManyStatesError if there are more than `limit` nodes.
     """
@@ -127,7 +127,7 @@ def violation(broken: tuple[Property, ...], run: tuple[Event, ...], state: objec
 
 
 REFUSED = -1
-"""Represents the environment after an event that the environment does not permit."""
+"""Replaces the number of the environment after an event that the environment does not permit."""
 
 Numbers = tuple[int, int]
 """A node inside the search: the numbers of its component state and of its environment."""
@@ -137,10 +137,10 @@ Move = tuple[str, Event, int, Step[Any], tuple[Property, ...], int]
 
 
 class _Search:
-    """The moves of each component state, each stepped and checked once.
+    """The moves of each component state. Each step is taken and checked once.
 
-    Component states, environments and events are numbered at their first occurrence, so that two ints
-    identify a node, and no node is hashed whole.
+    Component states, environments and events get numbers at their first occurrence. So two ints identify a
+    node, and the search never hashes a whole node.
     """
 
     def __init__(self, closed: ClosedModel, properties: tuple[Property, ...]) -> None:
@@ -148,7 +148,7 @@ class _Search:
         self.over_steps = [known for known in properties if known.over_steps]
         self.over_states = [known for known in properties if not known.over_steps]
         self._concerned: dict[type, tuple[Property, ...]] = {}
-        """By class of event: the properties of its steps."""
+        """By class of event: the step properties that concern it."""
         self.rules: set[str] = set()
         self.components: list[Any] = []
         self.environments: list[Environment] = []

@@ -1,9 +1,10 @@
 """Checks that the cases of an induction over one step are complete. `prove` proves the cases.
 
-There are three conditions. Each step ends in a shape from which some case starts (`open_shapes`). In each
-such shape there is a case for each class of event that the environment may send (`missing_events`). A case
-assumes only what concerns its event, because facts of the state are invariants to prove (`assumed_facts`). A
-case outside the sizes of its component is no part of the induction: its rules hold for one step.
+The cases are complete under three conditions. First, each step ends in a shape in which some case starts
+(`open_shapes`). Second, each such shape has a case for each class of event that the environment may send
+(`missing_events`). Third, the assumptions of a case concern only its event: a fact of the state has to be an
+invariant, which is proved (`assumed_facts`). A case outside the sizes of its component is no part of the
+induction. It proves its rules for one step only.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,29 +16,32 @@ from model.checker.prove import ANY_BOOL, ANY_INT, ANY_WORD, Case, Pattern, Shap
 from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicWord
 
 NUMBERED = ("channel", "task")
-"""Fields of events that number a part of the state. An event is possible for each of these parts."""
+"""Fields of events that hold the number of a part of the state. An event is possible for each such part."""
 
 
 class Size(NamedTuple):
     """The sizes of one component at which its rules are proved."""
 
     parts: Mapping[str, Callable[[Any], int]]
-    """Functions that count the parts of a state, by the name of the part in the plural."""
+    """By the plural name of a kind of parts, such as `channels`: a function that counts them in a state."""
     at_most: Mapping[str, int]
-    """Bounds on the parts that have none in the protocol. The step that exceeds a bound is the last one."""
+    """Bounds on kinds of parts that the protocol does not bound. A state beyond them is not covered."""
     new: Callable[[Any], Any]
     """The initial state with the sizes and the configuration of a given state."""
     permits: Callable[[Any], bool] | None = None
-    """Whether the vocabulary permits the configuration of an initial state. None: it has no symbols."""
+    """Whether the vocabulary permits the configuration of an initial state.
+
+    None if the configuration has no symbols.
+    """
     includes: Callable[[Any], bool] = lambda _: True
-    """Whether the induction covers states like this one, within the bounds."""
+    """Whether the induction covers a state that is within the bounds."""
     sends: Callable[[Any, Any], bool] = lambda _state, _event: True
-    """Whether the environment may send this event in that state."""
+    """Whether the environment may send the event in the state."""
     beyond: bool = False
-    """Whether further cases are outside the induction: their rules hold for one step. Reports say so."""
+    """Whether there are cases outside the induction, which prove their rules for one step. Reports say so."""
 
     def text(self, states: Iterable[Any]) -> str:
-        """The numbers of these states, by generation if the numbers differ."""
+        """A text with the numbers of parts of these states, by generation if the numbers differ."""
         numbers: dict[str, list[tuple[int, ...]]] = {}
         for state in states:
             known = numbers.setdefault(_generation_of(state), [])
@@ -51,7 +55,7 @@ class Size(NamedTuple):
         return "; ".join(text + ("" if every else _named(generations)) for text, generations in texts.items())
 
     def span(self, states: Sequence[Any]) -> str:
-        """The least and the greatest numbers of these states, and the number of their generations."""
+        """A text with the least and greatest numbers of parts of these states, and their generations."""
         numbers = [tuple(part(state) for part in self.parts.values()) for state in states]
         columns = zip(self.parts, zip(*numbers, strict=True), strict=True)
         parts = ", ".join(self._range(name, values) for name, values in columns)
@@ -70,7 +74,7 @@ class Size(NamedTuple):
 
 
 def _generation_of(state: Any) -> str:  # noqa: ANN401
-    """The name of the profile of a state or of its gate or plan. Empty if its generations do not differ."""
+    """The name of the profile that the state or a part of it has. Empty if there is none."""
     profiles = (getattr(part, "profile", None) for part in (state, *state))
     return next((profile.name for profile in profiles if profile is not None), "")
 
@@ -84,7 +88,7 @@ def _named(generations: list[str]) -> str:
 def gaps_of(
     cases: Sequence[Case], starts: Shapes, afters: Shapes, size: Size, kinds: Iterable[type]
 ) -> Iterator[str]:
-    """The gaps in the induction of a component, one sentence each. None if the induction is complete.
+    """Yields the gaps in the induction of a component, one sentence each. No gap: the induction is complete.
 
     `starts`, `afters`: the shapes in which its cases start, and the shapes in which their steps end.
     """
@@ -97,7 +101,7 @@ def gaps_of(
 
 
 def open_shapes(starts: Shapes, afters: Shapes) -> Iterator[str]:
-    """The shapes in which a step ends and no case starts."""
+    """Yields the shapes in which a step ends and no case starts."""
     known: dict[tuple[str, str], list[tuple[object, ...]]] = {}
     for component, (structure, leaves) in starts:
         known.setdefault((component, structure), []).append(leaves)
@@ -111,7 +115,10 @@ def _fits(leaves: tuple[object, ...], begun: tuple[object, ...]) -> bool:
 
 
 def _is_covered(leaf: object, begun: object) -> bool:
-    """Whether `begun` covers `leaf`. A symbol covers symbols and constants of its kind, a constant itself."""
+    """Whether the leaf `begun` covers `leaf`: a symbol covers symbols and constants of its kind.
+
+    A constant covers only itself.
+    """
     if leaf == begun:
         return True
     kind = leaf[0] if isinstance(leaf, tuple) else None
@@ -119,12 +126,12 @@ def _is_covered(leaf: object, begun: object) -> bool:
 
 
 def missing_events(cases: Iterable[Case], size: Size, kinds: Iterable[type]) -> Iterator[str]:
-    """One sentence for each shape and class of event that the environment may send, and that no case has.
+    """Yields one sentence for each shape and class of event that is possible there and that no case has.
 
-    `cases`: the cases of one component. `kinds`: the classes that its step takes. The class of an event is
-    its type with its constants, such as the channel, the words and the alignment. Symbols represent every
-    value. A class that some case has in one shape is expected in each shape, and for each of its channels or
-    tasks.
+    `cases`: the cases of one component. `kinds`: the types of events that its step takes. The class of an
+    event is its type with its constants, such as the channel, the words and the alignment; a symbol
+    represents every value. If a case has a class in one shape, each shape needs this class for each of its
+    channels or tasks, as far as the environment may send it.
     """
     examples: dict[Pattern, Any] = {}
     present: dict[str, list[tuple[object, ...]]] = {}
@@ -160,9 +167,9 @@ def _for_each_part(event: Any, state: Any, size: Size) -> Iterator[Any]:  # noqa
 
 
 def assumed_facts(case: Case) -> Iterator[z3.BoolRef]:
-    """The assumptions of a case about its state alone.
+    """Yields the assumptions of a case that concern its state alone.
 
-    An assumption about the event names a symbol of the event, or only the part of the state of its channel.
+    An assumption concerns the event if it contains a symbol of the event, or only symbols of its channel.
     """
     symbols = set(_names_in(case.event))
     place = f".{getattr(case.event, 'channel', None)}"

@@ -1,9 +1,10 @@
 """Follows a function along every feasible path, depth first.
 
-A function runs on symbols (`model.checker.symbolic`). When it tests a term and both truth values are
-feasible, the run forks: this is a decision. If earlier decisions imply the truth value, no fork is needed.
-The *ground* of a run is the set of assertions of its solver. It stores the results of queries for each set of
-decisions, so that other functions on the same ground need no further queries.
+A function runs on symbols (`model.checker.symbolic`). If it tests a term and both truth values are feasible,
+the path *forks*: this run takes one answer, a later run takes the other. This is a *decision*. If earlier
+decisions imply the answer, the path does not fork. The *ground* of a run is a solver with its assertions. It
+stores the results of queries for each set of decisions, so that other functions on the same ground do not
+repeat these queries.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,11 +16,11 @@ import z3
 Result = TypeVar("Result")
 
 LOGIC = "QF_LIA"
-"""The logic of the queries: equations and inequalities over sums of ints, without quantifiers."""
+"""The z3 logic of the queries: equations and inequalities over sums of ints, without quantifiers."""
 
 
 class UndecidedError(RuntimeError):
-    """z3 could not decide a query, which permits no conclusion."""
+    """z3 could not decide a query. So nothing is proved and nothing is refuted."""
 
 
 def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
@@ -34,21 +35,21 @@ def satisfiable(solver: z3.Solver, *conditions: z3.BoolRef) -> bool:
 
 
 def solver_with(*terms: z3.BoolRef) -> z3.Solver:
-    """A solver with these assertions."""
+    """A new solver with these assertions."""
     solver = z3.SolverFor(LOGIC)
     solver.add(*terms)
     return solver
 
 
 class Question(NamedTuple):
-    """A tested condition. A term and its negation are one question."""
+    """A tested condition. A term and its negation are the same question."""
 
     term: z3.BoolRef
-    """The term without its negation."""
+    """The condition without a negation around it."""
     key: int
-    """The identity of the term."""
+    """The z3 id of the term."""
     truth: bool
-    """Whether the condition is the term, and not its negation."""
+    """True if the condition is the term, False if the condition is its negation."""
 
 
 def question(condition: z3.BoolRef) -> Question:
@@ -71,11 +72,11 @@ class Path(NamedTuple, Generic[Result]):
     tested: tuple[tuple[z3.BoolRef, bool], ...]
     """Each tested term, with its truth on this path."""
     decided: tuple[z3.BoolRef, ...]
-    """The decisions: the answers that others do not imply. On the ground they imply all other answers."""
+    """The decisions of the path, as terms. Together with the ground they imply all other answers."""
     answers: Answers
-    """All terms whose truth is known at its end."""
+    """The truth of all terms that is known at the end of the path, by their keys."""
     solution: z3.ModelRef | None
-    """A solution of the ground and the decisions; None if no query was made."""
+    """A solution of the ground and the decisions. None if no query has found one."""
     result: Result
 
     @property
@@ -85,7 +86,10 @@ class Path(NamedTuple, Generic[Result]):
 
 
 class _Place:
-    """The knowledge after some decisions: implied answers, and terms that may be true or false there."""
+    """The results of queries after a set of decisions.
+
+    `known`: the implied answers. `open`: the keys of terms that may be true or false there.
+    """
 
     __slots__ = ("decided", "known", "open", "solution")
 
@@ -97,7 +101,7 @@ class _Place:
 
 
 class Ground:
-    """The assertions of a solver, and all results of queries on them."""
+    """A solver with its assertions, and the results of all queries on them."""
 
     def __init__(
         self,
@@ -109,13 +113,13 @@ class Ground:
     ) -> None:
         self.solver = solver
         self.is_lenient = is_lenient
-        """Whether a path that z3 cannot decide counts as feasible; otherwise it is an error."""
+        """Whether a path counts as feasible if z3 cannot decide it. If not, UndecidedError is raised."""
         self.solution: z3.ModelRef | None = None
-        """A solution of the last query, if z3 gave one."""
+        """The solution of the last query; None if z3 gave none."""
         self.start = _Place(frozenset(), dict(known), solution)
         self._places: dict[Decided, _Place] = {}
         self._terms: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
-        self._held: list[z3.BoolRef] = []
+        self._asserted: list[z3.BoolRef] = []
 
     def permits(self, *conditions: z3.BoolRef) -> bool:
         """Whether the assertions and the conditions have a solution.
@@ -129,29 +133,32 @@ class Ground:
         return bool(answer != z3.unsat)
 
     def place(self, decided: Decided, solution: z3.ModelRef | None) -> _Place:
-        """The place of these decisions, in any order."""
+        """The stored results for these decisions, whose order does not matter."""
         found = self._places.get(decided)
         if found is None:
             found = self._places[decided] = _Place(decided, {}, solution)
         return found
 
     def go_to(self, decided: Sequence[z3.BoolRef]) -> None:
-        """Asserts `decided` on the ground; keeps the common prefix with the previous assertions."""
+        """Replaces the decisions that are asserted on the ground by `decided`. Keeps their common prefix."""
         alike = 0
-        for held, target in zip(self._held, decided, strict=False):
-            if held is not target:
+        for asserted, target in zip(self._asserted, decided, strict=False):
+            if asserted is not target:
                 break
             alike += 1
-        if alike < len(self._held):
-            self.solver.pop(len(self._held) - alike)
-            del self._held[alike:]
+        if alike < len(self._asserted):
+            self.solver.pop(len(self._asserted) - alike)
+            del self._asserted[alike:]
         for term in decided[alike:]:
             self.solver.push()
             self.solver.add(term)
-            self._held.append(term)
+            self._asserted.append(term)
 
     def answer(self, term: z3.BoolRef, key: int, truth: bool) -> z3.BoolRef:
-        """The term or its negation. It is kept, because z3 reuses the identity of a released term."""
+        """The term or, if `truth` is false, its negation.
+
+        Keeps both, because z3 reuses ids of released terms.
+        """
         both = self._terms.get(key)
         if both is None:
             both = self._terms[key] = (z3.Not(term), term)
@@ -159,7 +166,7 @@ class Ground:
 
 
 class _Run:
-    """One execution: decisions to repeat, then new ones."""
+    """One execution of a function. It first repeats the decisions in `prefix`, then it makes new ones."""
 
     def __init__(self, ground: Ground, prefix: tuple[bool, ...]) -> None:
         self.ground = ground
@@ -182,9 +189,9 @@ class _Run:
         return answer is truth
 
     def _find_out(self, term: z3.BoolRef, key: int, preferred: bool) -> bool:
-        """The implied answer. If both are feasible, the next one of the prefix, or else the preferred one.
+        """The implied answer. If both answers are feasible, the next one in the prefix.
 
-        An answer beyond the prefix leaves the other answer open, for a later run.
+        Behind the prefix it is the preferred answer, and a later run takes the other one.
         """
         if key not in self.place.open:
             only = self._only_answer(term, key)
@@ -206,7 +213,7 @@ class _Run:
         return choice
 
     def _only_answer(self, term: z3.BoolRef, key: int) -> bool | None:
-        """The implied answer; None if both are feasible. The ground then keeps a known solution of each."""
+        """The implied answer. None if both are feasible; then the ground stores a solution of each."""
         ground, place = self.ground, self.place
         ground.go_to(self.decided)
         if place.solution is None:
@@ -226,7 +233,7 @@ class _Run:
         return None
 
     def _only_permitted(self, term: z3.BoolRef, key: int) -> bool | None:
-        """The only possible truth of the term, without a solution that has it; None if both are possible."""
+        """The only feasible answer, or None. Used if no solution shows a feasible answer."""
         ground, place = self.ground, self.place
         solutions = {}
         for truth in (True, False):
@@ -239,11 +246,14 @@ class _Run:
 
 
 running: list[_Run] = []
-"""The runs in progress; the last one decides."""
+"""The runs in progress, outer runs first. The last one answers the questions."""
 
 
 def paths(function: Callable[[], Result], ground: Ground | z3.Solver | None = None) -> Iterator[Path[Result]]:
-    """Every feasible path through `function` on a ground, or on the assertions of a solver, depth first."""
+    """Yields every feasible path through `function`, depth first.
+
+    `ground`: the assertions that a feasible path has to satisfy; None: no assertions.
+    """
     if not isinstance(ground, Ground):
         ground = Ground(ground if ground is not None else z3.Solver())
     waiting: list[tuple[bool, ...]] = [()]

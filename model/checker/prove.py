@@ -1,9 +1,10 @@
-"""Proofs over all ids: every rule as an induction over one step, evaluated symbolically.
+"""Proves every rule for all ids, by an induction over one step.
 
 A `Case` is one shape of a component (numbers of channels, tasks, waiting items) with an event of one class.
-Its ints and booleans are symbols. The proof assumes the state properties of the component before the step. It
-then follows every path of the step and evaluates every property on each path: a step property on the step,
-and a state property on the state after it. If no feasible path leads to `False`, the rule holds for every id.
+Its ints and booleans are symbols. The proof assumes that the state properties of the component hold before
+the step. It then follows every path of the step, and evaluates every property on each path: a step property
+on the step, and a state property on the state after the step. If all are true on each feasible path, the
+rules hold for every id.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +22,7 @@ from model.registry import Start
 
 
 class Case(NamedTuple):
-    """One shape of one component, and one class of event."""
+    """One shape of one component with an event of one class. Ints and booleans are symbols."""
 
     component: str
     label: str
@@ -29,11 +30,11 @@ class Case(NamedTuple):
     event: Event
     step: Callable[[Any, Event], Step[Any]]
     assumptions: tuple[z3.BoolRef, ...]
-    """The guarantees of the environment about this event in this state, in addition to the invariants."""
+    """The guarantees of the environment about this event in this state. The proof adds the invariants."""
 
 
 def start_case(component: str, state: Any, *permitted: z3.BoolRef) -> Case:  # noqa: ANN401 - any component's state
-    """The base of an induction: a new component, in which no invariant is assumed.
+    """The base case of an induction: a component in its initial state. The proof assumes no invariant of it.
 
     `permitted`: the bounds of its configuration.
     """
@@ -54,7 +55,7 @@ class Refutation(NamedTuple):
 
 
 Pattern = tuple[str, tuple[object, ...]]
-"""A shape: its structure as text, and its leaves, each a constant or one of `ANY` for a symbol."""
+"""A shape: its structure as text, and its leaves. A leaf is a constant or, for a symbol, one of `ANY`."""
 ANY_INT, ANY_BOOL, ANY_WORD = "any int", "any bool", "any word"
 ANY: Mapping[type, str] = {SymbolicInt: ANY_INT, SymbolicBool: ANY_BOOL, SymbolicWord: ANY_WORD}
 """A symbol in a shape, by its class."""
@@ -66,40 +67,40 @@ class Report(NamedTuple):
     """The result of the proofs."""
 
     proved: frozenset[str]
-    """The rules of which every property holds in every case."""
+    """The rules that were checked and whose properties hold in every case."""
     mattered: frozenset[Key]
-    """The properties that reject a wrong result of some step. The proofs of all others may be vacuous."""
+    """The properties that reject a wrong result of some step (`vacuity`). Other proofs may be vacuous."""
     refutations: tuple[Refutation, ...]
     cases: int
-    """Number of cases that the invariants and the environment permit."""
+    """Number of cases, without those that the invariants or the environment exclude."""
     paths: int
     checks: int
     starts: Shapes = frozenset()
-    """The shapes that the cases start in."""
+    """The shapes in which the cases start."""
     afters: Shapes = frozenset()
-    """The shapes that some step ends in, within the sizes of the proof.
+    """The shapes in which some step ends, within the sizes of the proof.
 
-    Shapes in which the task has failed are left out, because no step follows them.
+    Shapes in which the task has failed are not included, because no step follows.
     """
 
 
 LARGE = frozenset({"coordinator"})
-"""Components whose states have too many parts to try every wrong result on every path."""
+"""Components whose states have too many parts: `examine` does not try every wrong result on every path."""
 TRIES = 4
-"""Number of paths of each case on which a property is tried even if the step does not name its rule."""
+"""For components in LARGE: the number of paths of each case on which `examine` tries every property."""
 
 
 class Assumed(dict[str, tuple[z3.BoolRef, ...]]):
-    """The invariants of shapes and of their parts, as terms; the key is the text of the shape or part."""
+    """The invariants of shapes and of their parts, as terms. The key is the text of the shape or part."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reads: dict[str, Reads] = {}
-        """By shape: the fields that its invariants read, where that is known."""
+        """By shape: the fields that its invariants read. Shapes for which this is unknown are missing."""
 
 
 Reads = dict[Key, frozenset[str]]
-"""The fields of a state that a state property reads in any state of a shape."""
+"""By state property: the fields that it reads in any state of a shape."""
 
 
 def prove(
@@ -113,9 +114,10 @@ def prove(
 ) -> Report:
     """Evaluates every property in every case of its component.
 
-    `assumed` keeps the invariants of each shape for a later call with the same properties. `within`: by
+    `assumed`: stores the invariants of each shape, for later calls with the same properties. `within`: by
     component, whether a state is within the sizes of the proof; `Report.afters` leaves out larger states.
-    `mattered` keeps the properties that matter for a later call.
+    `mattered`: stores the properties that matter (`vacuity`), for later calls. Raises UndecidedError if z3
+    gives no answer.
     """
     refutations: list[Refutation] = []
     checked: set[str] = set()
@@ -134,7 +136,7 @@ def prove(
             invariants[shape] = assume_invariants(case.state, known, invariants, reads)
         solver = solver_with(*(() if begins else invariants[shape]), *case.assumptions)
         if not satisfiable(solver):
-            continue  # the invariants exclude this shape, so everything would hold in it
+            continue  # no state has this shape, so every property would hold
         case_count += 1
         if not begins:
             starts.add((case.component, pattern_of(case.state)))
@@ -202,8 +204,9 @@ def assume_invariants(
 ) -> tuple[z3.BoolRef, ...]:
     """The state properties of a component as terms over one symbolic state.
 
-    Each property assumes those before it. A property of a part assumes none, so that `assumed` can keep its
-    term for other shapes. `reads` gets the fields that each of the other properties reads.
+    Each property assumes the earlier ones. A property of a part assumes none, so that `assumed` can store its
+    term for other shapes. For each of the other properties, the function adds to `reads` which fields it
+    reads.
     """
     of_parts = assumed if assumed is not None else Assumed()
     solver = solver_with()
@@ -228,9 +231,9 @@ def assume_invariants(
 
 
 class Watched:
-    """A state that records which of its fields are read.
+    """A wrapper of a state that records which fields of the state are read.
 
-    No field of a state begins with an underscore, so the names of this class hide none of them.
+    No field of a state begins with an underscore, so the attributes of this class hide no field.
     """
 
     def __init__(self, state: Any) -> None:  # noqa: ANN401 - any component's state
@@ -260,7 +263,7 @@ def fields_read(watched: Watched) -> frozenset[str]:
 def is_as_before(before: Any, after: Any, read: frozenset[str] | None) -> bool:  # noqa: ANN401
     """Whether all fields that a state property reads are the same objects before and after the step.
 
-    The property then holds after the step: it is deterministic, and the invariants state that it held before.
+    Then the property holds after the step: it is deterministic, and the proof assumes that it holds before.
     """
     return read is not None and all(getattr(before, name) is getattr(after, name) for name in read)
 
@@ -273,9 +276,10 @@ def examine(
     every: bool,
     mattering: set[Key],
 ) -> None:
-    """Adds to `mattering` the properties that reject a wrong result of the step in a solution of the path.
+    """Adds to `mattering` the properties that reject a wrong result of the step (`vacuity`).
 
-    `every`: also tries properties whose rule the step does not name, some of them with fewer wrong results.
+    The wrong results are variants of the step in one solution of the path. `every`: whether to try also the
+    properties whose rule the step does not name, some of them with fewer wrong results.
     """
     named, solution = path.result.rules, path.solution if path.solution is not None else ground.start.solution
     untried = [found for found in known if (every or found.rule in named) and key_of(found) not in mattering]

@@ -1,7 +1,8 @@
-"""Properties that cannot be followed on symbols, evaluated in Python on the states that a search finds.
+"""Evaluates in Python the properties that no kernel can check, on the states that a search finds.
 
-A property may need a value as a number, to hash it or to use it as an index. Then no kernel checks it. This
-module unpacks each component state and takes its steps as the Python explorer does, once for all its nodes.
+A property may need the value of a field, as a hash or an index. Then it cannot run on symbols, and no kernel
+checks it. This module unpacks each component state and takes its steps, as the Python explorer does. It does
+so once for all nodes with this component state.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +13,7 @@ from model.events import Event
 
 
 class InterpretedProperties:
-    """The results so far for the component states of a search."""
+    """The properties of a program that no kernel checks, with the results so far by component state."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -20,7 +21,7 @@ class InterpretedProperties:
         """By component state: the events that break a property if the environment permits them."""
 
     def first_broken(self, rows: Iterable[Sequence[int]]) -> int:
-        """The position of the first packed state that can break an interpreted property, else -1."""
+        """The position of the first packed state with a step that breaks such a property; -1 if none has."""
         if not self.program.interpreted:
             return -1
         for position, words in enumerate(rows):

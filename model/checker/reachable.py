@@ -1,13 +1,14 @@
-"""Proves that no run takes some paths of a step function, by a set of abstract states that z3 closes.
+"""Proves that no run takes some paths of a step function, by predicate abstraction.
 
-The guard of a path may have solutions that the invariants permit and the protocol never reaches. An abstract
-state is the truth of each predicate of a state: its booleans, and the conditions of guards on the state
-alone. The set of abstract states begins with those of the explored states. z3 adds each abstract state to
-which a step from the set leads, until no step leads out of it. The set contains the initial state, so every
-run stays in it, for all ids and times. If a guard has no solution in the set, no run takes its path.
+The guard of a path may be true in states that satisfy the invariants and that no run reaches. To exclude such
+states, this module computes a set of abstract states. An *abstract state* is the truth of each predicate of a
+state. The predicates are the booleans of the state and the conditions of guards that concern the state alone.
+The set begins with the abstract states of the explored states. z3 adds each abstract state to which a step
+from the set leads, until no step leads out of the set. The set contains the initial state, so every run stays
+in the set, for all ids and times. If a guard is true in no state of the set, no run takes its path.
 
 The proof covers the shapes of the cases. If a step leads to a shape that no case has, such as one more
-tracked checkpoint, it proves nothing.
+tracked checkpoint, the module proves nothing for the connected shapes.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,16 +23,19 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, bool_term, int_ter
 from model.events import NONE
 
 Abstract = tuple[bool, ...]
-"""The truth of each predicate."""
+"""An abstract state: the truth of each predicate, in the order of the predicates."""
 AT_MOST = 20_000
-"""Maximum number of abstract states; with more, nothing is proved."""
+"""Maximum number of abstract states of a shape. With more, the module proves nothing for the shape."""
 CONNECTIVES = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 def never_taken(
     relations: Sequence[Relation], states: Iterable[Any], left: Sequence[set[int]]
 ) -> list[set[int]]:
-    """By relation: the paths in `left` that no run takes. `states`: all explored states."""
+    """By relation: the numbers of the paths that no run takes, among the paths in `left`.
+
+    `states`: all explored states.
+    """
     shapes: dict[str, _Shape] = {}
     for relation in relations:
         shapes.setdefault(repr(relation.case.state), _Shape(relation)).relations.append(relation)
@@ -50,13 +54,16 @@ def never_taken(
     proved: list[set[int]] = []
     for relation, paths in zip(relations, left, strict=True):
         shape = shapes[repr(relation.case.state)]
-        closed = bool(shape.known) and id(shape) not in open_ended  # an unseen shape proves nothing
+        closed = bool(shape.known) and id(shape) not in open_ended  # no explored state: no proof
         proved.append({path for path in paths if closed and not shape.allows(relation, path)})
     return proved
 
 
 def _tied_to(left: Sequence["_Shape"], shapes: Sequence["_Shape"]) -> set[int]:
-    """The identities of the shapes in `left`, and of all shapes that steps connect with them, either way."""
+    """The identities of the shapes in `left`, and of all shapes that steps connect with them.
+
+    The direction of the steps does not matter.
+    """
     found = {id(shape) for shape in left}
     while True:
         more = {id(shape) for shape in shapes if shape.leads_to & found}
@@ -107,7 +114,7 @@ class _Shape:
         self._there = [z3.Bool(f"there.{place}") for place in range(len(self._predicates))]
 
     def see(self, state: Any) -> None:  # noqa: ANN401 - any component's state
-        """Adds the abstract state of a state, if it has this shape."""
+        """Adds the abstract state of `state`, if the state has this shape."""
         values: dict[str, int | bool] = {}
         try:
             self._bind(state, values)
@@ -116,7 +123,7 @@ class _Shape:
         self.known.add(tuple(bool(evaluate(code, values)) for code in self._codes))
 
     def grow(self, shapes: Sequence["_Shape"]) -> bool:
-        """Adds the successors of one step to the shapes they have; returns whether any is new."""
+        """Adds the successors by one step to their shapes. Returns whether an abstract state is new."""
         if self.is_left or not self.known:
             return False
         grown = False
@@ -124,7 +131,7 @@ class _Shape:
         for relation in self.relations:
             for condition, step in zip(relation.conditions, relation.results, strict=True):
                 if getattr(step.state, "failed", False) is True:
-                    continue  # it accepts no further event
+                    continue  # a failed task accepts no further event
                 places = _places(step.state, shapes)
                 inside.push()
                 inside.add(*relation.case.assumptions, *condition)
@@ -144,7 +151,10 @@ class _Shape:
         return grown
 
     def reach(self, here: z3.Solver, after: list[tuple[z3.ExprRef, z3.ExprRef]]) -> bool:
-        """Adds each abstract state of the solver's solutions, with `after` substituted for the symbols."""
+        """Adds each abstract state that a solution of the solver `here` leads to.
+
+        `after`: for each symbol of this shape, its value after the step. Returns whether one is new.
+        """
         here.add(*_same(self._there, (z3.substitute(predicate, *after) for predicate in self._predicates)))
         here.add(*(self._is_not_there(known) for known in self.known))
         grown = False
@@ -167,7 +177,7 @@ class _Shape:
         return self._not_there[abstract]
 
     def allows(self, relation: Relation, path: int) -> bool:
-        """Whether the guard of the path has a solution in a known abstract state."""
+        """Whether the guard of the path is true in some state of the set."""
         return satisfiable(self._inside(), *relation.case.assumptions, *relation.conditions[path])
 
     def _inside(self) -> z3.Solver:
@@ -186,11 +196,11 @@ def _same(names: Sequence[z3.BoolRef], terms: Iterable[z3.BoolRef]) -> Iterator[
 
 
 Place = tuple[_Shape, list[tuple[z3.ExprRef, z3.ExprRef]]]
-"""A shape of a state, and the value of each of its symbols there."""
+"""A shape of a state after a step, and the value of each symbol of the shape in this state."""
 
 
 def _places(state: Any, shapes: Sequence[_Shape]) -> list[Place]:  # noqa: ANN401 - any component's state
-    """Every shape of a state after a step."""
+    """Every shape that a state after a step has."""
     places: list[Place] = []
     for shape in shapes:
         try:

@@ -1,8 +1,8 @@
 """The transition relation as z3 terms, evaluated on concrete states.
 
 The paths of a step function (see `symbolic`) are z3 terms. This module compiles these terms, and not the
-function, to Python expressions. So the relation can be compared with a state graph edge by edge: for each
-state and event exactly one path must be enabled.
+function itself, to Python expressions. So a test can compare the relation with a state graph, edge by edge:
+for each state and event exactly one path must be enabled, and its result must be that of the graph.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ class DifferentCaseError(ValueError):
 
 
 def relations_of(cases: Iterable[Case]) -> list["Relation"]:
-    """The relation of each case. The invariants of a state are computed once."""
+    """The relation of each case. Cases with the same state share the computed invariants."""
     known: dict[str, tuple[z3.BoolRef, ...]] = {}
     relations: list[Relation] = []
     for case in cases:
@@ -41,7 +41,10 @@ def relations_of(cases: Iterable[Case]) -> list["Relation"]:
 
 
 class CompiledPath(NamedTuple):
-    """One path of a step function: its guard, and the result as functions of the symbols' values."""
+    """One path of a step function: its guard as Python text, and its result as functions.
+
+    The functions map the values of the symbols to the state and the effects.
+    """
 
     guard: CodeType
     after: Callable[[Values], Any]
@@ -56,13 +59,16 @@ class Relation:
         self.invariants = invariants or assume_invariants(case.state, of_component(case.component))
         """The invariants of the component on the case's state."""
         self.conditions: list[tuple[z3.BoolRef, ...]] = []
-        """By path: its decisions."""
+        """By path: its decisions, as terms."""
         self.results: list[Step[Any]] = []
         """By path: the step, as terms over the symbols."""
         self._paths: list[CompiledPath] = []
         self._bind = binder((case.state, case.event))
         written: dict[int, str] = {}
-        """The decisions as Python text, by the id of their term, which `conditions` keeps alive."""
+        """The decisions as Python text, by the z3 id of their term.
+
+        `conditions` keeps the terms, so that ids stay.
+        """
         solver = solver_with(*self.invariants, *case.assumptions)
         for path in paths(lambda: case.step(case.state, case.event), solver):
             condition = path.condition
@@ -85,9 +91,9 @@ class Relation:
         event: Event,
         among: Iterable[int] | None = None,
     ) -> list[int]:
-        """The numbers of the paths whose guards hold. None if a concrete part of the case differs.
+        """The numbers of the paths whose guards hold. Empty if the state or event does not fit the case.
 
-        `among`: the paths to test.
+        `among`: the numbers of the paths to test. None: all.
         """
         values: Values = {}
         try:
@@ -111,7 +117,7 @@ class Relation:
 
 
 class _Values(dict[str, str]):
-    """The text of each symbol: its place in a mapping `v`."""
+    """Maps the name of a symbol to its text: an access to the mapping `v`."""
 
     def __missing__(self, name: str) -> str:
         return f"v[{name!r}]"
@@ -131,7 +137,7 @@ def evaluate(code: CodeType, values: Mapping[str, int | bool]) -> Any:  # noqa: 
 
 
 def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any record of the model
-    """A function from the symbols' values to the concrete record of a symbolic one."""
+    """A function from the values of the symbols to the record with these values."""
     if isinstance(value, SymbolicBool | SymbolicInt):
         code = compile(source(value.term), "<term>", "eval")
         return lambda values: evaluate(code, values)
@@ -144,7 +150,7 @@ def template(value: Any) -> Callable[[Values], Any]:  # noqa: ANN401 - any recor
 
 
 def binder(symbolic: Any) -> Callable[[Any, Values], None]:  # noqa: ANN401 - any record of the model
-    """A function that stores, for a concrete record of the same shape, the value of each symbol.
+    """A function of a concrete record and a mapping, to which it adds the value of each symbol.
 
     It raises DifferentCaseError if the record has another shape or differs in a concrete part.
     """

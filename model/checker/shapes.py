@@ -1,9 +1,9 @@
 """Shapes of states: the fixed part of a record, and the fields that vary within declared bounds.
 
-A record of the model divides into a skeleton (its records, lengths, words, and ints without bounds) and the
-values of its fields: every boolean, and every int whose name has declared bounds. Records of one skeleton
-differ only in fields, so a state is the number of a skeleton and a few small ints. A field may hold a symbol
-(`model.checker.symbolic`) instead of a value.
+A record of the model divides into a *skeleton* and *fields*. The skeleton holds its inner records, lengths,
+words, and ints without bounds. The fields are all booleans, and all ints whose name has declared bounds.
+Records with the same skeleton differ only in the values of fields. So a state is the number of a skeleton and
+a few small ints. A field may hold a symbol (`model.checker.symbolic`) instead of a value.
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ class UndeclaredError(ValueError):
 
 
 class Field(NamedTuple):
-    """A place of a skeleton whose value varies within declared bounds."""
+    """A place in a skeleton, whose value varies within declared bounds."""
 
     path: str
-    """The path from the root, elements by position: `state.blocked.0`."""
+    """The path from the root, with positions for elements of tuples, as in `state.blocked.0`."""
     name: str
     """The name of its declared bounds."""
     is_bool: bool
@@ -42,7 +42,7 @@ class Field(NamedTuple):
 
 
 class Skeleton(NamedTuple):
-    """A record without its fields."""
+    """An inner record of a skeleton: a class, and the skeletons of its parts."""
 
     kind: type
     parts: tuple[Any, ...]
@@ -63,8 +63,8 @@ def taken_apart(
 ) -> tuple[Any, list[Field], list[Value]]:
     """The skeleton of a record, its fields in order, and their values.
 
-    On a path (`model.checker.paths`) it forks if a pinned field is a symbol. Raises OutsideError if a value
-    leaves its bounds, and UndeclaredError if a symbol has none.
+    If a pinned field is a symbol, the current path (`model.checker.paths`) forks. Raises OutsideError if a
+    value is outside its bounds, and UndeclaredError if a symbol has no bounds.
     """
     fields: list[Field] = []
     values: list[Value] = []
@@ -104,7 +104,7 @@ def taken_apart(
 
 
 def _settled(value: Value, lowest: int, highest: int, path: str) -> int:
-    """The value as a number; on a path, the run forks for each value that a symbol may have."""
+    """The value as a number. The current path forks for each value that a symbol may have."""
     for number in range(lowest, highest + 1):
         if value == number:
             return number
@@ -112,7 +112,7 @@ def _settled(value: Value, lowest: int, highest: int, path: str) -> int:
 
 
 def put_together(skeleton: Any, values: Sequence[Value]) -> Any:  # noqa: ANN401 - any record of the model
-    """The record of a skeleton with these values in its fields."""
+    """The record with this skeleton and these values of its fields, in order."""
     remaining = iter(values)
 
     def record(part: Any) -> Any:  # noqa: ANN401

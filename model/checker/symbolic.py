@@ -1,12 +1,12 @@
 """Symbols for the ints and booleans of a record. They give the exact transition relation, path by path.
 
 A function of the model runs on symbolic ints and booleans. When ordinary Python tests the truth of a symbol
-(`if`, `and`, `any`, ...), the run forks (`model.checker.paths`) and follows each feasible answer once. The
-result is a set of paths. Each has a condition and a result, in which ints and booleans may be z3 terms. In
-each state that the assumption allows, the condition of exactly one path holds. So the paths *are* the
-transition relation, for all ids.
+(`if`, `and`, `any`, ...), the path forks (`model.checker.paths`): each feasible answer is followed once. The
+result is a set of paths. Each path has a condition and a result, in which ints and booleans may be z3 terms.
+In each state that the assumptions permit, the condition of exactly one path holds. So the paths together
+*are* the transition relation, for all ids.
 
-Shapes stay concrete: the numbers of channels, tasks and waiting items are part of the case. Any operation
+Shapes stay concrete: the numbers of channels, tasks and waiting items are fixed in each case. Any operation
 that needs the value of a symbol (an index, a hash, a dict key) raises SymbolicUseError.
 """
 
@@ -25,11 +25,11 @@ class SymbolicUseError(TypeError):
     def __init__(self, message: str, term: z3.ExprRef | None = None) -> None:
         super().__init__(message)
         self.term = term
-        """The term whose value is needed, if it is known."""
+        """The term whose value the code needs; None if it is not known."""
 
 
 class SymbolicBool:
-    """A truth value that is a z3 term. A test of its truth forks the run."""
+    """A truth value that is a z3 term. A test of its truth may fork the path (`model.checker.paths`)."""
 
     __slots__ = ("_simple", "term")
 
@@ -65,7 +65,7 @@ class SymbolicBool:
 
 
 class SymbolicInt:
-    """An int that is a z3 term. Comparisons give symbolic truth values."""
+    """An int that is a z3 term. The result of a comparison is a symbolic truth value."""
 
     __slots__ = ("term",)
 
@@ -126,7 +126,7 @@ class SymbolicInt:
 class SymbolicWord:
     """A symbol for a word, that is, a str. The z3 term is the number of the word (`word_number`).
 
-    The only operation on a word is a test of equality.
+    The only operation on it is a test of equality.
     """
 
     __slots__ = ("term",)
@@ -160,7 +160,7 @@ def word_number(word: str) -> int:
 
 
 def _numbered(word: object) -> "SymbolicInt | int | None":
-    """The number of a concrete or symbolic word. None if the value is no word."""
+    """The number of a concrete or symbolic word. None if the value is not a word."""
     if isinstance(word, SymbolicWord):
         return SymbolicInt(word.term)
     return word_number(word) if type(word) is str else None
@@ -177,9 +177,9 @@ def _simplified(term: z3.BoolRef) -> Question | bool:
 
 
 _WORDS_DIFFER = (SymbolicBool(z3.BoolVal(False)), SymbolicBool(z3.BoolVal(True)))
-"""The results of == and != between a word and a value that is no word."""
+"""The results of == and != between a symbolic word and a value that is not a word."""
 _questions: dict[tuple[object, int, object], SymbolicBool] = {}
-"""Cached comparisons, by their operator and both sides. A repeated run makes the same comparisons."""
+"""A cache of comparisons, by operator and both sides, because runs repeat the same comparisons."""
 
 REMEMBERED = 100_000
 
@@ -190,7 +190,7 @@ def _compared(
     right: object,
     term: Callable[[object], z3.ExprRef],
 ) -> SymbolicBool:
-    """The comparison of a term with a symbol or a value, from the cache. A str never equals it."""
+    """The comparison of a term with a symbol or a value, from the cache."""
     if type(right) is str and (compare is operator.eq or compare is operator.ne):
         return _WORDS_DIFFER[compare is operator.ne]
     side = right.term.get_id() if isinstance(right, SymbolicInt | SymbolicBool) else (type(right), right)
@@ -225,7 +225,10 @@ def bool_term(value: object) -> z3.BoolRef:
 
 
 def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record of the model
-    """A record of the example's shape whose ints and booleans are fresh symbols named after fields."""
+    """A record with the example's shape, in which fresh symbols replace ints and booleans.
+
+    A symbol is named after its field.
+    """
     if type(example) is bool:
         return SymbolicBool(z3.Bool(name))
     if type(example) is int:
@@ -238,7 +241,10 @@ def symbolic_like(example: Any, name: str) -> Any:  # noqa: ANN401 - any record 
 
 
 def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any record of the model
-    """The record with the values of one solution for its symbols; 0 or False if the solution has none."""
+    """The record in which the values of a solution replace the symbols.
+
+    If the solution has no value for a symbol, the value is 0 or False.
+    """
     if isinstance(value, SymbolicBool):
         return z3.is_true(model.eval(value.term, model_completion=True))
     if isinstance(value, SymbolicInt):
@@ -254,7 +260,7 @@ def concrete(value: Any, model: z3.ModelRef) -> Any:  # noqa: ANN401 - any recor
 
 
 def formula(predicate: Callable[[], object], ground: Ground | None = None) -> z3.BoolRef:
-    """A predicate of the model as a z3 term, which is equivalent to it under the assertions of the ground."""
+    """A predicate of the model as a z3 term. Both are equivalent under the assertions of the ground."""
     accepted = []
     for path in paths(predicate, ground):
         outcome = path.result

@@ -1,6 +1,7 @@
 """Writes z3 terms over ints and booleans as Python expressions, for one state or for columns of states.
 
-For one state the connectives are `and`, `or` and `not`. For columns they are the element-wise ones of numpy.
+For one state the text has the operators `and`, `or` and `not`. For columns it has numpy's element-wise
+functions.
 """
 
 from collections.abc import Mapping
@@ -26,15 +27,15 @@ _INFIX = {
 
 
 class UnknownOperatorError(RuntimeError):
-    """A term uses an operator of z3 that no step function has needed so far. Add it to this module."""
+    """A term uses a z3 operator for which this module has no text. Add the operator to this module."""
 
 
 class Writer(NamedTuple):
-    """Writes terms, with a text for each symbol."""
+    """Writes terms as text. The text of each symbol is given."""
 
     names: Mapping[str, str]
     columns: bool
-    """Whether the text is over columns of states, and not over one state."""
+    """Whether the text handles columns of states. If not, it handles one state."""
 
     def of(self, term: z3.ExprRef) -> str:
         """The text of a term."""
@@ -67,7 +68,7 @@ class Writer(NamedTuple):
         return str(value)
 
     def truth(self, tree: Tree) -> str:
-        """The text of a tree of truths."""
+        """The text of a decision tree with truth values as leaves."""
         if not isinstance(tree, Branch):
             return str(tree)
         condition, yes, no = self.of(tree.condition), self.truth(tree.yes), self.truth(tree.no)
@@ -83,7 +84,7 @@ class Writer(NamedTuple):
         return self.chosen(condition, yes, no)
 
     def joined(self, connective: str, parts: list[str]) -> str:
-        """The conjunction or disjunction of all parts; of no parts, its neutral element."""
+        """The text that joins all parts by `and` or `or`. Of no parts: `True` for `and`, `False` for `or`."""
         if not parts:
             return str(connective == "and")
         if not self.columns:

@@ -1,9 +1,9 @@
-"""Checks that each property matters: it has to reject some wrong result of a step, or some wrong state.
+"""Checks that each property *matters*: it has to reject some wrong result of a step, or some wrong state.
 
-A property that no case contradicts may state nothing: its condition may never hold, or it may accept every
-result. So this module takes a solution of a case, with the effects and the state after the step, and changes
-one value. A property that rejects one of these wrong results applies to a step that can occur, and forbids
-something.
+A proved property may still be vacuous: its condition may never hold, or it may accept every result. So this
+module takes one step, with concrete values that satisfy a case, and changes one value in its effects or in
+the state after it. If a property rejects one of these wrong results, it applies to a step that can occur, and
+it forbids something.
 """
 
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ def key_of(found: Property) -> Key:
 
 
 class Wrong:
-    """A step with one mistake. All values are concrete. Several properties try the same mistakes."""
+    """A correct step with concrete values, and its variants with one mistake, each computed once."""
 
     def __init__(self, before: Any, event: Event, effects: Effects, after: Any) -> None:  # noqa: ANN401
         self.before = before
@@ -36,36 +36,39 @@ class Wrong:
 
     @cached_property
     def of_effects(self) -> tuple[Effects, ...]:
-        """The effects with a mistake."""
+        """The variants of the effects with one mistake."""
         return tuple(_wrong_effects(self.effects))
 
     @cached_property
     def of_values(self) -> tuple[Any, ...]:
-        """The state after the step with a mistake in each of its values."""
+        """The variants of the state after the step with one mistake, in any of its values."""
         return tuple(_changed(self.after))
 
     @cached_property
     def of_fields(self) -> tuple[Any, ...]:
-        """The state after the step with one mistake in each of its fields."""
+        """The variants of the state after the step with one mistake, one variant for each field."""
         return tuple(_one_by_field(self.after))
 
     @cached_property
     def of_empty(self) -> tuple[Any, ...]:
-        """The state after the step with a part in one of its empty sequences: a new component has many."""
+        """The variants of the state after the step in which one empty sequence has an element.
+
+        A component in its initial state has many empty sequences.
+        """
         fields_of = self.after._asdict().items()
         return tuple(self.after._replace(**{name: (0,)}) for name, value in fields_of if value == ())
 
     @cached_property
     def of_switches(self) -> tuple[Any, ...]:
-        """The state after the step with one switch of its generation changed, which no step does."""
+        """The variants of the state after the step with one changed switch of its generation."""
         return tuple(_with_other_switch(self.after))
 
 
 def matters(found: Property, wrong: Wrong, *, every: bool = True) -> bool:
-    """Whether the property, which accepts this step, rejects it with one mistake.
+    """Whether the property, which accepts the correct step, rejects a variant with one mistake.
 
-    `every`: tries each mistake in the state, and not only one in each field. A mistake for which the property
-    raises an error does not count.
+    `every`: whether to try each mistake in the state, or only one in each field. If the property raises an
+    error for a variant, the variant does not count.
     """
     changes = wrong.of_values if every else wrong.of_fields
     if not found.over_steps:
@@ -86,7 +89,7 @@ def _rejects(found: Property, *values: Any) -> bool:  # noqa: ANN401
 
 
 def _wrong_effects(effects: Effects) -> Iterator[Effects]:
-    """The effects with one mistake: a missing, repeated or different effect, or the reverse order."""
+    """Yields the effects with one mistake: a missing, repeated or different effect, or the reverse order."""
     for place, effect in enumerate(effects):
         yield (*effects[:place], *effects[place + 1 :])
         yield (*effects[: place + 1], *effects[place:])
@@ -111,7 +114,7 @@ def _one_by_field(state: Any) -> Iterator[Any]:  # noqa: ANN401
 
 
 def _changed(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the model
-    """The value with one mistake: an int, a truth value, a word, or a sequence with a part less or more."""
+    """Yields the value with one mistake: a changed int, truth value or word, or a part less or more."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -130,7 +133,7 @@ def _changed(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the m
 
 
 def _with_other_switch(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any record of the model
-    """The value with one switch changed, in itself or in a part."""
+    """Yields the value with one changed switch of a generation's profile."""
     if isinstance(value, tuple):
         make = type(value)._make if hasattr(value, "_make") else tuple
         for place, part in enumerate(value):

@@ -1,1 +1,1 @@
-"""The composed protocol: sources, an operator, a transactional sink, the coordinator and failures."""
+"""The composed protocol of a small job: sources, an operator, a transactional sink and the coordinator."""

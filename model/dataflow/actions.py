@@ -3,7 +3,7 @@
 Records and barriers move, messages arrive late or never, and an attempt fails and the next one starts.
 `model.dataflow.environment` decides whether an action may occur.
 
-A failure and the restart are one step. Between the two no task runs, and arriving items are discarded.
+A failure and the restart after it are one step. This omits no behaviour, because no task runs in between.
 """
 
 from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ class StartCheckpoint(NamedTuple):
 
 
 class StoreWillFail(NamedTuple):
-    """The next addition to the store fails: BEFORE, AFTER or MAYBE."""
+    """The next addition to the store fails. `when`: BEFORE, AFTER or MAYBE, as in `model.store`."""
 
     when: int
     kind: str = "store_will_fail"
@@ -108,7 +108,7 @@ class Fail(NamedTuple):
     """Every task fails and restarts from the checkpoint that the coordinator restores."""
 
     zombies: bool = False
-    """In-flight items and messages still arrive afterwards."""
+    """Items and messages in flight still arrive after the restart."""
     takes_coordinator: bool = False
     """The coordinator fails with the tasks. A new coordinator reads the durable state."""
     kind: str = "fail"
@@ -132,7 +132,7 @@ def on_produce(dataflow: Dataflow, source: int) -> Step[Dataflow]:
 
 
 def is_readable(tasks: Tasks, channel: int) -> bool:
-    """The operator may read from the channel: it holds an item, and no alignment blocks it."""
+    """The operator may read from the channel: the channel holds an item, and no alignment blocks it."""
     return bool(tasks.inputs[channel]) and not tasks.gate.blocked[channel]
 
 
@@ -208,7 +208,7 @@ def on_deliver(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     if message.kind not in TO_TASKS:
         return received(dataflow, message)
     if message.attempt != dataflow.attempt:
-        return Step(dataflow, (), ("ONCE-06",))  # its receiver has ended
+        return Step(dataflow, (), ("ONCE-06",))  # its receiver no longer exists
     return apply_subtask_step(dataflow, message.task, delivered(dataflow, message))
 
 
@@ -255,7 +255,7 @@ def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool =
 
 
 def survives(state: Coordinator, takes_coordinator: bool) -> Step[Coordinator]:
-    """The coordinator after a failure. Its effects reach no task."""
+    """The step of the coordinator at a failure. Its effects reach no task."""
     if takes_coordinator:
         return coordinator_steps(state).on_coordinator_restart(state)
     return coordinator_steps(state).on_fail_tasks(state, (True,) * len(state.plan.sources))

@@ -1,8 +1,9 @@
-"""The composition of the components: each effect becomes an event of the components that it concerns.
+"""Composes the components: each effect of a component becomes an event of the components that it concerns.
 
-A gate's trigger is an event of its subtask. A subtask sends its barrier to its outputs, its snapshot to the
-cut and its answers to the coordinator. The coordinator's messages are events of the tasks. A commit or abort
-of the sink applies to the records of the transaction. The module composes rules and states none.
+If a gate triggers a snapshot, its subtask gets an event. A subtask sends its barrier to its outputs, adds its
+snapshot to the stored cut, and sends its answers to the coordinator. The coordinator's messages are events of
+the tasks. If the sink commits or aborts a transaction, this applies to the records of the transaction. The
+module contains no rule of a component.
 """
 
 from model.coordinator.events import DiscardCheckpoint, TriggerTask
@@ -44,7 +45,10 @@ def at_gate(gate: Gate, item: Item) -> Step[Gate]:
 
 
 def apply_gate_step(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dataflow]:
-    """Applies the effects of a task's gate to its subtask. The gate's state holds its blocked channels."""
+    """Applies the effects of a task's gate to its subtask: a trigger, and an abort.
+
+    Effects that block or resume channels need no further step: the gate's state holds the blocked channels.
+    """
     effects, rules = gate.effects, gate.rules
     for effect in gate.effects:
         before = dataflow.tasks.subtasks[task]
@@ -116,7 +120,7 @@ def take_snapshot(dataflow: Dataflow, task: int, checkpoint: int) -> Step[Datafl
 
 
 def notify_sink(dataflow: Dataflow, effect: Effect) -> Step[Dataflow]:
-    """The sink's subtask notifies the sink of the coordinator's decision."""
+    """The sink's subtask notifies the sink that a checkpoint is complete or aborted."""
     if type(effect) is NotifyComplete:
         return apply_sink_step(
             dataflow, two_phase_commit.on_notify_complete(dataflow.sink, effect.checkpoint)
@@ -148,7 +152,7 @@ def apply_coordinator_step(dataflow: Dataflow, step: Step[Coordinator]) -> Step[
     attempt, wires = dataflow.attempt, dataflow.wires
     untaken = any(type(effect) is Fail for effect in step.effects)
     for effect in step.effects:
-        if type(effect) is DiscardCheckpoint and untaken:  # the store has not stored it
+        if type(effect) is DiscardCheckpoint and untaken:  # the store has refused it
             kept = tuple(cut.checkpoint for cut in dataflow.cuts if cut.checkpoint != effect.checkpoint)
             dataflow = only_stored(dataflow, kept)
         elif type(effect) is TriggerTask:
@@ -162,14 +166,17 @@ def apply_coordinator_step(dataflow: Dataflow, step: Step[Coordinator]) -> Step[
 
 
 def answer(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """A task answers the coordinator. The answer arrives at once or later."""
+    """A task acknowledges or declines. The coordinator receives it at once, or from a slow task later."""
     if dataflow.wires.slow[message.task]:
         return Step(with_message(dataflow, message), (), ())
     return received(dataflow, message)
 
 
 def received(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
-    """The coordinator reads an answer. One of another attempt is from an unknown task (COORD-05, ONCE-06)."""
+    """The coordinator receives an acknowledgement or a decline.
+
+    It treats an acknowledgement of another attempt as that of an unknown task (COORD-05, ONCE-06).
+    """
     state = dataflow.coordinator
     steps = coordinator_steps(state)
     if message.kind == ACKNOWLEDGE:
@@ -183,7 +190,7 @@ def received(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
 
 
 def only_stored(dataflow: Dataflow, kept: tuple[int, ...]) -> Dataflow:
-    """The dataflow with only the checkpoints `kept` in the stored cuts and the sink's snapshots."""
+    """The dataflow without the stored cuts and the sink's snapshots of checkpoints that are not in `kept`."""
     taken = dataflow.sink.snapshots
     return dataflow._replace(
         cuts=tuple(cut for cut in dataflow.cuts if cut.checkpoint in kept),
@@ -218,7 +225,7 @@ def written(dataflow: Dataflow, transaction: int, number: int) -> Dataflow:
 
 
 def committed_or_filed(dataflow: Dataflow) -> Counts:
-    """Counts of the records that are committed, or pre-committed and pending."""
+    """By source and record: how often it is committed or pre-committed."""
     records = dataflow.committed
     for filed in dataflow.sink.pending:
         records = summed(records, content_of(dataflow, filed.transaction).records)

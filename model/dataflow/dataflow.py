@@ -8,8 +8,8 @@ acknowledgements (`model.coordinator.coordinator`), and the sink commits (`model
 `model.dataflow.composition` passes their effects to other components. `model.dataflow.actions` holds the
 actions. `model.dataflow.properties` holds the rules of the composition, ONCE-01 to ONCE-06.
 
-The model omits the delay of a snapshot's asynchronous part: this part ends at once, and only the
-acknowledgement is late. Partitions do not end. The environment decides when attempts fail and messages arrive
+In this model the asynchronous part of a snapshot takes no time; only the acknowledgement may be late.
+Partitions do not end. The environment decides when attempts fail and messages arrive
 (`model.dataflow.environment`). spec/dataflow/Dataflow.tla specifies the same job. The suite compares the two
 state graphs.
 """
@@ -34,7 +34,7 @@ from model.subtask.subtask import Subtask
 T = TypeVar("T")
 
 Counts = tuple[tuple[int, ...], ...]
-"""By source, and by record of that source: number of occurrences."""
+"""By source, and by record of this source: how often the record occurs."""
 Item = Record | Barrier | Cancel
 
 
@@ -46,18 +46,21 @@ class Sent(NamedTuple):
 
 
 Channel = tuple[Sent, ...]
-"""The items that were sent and not received, oldest first."""
+"""The items that were sent and have not been received, oldest first."""
 
 
 class Wires(NamedTuple):
-    """The connections between tasks and the coordinator, by task. Never changes."""
+    """The connections between tasks and the coordinator, by task. No step changes them."""
 
     slow: tuple[bool, ...]
-    """The task's answers are messages in flight. The answers of other tasks arrive at once."""
+    """Whether the task's answers travel as messages. If not, an answer arrives at once."""
     notified_complete: tuple[bool, ...]
-    """The coordinator notifies the task of completed checkpoints. Only a task that commits needs this."""
+    """Whether the coordinator notifies the task of completed checkpoints.
+
+    Only a task that commits needs it.
+    """
     notified_abort: tuple[bool, ...]
-    """The coordinator notifies the task of aborted checkpoints."""
+    """Whether the coordinator notifies the task of aborted checkpoints."""
 
 
 class Tasks(NamedTuple):
@@ -79,11 +82,11 @@ class Tasks(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The state that tasks have stored for one checkpoint. For other tasks, the initial state."""
+    """The stored parts of one checkpoint. A task that has not stored its part has its initial state here."""
 
     checkpoint: int
     stored: tuple[bool, ...]
-    """By task: it has stored its part."""
+    """By task: whether it has stored its part."""
     offsets: tuple[int, ...]
     counted: Counts
     sunk: Counts
@@ -98,7 +101,7 @@ class Content(NamedTuple):
 
 
 class Dataflow(NamedTuple):
-    """The whole job, including the state that outlives its attempts."""
+    """The whole job, including the state that remains after an attempt has ended."""
 
     wires: Wires
     attempt: int
@@ -110,11 +113,11 @@ class Dataflow(NamedTuple):
     messages: Messages
     sink: Sink
     contents: tuple[Content, ...]
-    """Ascending by transaction."""
+    """The contents of transactions that are not committed, ascending by transaction."""
     committed: Counts
     """The committed output."""
     cuts: tuple[Cut, ...]
-    """Ascending by checkpoint."""
+    """The stored checkpoints, ascending by id."""
 
     @property
     def completed(self) -> int:
@@ -133,8 +136,8 @@ def new_dataflow(
 ) -> Dataflow:
     """A running job before its first record. Each source has `records` records.
 
-    By default all answers are messages in flight. The coordinator notifies all tasks of aborts, and the sink
-    of completions.
+    With the default `wires`, all answers travel as messages. The coordinator notifies all tasks of aborts,
+    and only the sink of completions.
     """
     plan = Plan(
         (True,) * sources + (False, False),

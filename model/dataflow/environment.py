@@ -1,8 +1,8 @@
 """The closed models of the dataflow, with bounds on records, checkpoints, time-outs and failures.
 
 The bounds are guards over the state. The environment stores only the number of snapshots that could not be
-written. Actions have the same names as in spec/dataflow/Dataflow.tla. In that module, channels and messages
-have no bound, and a lost message stays in flight. The model has a bound and removes a lost message.
+written. Actions have the same names as in spec/dataflow/Dataflow.tla. There channels and messages have no
+bound, and a lost message stays in flight. Here they may have a bound, and a lost message is removed.
 """
 
 from functools import partial
@@ -48,24 +48,24 @@ class Scope(NamedTuple):
     failures: int
     time_outs: int
     zombies: bool = False
-    """Items and messages of an attempt may arrive after its end."""
+    """Whether items and messages of an attempt may arrive after its end."""
     capacity: int = 1
     """Number of records that a channel holds before its sender waits. Barriers do not count."""
     in_flight: int = 2
-    """Number of messages in flight from which on only messages arrive or are lost, and the job fails."""
+    """With this number of messages in flight, only three actions occur: arrival, loss, and failure."""
     sources: int = 2
     types: tuple[int, ...] = (CHECKPOINT,)
-    """The requested types. A savepoint starts while other checkpoints are pending."""
+    """The types of requested checkpoints. A savepoint may start while `max_concurrent` others are pending."""
     faults: tuple[int, ...] = ()
-    """The ways in which the store may fail, once."""
+    """The ways in which an addition to the store may fail."""
     takes_coordinator: bool = False
-    """The coordinator fails with the tasks."""
+    """Whether the coordinator fails with the tasks."""
     declines: int = 0
     """Number of snapshots that cannot be written."""
     loses: bool = True
-    """Notifications may be lost."""
+    """Whether notifications may be lost."""
     wires: Wires | None = None
-    """The connections between tasks and the coordinator. None for the default of `new_dataflow`."""
+    """The connections between tasks and the coordinator. None: those of `new_dataflow`."""
     profile: CoordinatorProfile = NEWEST_COORDINATOR
 
 
@@ -107,7 +107,7 @@ def closed_dataflow(scope: Scope) -> ClosedModel:
 
 
 def movers_of(scope: Scope) -> tuple[Offers, ...]:
-    """The functions that offer actions, within the bound of messages in flight."""
+    """The functions that offer actions. Each respects the bound on messages in flight."""
     moving = (
         *(partial(move, scope, source) for source in range(scope.sources) for move in (emits, taken)),
         *(partial(move, scope) for move in (taken_by_sink, requested, declined, unstored, timed_out)),
@@ -118,7 +118,7 @@ def movers_of(scope: Scope) -> tuple[Offers, ...]:
 
 
 def unless_crowded(scope: Scope, offers: Offers, dataflow: Dataflow) -> Offered:
-    """The actions of `offers`, or none if the messages in flight have reached their bound."""
+    """The actions of `offers`, unless the number of messages in flight has reached its bound."""
     if len(dataflow.messages) < scope.in_flight:
         yield from offers(dataflow)
 
@@ -210,7 +210,7 @@ def has_capacity(scope: Scope, channel: Channel) -> bool:
 
 
 def _more(scope: Scope) -> str:
-    """The text for the optional parts of a scope, for the name of the closed model."""
+    """The end of the closed model's name: the parts of the scope that differ from the default."""
     savepoints = ", savepoints" if len(scope.types) > 1 else ""
     faults = ", a store that fails" if scope.faults else ""
     replaced = ", a coordinator that is replaced" if scope.takes_coordinator else ""
@@ -223,7 +223,7 @@ def _more(scope: Scope) -> str:
 REPLAY = Scope(records=2, checkpoints=2, max_concurrent=1, failures=1, time_outs=0)
 """Two checkpoints, one after the other, a failure at any point, and the replay after the failure."""
 TWICE = Scope(records=1, checkpoints=2, max_concurrent=1, failures=2, time_outs=0)
-"""A restored job fails again."""
+"""A job fails, is restored, and fails again."""
 ZOMBIES = Scope(records=1, checkpoints=1, max_concurrent=1, failures=1, time_outs=0, zombies=True)
 """Items that a failed attempt has sent arrive in the next one."""
 OVERTAKING = Scope(records=1, checkpoints=2, max_concurrent=2, failures=0, time_outs=0)

@@ -1,9 +1,9 @@
-"""Messages in flight between the coordinator and the tasks, without an order, each of one attempt.
+"""Messages in flight between the coordinator and the tasks. Each belongs to one attempt.
 
-A message is delivered once, at any later time, also after its attempt has ended. A notification may be lost.
-The collection is sorted so that equal collections are equal values. The order has no meaning.
+A message arrives once, at any later time, also after its attempt has ended. A notification may be lost.
+Messages may arrive in any order. The collection is sorted only so that equal collections are equal values.
 
-The module knows no rule. `model.dataflow.actions` holds the steps of an arriving message.
+The module contains no rule. `model.dataflow.actions` holds the steps of an arriving message.
 """
 
 from typing import NamedTuple
@@ -33,9 +33,9 @@ class Message(NamedTuple):
     kind: str
     checkpoint: int
     completed: int = NONE
-    """In an abort: the newest completed id."""
+    """In an ABORT: the id of the newest completed checkpoint."""
     reason: str = ""
-    """In a decline: the reason."""
+    """In a DECLINE: the reason."""
 
 
 Messages = tuple[Message, ...]

@@ -1,4 +1,4 @@
-"""The cases of the composed dataflow: a new job. The explorer, and not z3, checks its steps."""
+"""The symbolic cases of the composed dataflow: only new jobs. The explorer checks the steps, not z3."""
 
 from collections.abc import Iterator
 
@@ -7,6 +7,6 @@ from model.dataflow.dataflow import new_dataflow
 
 
 def all_dataflow_cases() -> Iterator[Case]:
-    """A new job of one and of two sources."""
+    """Yields the initial state of a job with one source, and of a job with two sources."""
     for sources in (1, 2):
         yield start_case("dataflow", new_dataflow(sources, 2, max_concurrent=1, retain=1))

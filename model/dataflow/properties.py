@@ -90,13 +90,16 @@ def once_02_at_first(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-01")
 def once_01(dataflow: Dataflow) -> bool:
-    """Every task has stored the newest completed checkpoint, and all parts contain the same records."""
+    """Every task has stored its part of the newest completed checkpoint."""
     return dataflow.completed == NONE or all(_cut(dataflow, dataflow.completed).stored)
 
 
 @DATAFLOW.state("ONCE-01")
 def once_01_consistent(dataflow: Dataflow) -> bool:
-    """A task stores a checkpoint after all tasks before it, with the records before the stored offsets."""
+    """A task stores its part after all tasks before it.
+
+    The part has the records before the stored offsets.
+    """
     for cut in dataflow.cuts:
         *sources, counts, sinks = cut.stored
         before = _each_once(cut.offsets, cut.counted)
@@ -181,7 +184,7 @@ def once_02(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.state("ONCE-03")
 def once_03(dataflow: Dataflow) -> bool:
-    """The output holds no record twice, and every record before the newest committed checkpoint."""
+    """The output holds no record twice. It holds every record before the newest committed checkpoint."""
     newest = max(dataflow.tasks.subtasks[-1].completed, dataflow.restored)
     up_to = _each_once(_cut(dataflow, newest).offsets, dataflow.committed)
     return all(
@@ -238,7 +241,7 @@ def once_05(dataflow: Dataflow) -> bool:
 
 @DATAFLOW.step("ONCE-06")
 def once_06(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -> bool:
-    """An item or message of another attempt is removed when it arrives, and nothing else changes."""
+    """If an item or message of another attempt arrives, it is removed, and nothing else changes."""
     tasks = before.tasks
     if type(event) is Deliver and event.message.attempt != before.attempt:
         return after == before._replace(messages=after.messages)  # once_06_messages checks the others
@@ -303,7 +306,7 @@ def once_06_items(before: Dataflow, event: Event, effects: Effects, after: Dataf
 
 
 def _task_of(dataflow: Dataflow, event: Event) -> int:
-    """The position of the task of the event. An event of the coordinator has none."""
+    """The position of the task to which the event belongs. -1 for an event of the coordinator."""
     if type(event) is Deliver and event.message.kind in TO_TASKS:
         return event.message.task
     if type(event) is Receive or type(event) is ReceiveAtSink:
@@ -340,14 +343,14 @@ def _put(elements: tuple[Any, ...], position: int, element: object) -> tuple[Any
 
 
 def _newest_durable(dataflow: Dataflow) -> int:
-    """The newest checkpoint that a new coordinator finds."""
+    """The newest checkpoint in the durable state, which a new coordinator reads."""
     found = (*dataflow.coordinator.store.entries, *dataflow.coordinator.unseen)
     return max((entry.checkpoint for entry in found), default=NONE)
 
 
 @cache
 def _each_once(offsets: tuple[int, ...], shape: Counts) -> Counts:
-    """Counts with each record before the offsets once, of the same size as `shape`."""
+    """Counts in which each record before the offsets occurs once. They have the size of `shape`."""
     return tuple(
         tuple(int(index < offset) for index in range(len(counts)))
         for offset, counts in zip(offsets, shape, strict=True)

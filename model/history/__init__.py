@@ -1,1 +1,1 @@
-"""Components with a history of the messages that they have received and sent. No step depends on it."""
+"""Components with a history of the messages that they have received and sent. No step reads the history."""

@@ -1,8 +1,8 @@
-"""A coordinator with a history of its messages. COORD-32 is stated over the history.
+"""A coordinator with a history of its messages. The property of COORD-32 reads the history.
 
-The coordinator alone decides each step. The history follows from the events and effects, and not from the
-coordinator's state. So a wrong state of the coordinator contradicts the history. In the closed model no task
-finishes, so every task takes part in every checkpoint (COORD-27).
+Only the coordinator's state decides each step. The history is computed from the events and effects, and not
+from the coordinator's state. So a wrong state of the coordinator contradicts the history. In the closed model
+no task finishes, so every task takes part in every checkpoint (COORD-27).
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from model.steps import step_of
 
 
 class Acknowledgement(NamedTuple):
-    """The acknowledgement of a triggered checkpoint by a task."""
+    """A task has acknowledged a checkpoint for which the coordinator has triggered it."""
 
     task: int
     checkpoint: int
@@ -32,7 +32,7 @@ class CoordinatorHistory(NamedTuple):
 
 
 def on_coordinator(history: CoordinatorHistory, event: Event) -> Step[CoordinatorHistory]:
-    """The step of the coordinator. The event and its effects join the history."""
+    """The step of the coordinator. The event and its effects are added to the history."""
     coordinator, effects, rules = step_of("coordinator")(history.coordinator, event)
     ended = {one.checkpoint for one in effects if type(one) is Complete or type(one) is Abort}
     started = {one.checkpoint for one in effects if type(one) is TriggerTask}
@@ -45,7 +45,7 @@ def on_coordinator(history: CoordinatorHistory, event: Event) -> Step[Coordinato
 
 
 def acknowledgements_with(history: CoordinatorHistory, event: Event) -> tuple[Acknowledgement, ...]:
-    """The acknowledgements, with the acknowledgement of this event."""
+    """The acknowledgements after the event."""
     if type(event) is not AcknowledgeMessage or event.checkpoint not in history.triggered:
         return history.acknowledgements
     return (*history.acknowledgements, Acknowledgement(event.task, event.checkpoint))

@@ -1,6 +1,6 @@
 """A sink with a history of its messages. SINK-11 compares the committed transactions with the history.
 
-The sink alone decides each step. The events and effects determine the history.
+Only the sink's state decides each step. The history is computed from the events and effects.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class SinkHistory(NamedTuple):
 
 
 def on_sink(history: SinkHistory, event: Event) -> Step[SinkHistory]:
-    """The step of the sink. The event and its effects join the history."""
+    """The step of the sink. The event and its effects are added to the history."""
     sink, effects, rules = step_of("sink")(history.sink, event)
     belongs, completed = history.belongs, history.completed
     if type(event) is SnapshotRequest:

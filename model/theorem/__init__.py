@@ -1,10 +1,11 @@
 """The theorem: barrier snapshots give exactly-once for any dataflow, any number of tasks and checkpoints.
 
-Read first `dataflow` (the state), `actions` (the actions), `invariant` (the reason) and `exactly_once` (the
-theorem). Then read `failure_free` (a cut is the end of a run without failures), `rescaling`, `at_least_once`
-and `regional` (proposed: checkpoints that complete although tasks failed). `prove` proves each theory with
-z3, without a bound. `finite` runs it on small dataflows: it searches for steps and runs that break a variant,
-and compares the theorem with the executable model.
+Read first `dataflow` (the state), `actions` (the actions), `invariant` (the facts from which the theorem
+follows) and `exactly_once` (the theorem). Then read `failure_free` (a job that never fails can reach the
+state of each completed checkpoint), `rescaling`, `at_least_once` and `regional` (proposed: checkpoints that
+complete although tasks failed). `prove` proves each theory with z3, without a bound. `finite` evaluates the
+theories on small dataflows: it searches for steps and runs that make a broken variant's clause false, and
+compares the theorem with the executable model.
 """
 
 from model.theorem.at_least_once import AT_LEAST_ONCE

@@ -1,8 +1,11 @@
 """The actions of barrier snapshots: steps of tasks, of the coordinator and of sinks, and failures.
 
-Every order of these actions is a behaviour. Real gates and coordinators have fewer behaviours: they abort
-only when they must, and begin when an interval has passed. What holds for all behaviours also holds for
-these.
+The actions happen in any order that their conditions permit. Real gates and coordinators show only some of
+these orders: they abort only when they must, and begin a checkpoint when an interval has passed. A statement
+about all orders holds for these too.
+
+The argument `s` is a state, `t` a task, `c` and `x` are channels, `n` and `m` are checkpoint ids, and `p` is
+a position in a channel.
 
 Source of the actions: Carbone et al., Lightweight Asynchronous Snapshots for Distributed Dataflows, 2015;
 unaligned barriers: Flink's FLIP-76; transactions: Flink's TwoPhaseCommitSinkFunction.
@@ -25,17 +28,17 @@ from model.theorem.theory import Step, action
 
 
 def added(relation: Function, *element: Term) -> Function:
-    """The relation with one more element."""
+    """The relation that also holds for this element."""
     return lambda *other: either(are_equal(element, other), relation(*other))
 
 
 def are_equal(left: tuple[Term, ...], right: tuple[Term, ...]) -> Formula:
-    """The elements are equal, place by place."""
+    """The elements at the same positions are equal."""
     return both(*(one == other for one, other in zip(left, right, strict=True)))
 
 
 def is_read_by(s: State, t: Term, c: Term) -> Formula:
-    """The task reads from a task on the channel."""
+    """The task reads the channel, and another task sends on it."""
     return both(has_sender(s, c), reads_from(s, t, c))
 
 
@@ -109,7 +112,7 @@ def process(s: State, t: Term, c: Term) -> Step:
 
 @action(CHANNEL, ID)
 def receive(s: State, c: Term, n: Term) -> Step:
-    """A barrier arrives after the records before it. Its channel is blocked until the snapshot."""
+    """A barrier arrives after the records before it. Its channel is blocked until the reader's snapshot."""
     return Step(
         {
             "the job runs": s.is_up(),
@@ -151,8 +154,8 @@ def overtake(s: State, c: Term, n: Term) -> Step:
 def snapshot(s: State, t: Term, n: Term) -> Step:
     """A task takes its snapshot, sends its barriers, and a sink closes its transaction.
 
-    The state is captured at once and stored later. For a finished task the coordinator takes the snapshot,
-    which is the task's final state. Nothing is sent.
+    The task captures its state at once and stores it later. For a finished task the coordinator takes the
+    snapshot, which is the task's final state. Then no barrier is sent.
     """
 
     def is_this(x: Term, m: Term) -> Formula:

@@ -1,13 +1,13 @@
-"""By condition and effect of the theorem's actions: the rules of `spec/rules.toml` that state it.
+"""The rules of `spec/rules.toml` that state the conditions and effects of the theorem's actions.
 
-The theorem assumes these rules, and the proofs of the components prove them. An entry without rules belongs
-to the dataflow itself (channels, operators, the run), about which no component has a rule.
+The theorem assumes these rules, and the proofs of the components prove them. Some conditions and effects have
+no rule. They belong to the dataflow itself (channels, operators, the run), which is no component.
 """
 
 from collections.abc import Mapping
 
 RUN = ("length", "order", "history", "read_after", "sent_after", "cut", "transaction_of")
-"""Fields that only record the run."""
+"""The fields that only record the run. No action reads them."""
 _CONDITIONS = {
     "process": {
         "the channel is not blocked": "ALIGN-02 ALIGN-17 ALIGN-19 UNAL-10 UNAL-24",
@@ -98,7 +98,7 @@ _OF_THE_DATAFLOW = {
 
 
 def rules_used() -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """By action and condition or field: the ids of its rules; none if it is of the dataflow itself."""
+    """By action and condition or changed field: the ids of its rules. Empty if no rule states it."""
     found = {
         (action, part): tuple(rules.split())
         for entries in (_CONDITIONS, _EFFECTS)

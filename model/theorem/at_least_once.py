@@ -1,9 +1,9 @@
 """At-least-once: gates that never block lose no record, but tasks may process a record twice.
 
-The state machine is that of exactly-once without blocking. A record behind a barrier may be part of the
-reader's state when the reader takes its snapshot. After a restore its sender sends the record again.
-`included` counts, for each position of a channel, how often the reader's state has read it. The clauses are
-stated channel by channel, and hold along every path of the dataflow.
+The state machine is that of exactly-once, but barriers block no channel. So when a reader takes its snapshot,
+its state may include a record behind the barrier. After a restore the sender sends this record again.
+`included` counts for each record how often the reader's state includes it. The clauses concern one channel
+each. Together they hold along every path of the dataflow.
 """
 
 from collections.abc import Mapping
@@ -41,14 +41,14 @@ from model.theorem.theory import Action, Field, Step, Theory, clause
 
 _RUN = ("length", "order", "history", "read_after", "sent_after", "cut")
 COUNTED = (
-    Field("included", (CHANNEL, POSITION), POSITION, "how often the reader's state has read the record"),
-    Field("captured_included", (CHANNEL, ID, POSITION), POSITION, "that of the snapshot, when it was taken"),
-    Field("saved_included", (CHANNEL, ID, POSITION), POSITION, "that of the stored snapshot"),
+    Field("included", (CHANNEL, POSITION), POSITION, "how often the reader's state includes the record"),
+    Field("captured_included", (CHANNEL, ID, POSITION), POSITION, "how often the captured state includes it"),
+    Field("saved_included", (CHANNEL, ID, POSITION), POSITION, "how often the stored state includes it"),
 )
 
 
 def counted(found: Action, *without: str, **changes: "Function") -> Action:
-    """The action without the guards `without`, and with the changes of the counts."""
+    """The action without the guards in `without`, and with these changes of the counts."""
 
     def step(s: State, *elements: Term) -> Step:
         guards, changed = found.step(s, *elements)
@@ -107,13 +107,13 @@ def aligned_only(s: State, n: Term) -> Formula:
 
 @clause(CHANNEL)
 def read_was_sent(s: State, c: Term) -> Formula:
-    """Every record that was read was sent."""
+    """A task reads a record only after the record was sent."""
     return implies(between_tasks(s, c), s.read(c) >= 0, s.read(c) <= s.sent(c))
 
 
 @clause(CHANNEL, ID)
 def barriers_were_sent(s: State, c: Term, n: Term) -> Formula:
-    """A barrier stands behind records that its sender has sent."""
+    """All records before a barrier were sent."""
     is_sent = both(between_tasks(s, c), s.passed(s.source_of(c), n))
     return implies(is_sent, s.barrier(c, n) >= 0, s.barrier(c, n) <= s.sent(c))
 
@@ -144,7 +144,7 @@ def read_is_included(s: State, c: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def captured_is_included(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """A snapshot includes all that was sent before the barrier, or before the sender finished without one."""
+    """A snapshot includes all records before the barrier, or all records of a finished sender without one."""
     u = s.source_of(c)
     is_included = s.captured_included(c, n, p) >= 1
     return both(
@@ -186,7 +186,7 @@ def finished_snapshots(s: State, c: Term, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def stored_after_passing(s: State, t: Term, n: Term) -> Formula:
-    """A task stores its snapshot after it has passed."""
+    """A task stores its snapshot only after it has taken the snapshot."""
     return implies(both(s.stored(t, n), either(s.current(n), s.completed(n))), s.passed(t, n))
 
 
@@ -220,7 +220,7 @@ def all_read_at_the_end(s: State, c: Term, p: Term) -> Formula:
 
 
 def counted_start(s: State) -> Mapping[str, Function]:
-    """A new job: nothing is read, and nothing included."""
+    """A new job: nothing is read, and no state includes a record."""
     return {**start(s), **dict.fromkeys((field.name for field in COUNTED), lambda *_: 0)}
 
 

@@ -1,13 +1,13 @@
-"""The state of barrier snapshots on any dataflow: sorts, constants, fields, and what is assumed.
+"""The state of barrier snapshots on any dataflow: sorts, constants, axioms about them, and fields.
 
-Tasks and channels are elements of sorts without a bound on their number. A channel also represents what a
-source reads (`is_input`) or what a sink writes (`is_output`). Operators are functions without assumptions:
-the state of a task is a function of its history, and so are the records that it sends. Positions count the
-records of a channel, or the records that a task has read.
+Tasks and channels are elements of sorts without a bound on their number. A channel may also be the input that
+a source reads (`is_input`), or the output that a sink writes (`is_output`). Operators are any functions: the
+state of a task, and the records that it sends, depend on nothing but its history. Positions count the records
+of a channel, or the records that a task has read.
 
 The *run* (`order`, `history`, `read_after`, `sent_after`) records the steps of each task since the start of
-the job, without the steps that a restore has undone. No action reads the run. The invariant compares the
-state machine with it.
+the job, without the steps that a restore has undone. No condition of an action depends on the run. The
+invariant compares the state machine with the run.
 """
 
 from collections.abc import Mapping
@@ -26,41 +26,41 @@ CONSTANTS = (
     Field("is_input", (CHANNEL,), TRUTH, "a source reads it from outside; no task sends on it"),
     Field("is_output", (CHANNEL,), TRUTH, "a sink writes it to the outside; no task reads it"),
     Field("is_bounded", (CHANNEL,), TRUTH, "the input ends"),
-    Field("size", (CHANNEL,), POSITION, "how many records a bounded input has"),
+    Field("size", (CHANNEL,), POSITION, "number of records of a bounded input"),
     Field("rank", (TASK,), POSITION, "a number that grows along channels: the dataflow has no cycle"),
     Field("first_history", (TASK,), HISTORY, "the state of a new task"),
     Field("next_history", (HISTORY, CHANNEL, VALUE), HISTORY, "the state after one more record"),
-    Field("count", (CHANNEL, HISTORY), POSITION, "how many records the task sends when it reaches the state"),
-    Field("emit", (CHANNEL, HISTORY, POSITION), VALUE, "the records that it then sends"),
+    Field("count", (CHANNEL, HISTORY), POSITION, "number of records that a task sends in the new state"),
+    Field("emit", (CHANNEL, HISTORY, POSITION), VALUE, "the records that a task sends in the new state"),
     Field("overtakes", (ID,), TRUTH, "barriers of the checkpoint may overtake records: it is unaligned"),
     Field("stops", (ID,), TRUTH, "the checkpoint is a savepoint with which the job stops"),
     Field("is_savepoint", (ID,), TRUTH, "the completion of a newer checkpoint does not end it"),
-    Field("lost", (), VALUE, "what is read where nothing was stored"),
+    Field("lost", (), VALUE, "the unknown value at positions of a channel that a restore has not filled"),
 )
 FIELDS = (
-    Field("length", (TASK,), POSITION, "run: how many records the task has read"),
-    Field("order", (TASK, POSITION), CHANNEL, "run: from which channel it read each"),
-    Field("history", (TASK, POSITION), HISTORY, "run: its state after that many records"),
-    Field("read_after", (CHANNEL, POSITION), POSITION, "run: how many were of this channel"),
-    Field("sent_after", (CHANNEL, POSITION), POSITION, "run: how many records it had sent on this channel"),
-    Field("is_up", (), TRUTH, "the job runs, and is not failed"),
+    Field("length", (TASK,), POSITION, "run: number of records that the task has read"),
+    Field("order", (TASK, POSITION), CHANNEL, "run: the channel from which the task read the record"),
+    Field("history", (TASK, POSITION), HISTORY, "run: the task's state after this number of records"),
+    Field("read_after", (CHANNEL, POSITION), POSITION, "run: number of records read from it by then"),
+    Field("sent_after", (CHANNEL, POSITION), POSITION, "run: number of records sent on it by then"),
+    Field("is_up", (), TRUTH, "the job runs, and has not failed"),
     Field("state", (TASK,), HISTORY, "the state of the task"),
     Field("read", (CHANNEL,), POSITION, "the position of the next record to read"),
     Field("sent", (CHANNEL,), POSITION, "the position of the next record to send"),
     Field("value", (CHANNEL, POSITION), VALUE, "the records of the channel"),
     Field("current", (ID,), TRUTH, "the checkpoint began in this execution attempt"),
     Field("passed", (TASK, ID), TRUTH, "the task has taken its snapshot and sent its barriers"),
-    Field("cut", (TASK, ID), POSITION, "run: how many records it had read then"),
+    Field("cut", (TASK, ID), POSITION, "run: number of records that the task had read at its snapshot"),
     Field("barrier", (CHANNEL, ID), POSITION, "the barrier stands before the record of this position"),
     Field("arrived", (CHANNEL, ID), TRUTH, "the barrier has reached the reader"),
-    Field("given_up", (TASK, ID), TRUTH, "the task has given the alignment up"),
+    Field("given_up", (TASK, ID), TRUTH, "the task has given up the alignment"),
     Field("ended", (CHANNEL,), TRUTH, "the reader knows that nothing follows on the channel"),
     Field("finished", (TASK,), TRUTH, "the task has read all and has finished"),
     Field("finished_at", (TASK, ID), TRUTH, "the task had finished when its snapshot was taken"),
-    Field("captured", (TASK, ID), HISTORY, "the state that the snapshot's synchronous part took"),
-    Field("captured_offset", (CHANNEL, ID), POSITION, "the reading position that it took"),
-    Field("kept", (CHANNEL, ID, POSITION), TRUTH, "the record is part of the channel's state"),
-    Field("kept_value", (CHANNEL, ID, POSITION), VALUE, "the record as it was kept"),
+    Field("captured", (TASK, ID), HISTORY, "the state that the snapshot's synchronous part copied"),
+    Field("captured_offset", (CHANNEL, ID), POSITION, "the reading position that this part copied"),
+    Field("kept", (CHANNEL, ID, POSITION), TRUTH, "the record is part of the checkpoint's channel state"),
+    Field("kept_value", (CHANNEL, ID, POSITION), VALUE, "the value of the record in the channel state"),
     Field("stored", (TASK, ID), TRUTH, "the snapshot's asynchronous part has ended"),
     Field("saved", (TASK, ID), HISTORY, "the stored state"),
     Field("offset", (CHANNEL, ID), POSITION, "the stored reading position"),
@@ -69,14 +69,14 @@ FIELDS = (
     Field("acknowledged", (TASK, ID), TRUTH, "the coordinator has the task's acknowledgement"),
     Field("completed", (ID,), TRUTH, "the checkpoint is complete; 0 is the start of the job"),
     Field("latest", (), ID, "the checkpoint that a restore takes"),
-    Field("opened_at", (CHANNEL,), POSITION, "where the open transaction of a sink begins"),
-    Field("first", (CHANNEL, ID), POSITION, "where the transaction begins that the checkpoint closed"),
-    Field("end", (CHANNEL, ID), POSITION, "where it ends"),
+    Field("opened_at", (CHANNEL,), POSITION, "the position at which the sink's open transaction begins"),
+    Field("first", (CHANNEL, ID), POSITION, "the first position of the transaction closed by the checkpoint"),
+    Field("end", (CHANNEL, ID), POSITION, "the position behind this transaction"),
     Field(
         "transaction_of", (CHANNEL, POSITION), ID, "run: the checkpoint that closed the record's transaction"
     ),
     Field("committed", (CHANNEL, ID), TRUTH, "the transaction is committed"),
-    Field("times", (CHANNEL, POSITION), POSITION, "how often a commit made the record visible"),
+    Field("times", (CHANNEL, POSITION), POSITION, "how often commits have made the record visible"),
     Field("visible", (CHANNEL, POSITION), VALUE, "the record as readers see it"),
 )
 
@@ -107,12 +107,12 @@ def reads_from(s: State, t: Term, c: Term) -> Formula:
 
 
 def is_delivered(s: State, c: Term, n: Term) -> Formula:
-    """The barrier has arrived, or none is to come because the channel has ended."""
+    """The barrier has arrived, or the channel has ended, so that none will arrive."""
     return either(s.arrived(c, n), s.ended(c))
 
 
 def is_stopping(s: State, n: Term) -> Formula:
-    """The job stops with the savepoint: it is pending or complete, and was not aborted."""
+    """The checkpoint is a savepoint that stops the job, and it is pending or complete."""
     return both(s.stops(n), s.current(n), either(s.pending(n), s.completed(n)))
 
 

@@ -1,4 +1,4 @@
-"""The theorem: barrier snapshots of any dataflow give exactly-once, whatever fails and whenever."""
+"""The theorem: barrier snapshots of any dataflow give exactly-once. Any task may fail at any time."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ from model.theorem.theory import Theory, clause
 
 @clause(CHANNEL, ID)
 def consistent_cut(s: State, c: Term, n: Term) -> Formula:
-    """A completed checkpoint is a consistent cut: what was read before it was sent before it."""
+    """A completed checkpoint is a consistent cut: records read before it were sent before it."""
     return implies(
         both(between_tasks(s, c), s.completed(n)),
         s.read_after(c, s.cut(s.target_of(c), n)) <= s.sent_after(c, s.cut(s.source_of(c), n)),
@@ -33,7 +33,7 @@ def consistent_cut(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
-    """An aligned checkpoint has no channel state: what was sent before it was read before it."""
+    """An aligned checkpoint has no channel state: records sent before it were read before it."""
     return implies(
         both(between_tasks(s, c), s.completed(n), no(s.overtakes(n))),
         s.read_after(c, s.cut(s.target_of(c), n)) == s.sent_after(c, s.cut(s.source_of(c), n)),
@@ -43,7 +43,7 @@ def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
 @clause(ID)
 def cut_of_the_run(s: State, n: Term) -> Formula:
     """A record read before the cut was sent before it, so the cut is the end of a run without failures."""
-    # All that the theory of failure-free runs is given.
+    # `failure_free` assumes these clauses and no others
     cut = s.after({"length": lambda t: s.cut(t, n)})
     return implies(s.completed(n), *(s.all(*found.of, holds=partial(found.holds, cut)) for found in GIVEN))
 
@@ -90,7 +90,7 @@ def nothing_left_out(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(TASK, CHANNEL, ID)
 def stops_at_the_savepoint(s: State, t: Term, c: Term, n: Term) -> Formula:
-    """When the savepoint that stops the job completes, tasks have read and sent nothing after it."""
+    """When the savepoint that stops the job completes, no task has read or sent a record after it."""
     return implies(
         both(s.completed(n), s.stops(n), s.current(n)),
         s.length(t) == s.cut(t, n),

@@ -1,9 +1,10 @@
-"""A run up to a consistent cut is the run of a job that never fails.
+"""Shows that a job that never fails can do the same as a run up to a consistent cut.
 
-In this theory the job has no checkpoints and no failures. It executes the tasks in the order of their rank,
-and reads in the order of the run. The theory shows that each record is in the channel when the task reads it,
-and that states, positions and channels are those of the run. After each step there is one record less to
-read. So the job ends, and its output is then that of the run up to the cut.
+In this theory the job has no checkpoints and no failures. It executes the tasks one after the other, in the
+order of their rank. Each task reads the records in the order of the run. The theory shows that each record is
+in the channel when the task reads it, and that states, positions and channels are those of the run. After
+each step there is one record less to read. So the job ends, and its output is then that of the run up to the
+cut.
 """
 
 from collections.abc import Mapping
@@ -32,7 +33,7 @@ RUN = tuple(
     if field.name in ("length", "order", "history", "read_after", "sent_after", "value")
 )
 PLAYED = (
-    Field("done", (TASK,), POSITION, "how many records the task has read"),
+    Field("done", (TASK,), POSITION, "number of records that the task has read"),
     Field("state", (TASK,), HISTORY, "the state of the task"),
     Field("read", (CHANNEL,), POSITION, "the position of the next record to read"),
     Field("sent", (CHANNEL,), POSITION, "the position of the next record to send"),
@@ -50,7 +51,7 @@ def sent_before_the_cut(s: State, t: Term, k: Term) -> Formula:
 
 @clause(TASK)
 def lengths(s: State, t: Term) -> Formula:
-    """The cut lies after the beginning."""
+    """The number of records that a task reads before the cut is never negative."""
     return s.length(t) >= 0
 
 
@@ -66,7 +67,7 @@ def start(s: State) -> Mapping[str, Function]:
 
 
 def is_due(s: State, t: Term) -> Formula:
-    """All tasks of a lower rank have ended, and the task has not."""
+    """All tasks of a lower rank have read their last record, and the task has not."""
     ended = s.all(TASK, holds=lambda u: implies(s.rank(u) < s.rank(t), s.done(u) == s.length(u)))
     return both(ended, s.done(t) < s.length(t))
 
@@ -102,13 +103,13 @@ def process(s: State, t: Term) -> Step:
 
 @clause(TASK)
 def tasks_follow(s: State, t: Term) -> Formula:
-    """A task has the state that the run had after as many records."""
+    """The state of a task is its state in the run after the same number of records."""
     return both(s.done(t) >= 0, s.done(t) <= s.length(t), s.state(t) == s.history(t, s.done(t)))
 
 
 @clause(CHANNEL)
 def channels_follow(s: State, c: Term) -> Formula:
-    """Positions are those of the run."""
+    """The positions are those of the run after the same number of records."""
     return both(
         implies(has_reader(s, c), s.read(c) == s.read_after(c, s.done(s.target_of(c)))),
         implies(has_sender(s, c), s.sent(c) == s.sent_after(c, s.done(s.source_of(c)))),
@@ -123,7 +124,7 @@ def records_follow(s: State, c: Term, p: Term) -> Formula:
 
 @clause(TASK)
 def never_waits(s: State, t: Term) -> Formula:
-    """When it is a task's turn, the record that the run reads is there."""
+    """When it is a task's turn, the next record of the run is in the channel."""
     c = s.order(t, s.done(t))
     return implies(is_due(s, t), reads_from(s, t, c), implies(has_sender(s, c), s.read(c) < s.sent(c)))
 

@@ -1,12 +1,13 @@
 """Tasks that finish: the actions of the end of a job, and the clauses of the invariant about it.
 
 An input may end. A source that has read all of its input finishes. A channel ends behind the last record of
-its sender. A task finishes when all of its channels have ended. What an operator sends at the end of its
-input is what it sends for a last record. Gates count an ended channel as delivered (ALIGN-15, UNAL-09). A
-sink finishes when its last transaction is committed, so after the final checkpoint.
+its sender. A task finishes when all of its channels have ended. If an operator sends records at the end of
+its input, they count as sent for its last input record. A gate treats an ended channel as one that has
+delivered its barrier (ALIGN-15, UNAL-09). A sink finishes when its last transaction is committed, that is,
+after the final checkpoint.
 
 A finished task sends no acknowledgement (COORD-27). Its part of a checkpoint is its final state: the
-coordinator takes the actions `snapshot`, `store` and `acknowledge` for it.
+coordinator takes the actions `snapshot`, `store` and `acknowledge` in place of the task.
 
 Source: Flink's FLIP-147.
 """
@@ -43,7 +44,10 @@ def receive_end(s: State, c: Term) -> Step:
 
 @action(TASK)
 def finish(s: State, t: Term) -> Step:
-    """A task finishes: all that it reads has ended, and what its sink wrote is committed."""
+    """A task finishes: all channels that it reads have ended.
+
+    A sink has also committed all its transactions.
+    """
 
     def is_read(c: Term) -> Formula:
         return both(
@@ -90,7 +94,7 @@ def finished(s: State, c: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def finished_sinks(s: State, c: Term, p: Term) -> Formula:
-    """All that a finished sink wrote is committed."""
+    """All records that a finished sink wrote are committed."""
     return implies(
         both(s.is_output(c), s.finished(s.source_of(c))),
         s.opened_at(c) == s.sent(c),
@@ -100,7 +104,7 @@ def finished_sinks(s: State, c: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def finished_senders(s: State, c: Term, n: Term) -> Formula:
-    """Behind the snapshot of a finished task nothing is sent."""
+    """If a task had finished at its snapshot, it sends nothing after the snapshot."""
     t = s.source_of(c)
     is_final = both(no(s.is_input(c)), s.current(n), s.passed(t, n), s.finished_at(t, n))
     return implies(is_final, s.finished(t), s.barrier(c, n) == s.sent(c))
@@ -120,7 +124,7 @@ def finished_cuts(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def finished_outputs(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """All that a sink wrote that had finished at its snapshot is committed."""
+    """If a sink had finished at its snapshot, all records that it wrote are committed."""
     t = s.source_of(c)
     is_final = both(s.is_output(c), s.passed(t, n), s.finished_at(t, n))
     return implies(both(is_final, p >= 0, p < s.end(c, n)), s.committed(c, s.transaction_of(c, p)))
@@ -128,7 +132,7 @@ def finished_outputs(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def complete_at_the_end(s: State, c: Term, p: Term) -> Formula:
-    """When all tasks have finished, all inputs are read, and all that the run wrote is visible once."""
+    """When all tasks have finished, all inputs are read, and each record of the output is visible once."""
     return implies(
         s.all(TASK, holds=s.finished),
         implies(s.is_input(c), is_read_to_the_end(s, c, s.read(c))),

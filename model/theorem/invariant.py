@@ -26,7 +26,7 @@ def order(s: State, t: Term, k: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def reads(s: State, c: Term, k: Term) -> Formula:
-    """Each step of a task reads one record, of the channel in its order."""
+    """Each step of a task reads one record, from the channel that `order` names."""
     is_read = chosen(s.order(s.target_of(c), k) == c, 1, 0)
     return implies(
         both(has_reader(s, c), k >= 0, k < s.length(s.target_of(c))),
@@ -46,7 +46,7 @@ def sends(s: State, c: Term, k: Term) -> Formula:
 
 @clause(TASK, POSITION)
 def states(s: State, t: Term, k: Term) -> Formula:
-    """Each step of a task leads from its state and the record to its next state."""
+    """The state after each step of a task is its next state, by its state before the step and the record."""
     c = s.order(t, k)
     after = s.next_history(s.history(t, k), c, s.value(c, s.read_after(c, k)))
     return implies(both(k >= 0, k < s.length(t)), s.history(t, k + 1) == after)
@@ -54,7 +54,7 @@ def states(s: State, t: Term, k: Term) -> Formula:
 
 @clause(CHANNEL, POSITION, POSITION)
 def records(s: State, c: Term, k: Term, p: Term) -> Formula:
-    """A channel holds what the states of its sender emit."""
+    """A channel holds the records that its sender's states determine."""
     t, begin = s.source_of(c), s.sent_after(c, k)
     return implies(
         both(has_sender(s, c), k >= 0, k < s.length(t), begin <= p, p < s.sent_after(c, k + 1)),
@@ -88,13 +88,13 @@ def sends_grow(s: State, c: Term, j: Term, k: Term) -> Formula:
 
 @clause(TASK)
 def states_now(s: State, t: Term) -> Formula:
-    """A task is in the last state of its run."""
+    """The current state of a task is the last state of its run."""
     return both(s.length(t) >= 0, s.state(t) == s.history(t, s.length(t)))
 
 
 @clause(CHANNEL)
 def positions_now(s: State, c: Term) -> Formula:
-    """Positions are those at the end of the run. Every record that was read was sent."""
+    """The current positions are those at the end of the run. Every record that was read was sent."""
     return both(
         implies(has_reader(s, c), s.read(c) == s.read_after(c, s.length(s.target_of(c)))),
         implies(has_sender(s, c), s.sent(c) == s.sent_after(c, s.length(s.source_of(c)))),
@@ -104,7 +104,10 @@ def positions_now(s: State, c: Term) -> Formula:
 
 @clause(ID)
 def ids(s: State, n: Term) -> Formula:
-    """A restore takes the newest completed id. Pending ids are newer or savepoints, and of this attempt."""
+    """The latest checkpoint is the newest completed one.
+
+    Pending ones are newer or savepoints, of this attempt.
+    """
     return both(
         s.completed(s.latest()),
         implies(s.completed(n), n <= s.latest(), s.begun(n)),
@@ -115,7 +118,10 @@ def ids(s: State, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def begun(s: State, t: Term, n: Term) -> Formula:
-    """Snapshots and acknowledgements belong to ids that were begun, in this attempt or before the latest."""
+    """Snapshots and acknowledgements have begun ids.
+
+    A snapshot is of this attempt or not newer than the latest.
+    """
     return both(
         implies(s.passed(t, n), s.begun(n), either(s.current(n), n <= s.latest())),
         implies(either(s.stored(t, n), s.acknowledged(t, n)), s.begun(n)),
@@ -124,25 +130,25 @@ def begun(s: State, t: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def begun_barriers(s: State, c: Term, n: Term) -> Formula:
-    """Barriers belong to ids that were begun."""
+    """A barrier that has arrived has an id that was begun."""
     return implies(s.arrived(c, n), s.begun(n))
 
 
 @clause(CHANNEL, ID)
 def sent_first(s: State, c: Term, n: Term) -> Formula:
-    """A barrier arrives after its sender has passed."""
+    """A barrier arrives only after its sender has taken the snapshot."""
     return implies(both(between_tasks(s, c), s.current(n), s.arrived(c, n)), s.passed(s.source_of(c), n))
 
 
 @clause(TASK, ID)
 def cuts(s: State, t: Term, n: Term) -> Formula:
-    """A snapshot was taken after some step of the run."""
+    """A snapshot has a place in the run: the number of records that the task had read."""
     return implies(s.passed(t, n), s.cut(t, n) >= 0, s.cut(t, n) <= s.length(t))
 
 
 @clause(CHANNEL, ID)
 def barriers(s: State, c: Term, n: Term) -> Formula:
-    """A barrier, and the end of a transaction, stand behind what the sender had sent at the snapshot."""
+    """A barrier, and the end of a transaction, stand behind the records sent before the sender's snapshot."""
     return implies(
         both(has_sender(s, c), s.passed(s.source_of(c), n)),
         s.barrier(c, n) == s.sent_after(c, s.cut(s.source_of(c), n)),
@@ -152,7 +158,7 @@ def barriers(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def fifo(s: State, c: Term, n: Term) -> Formula:
-    """No record behind a barrier is read before it arrives."""
+    """No record behind a barrier is read before the barrier arrives."""
     is_on_its_way = both(between_tasks(s, c), s.current(n), s.passed(s.source_of(c), n), no(s.arrived(c, n)))
     return implies(is_on_its_way, s.read(c) <= s.barrier(c, n))
 
@@ -167,16 +173,16 @@ def blocked(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def consistent(s: State, c: Term, n: Term) -> Formula:
-    """A sender has sent, before its own snapshot, all that the reader had read at the reader's snapshot."""
+    """A record that the reader had read at its snapshot was sent before the sender's snapshot."""
     is_in = both(between_tasks(s, c), s.passed(s.target_of(c), n), s.passed(s.source_of(c), n))
     return implies(is_in, s.read_after(c, s.cut(s.target_of(c), n)) <= s.barrier(c, n))
 
 
 @clause(CHANNEL, ID)
 def aligned(s: State, c: Term, n: Term) -> Formula:
-    """If barriers overtake nothing, a reader had read all that was sent before its sender's snapshot.
+    """If no barrier overtakes records, a reader had read at its snapshot all records before the barrier.
 
-    If the sender finishes and takes no snapshot, the reader had read all.
+    If the sender has finished and takes no snapshot, the reader had read all records.
     """
     t, u = s.target_of(c), s.source_of(c)
     read = s.read_after(c, s.cut(t, n))
@@ -189,7 +195,7 @@ def aligned(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def kept(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """Records between a reader's snapshot and its sender's are kept, when they are read or overtaken."""
+    """Records sent before their sender's snapshot, and read or overtaken after their reader's, are kept."""
     t = s.target_of(c)
     is_settled = either(p < s.read(c), both(s.arrived(c, n), p < s.barrier(c, n)))
     is_between = both(s.read_after(c, s.cut(t, n)) <= p, is_settled)
@@ -203,7 +209,7 @@ def kept(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def channel_state(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """The channel state of a completed checkpoint is all that was in flight."""
+    """The channel state of a completed checkpoint holds all records in flight."""
     is_in_flight = both(s.read_after(c, s.cut(s.target_of(c), n)) <= p, p < s.barrier(c, n))
     return implies(
         both(between_tasks(s, c), s.completed(n), is_in_flight),
@@ -234,21 +240,21 @@ def captured_offsets(s: State, c: Term, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def stored_states(s: State, t: Term, n: Term) -> Formula:
-    """The stored state is the captured one."""
+    """The stored state is the captured state."""
     is_stored = both(s.stored(t, n), either(s.current(n), s.completed(n)))
     return implies(is_stored, s.passed(t, n), s.saved(t, n) == s.captured(t, n))
 
 
 @clause(CHANNEL, ID)
 def stored_offsets(s: State, c: Term, n: Term) -> Formula:
-    """The stored reading positions are the captured ones."""
+    """The stored reading positions are the captured reading positions."""
     is_stored = both(s.stored(s.target_of(c), n), either(s.current(n), s.completed(n)))
     return implies(both(has_reader(s, c), is_stored), s.offset(c, n) == s.captured_offset(c, n))
 
 
 @clause(CHANNEL, ID)
 def stored_channels(s: State, c: Term, n: Term) -> Formula:
-    """A task stores its snapshot after all its barriers have arrived, or channels have ended."""
+    """A task stores its snapshot only after each of its channels has delivered the barrier or has ended."""
     is_stored = both(between_tasks(s, c), s.current(n), s.stored(s.target_of(c), n))
     return implies(is_stored, is_delivered(s, c, n))
 
@@ -278,7 +284,7 @@ def ranges(s: State, c: Term, n: Term) -> Formula:
 
 @clause(CHANNEL)
 def opened(s: State, c: Term) -> Formula:
-    """The open transaction ends with what the sink has sent."""
+    """The open transaction begins at or before the position of the next record that the sink sends."""
     return implies(s.is_output(c), s.opened_at(c) >= 0, s.opened_at(c) <= s.sent(c))
 
 
@@ -303,7 +309,7 @@ def covered(s: State, c: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def committed(s: State, c: Term, n: Term) -> Formula:
-    """A committed transaction was closed by a checkpoint up to the latest completed one."""
+    """The checkpoint that closed a committed transaction is not newer than the latest completed one."""
     is_committed = both(s.is_output(c), s.committed(c, n))
     return implies(is_committed, s.passed(s.source_of(c), n), n <= s.latest())
 
@@ -317,7 +323,7 @@ def times(s: State, c: Term, p: Term) -> Formula:
 
 @clause(CHANNEL, POSITION)
 def visible(s: State, c: Term, p: Term) -> Formula:
-    """Every visible record was sent by the run."""
+    """Every visible record is the record that the run sent at this position."""
     is_visible = both(s.is_output(c), p >= 0, s.times(c, p) > 0)
     return implies(is_visible, s.visible(c, p) == s.value(c, p))
 

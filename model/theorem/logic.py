@@ -1,8 +1,8 @@
-"""Formulas that are evaluated on a small dataflow and proved for every dataflow.
+"""Formulas with two uses: Python evaluates them on a small dataflow, and z3 proves them for every dataflow.
 
-A formula is written once, with the functions of this module. If all its parts are Python values, it is
-evaluated at once. If one part is a term of z3, the result is a term. A `Domain` decides over which elements a
-quantifier ranges: all of an uninterpreted sort (proofs without a bound), or those of a small dataflow.
+A formula is written once, with the functions of this module. If all its parts are Python values, its value is
+a bool. If one part is a z3 term, its value is a z3 term. A `Domain` decides over which elements a quantifier
+ranges: all elements of an uninterpreted sort (proofs without a bound), or those of a small dataflow.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ class Sort(NamedTuple):
 
 
 TRUTH = Sort("Truth")
-"""The sort of a relation's value."""
+"""The sort of truth values. A relation has values of this sort."""
 
 
 class Domain(Protocol):
@@ -37,7 +37,7 @@ class Domain(Protocol):
 
 
 class State:
-    """A state as functions: `state.read(c)` applies the function `read`."""
+    """A state, which is a function for each field: `state.read(c)` applies the function `read`."""
 
     def __init__(self, functions: Mapping[str, Function], domain: Domain) -> None:
         self.functions = functions
@@ -51,7 +51,7 @@ class State:
             raise AttributeError(f"the theory declares no function {name!r}") from None
 
     def after(self, changes: Mapping[str, Function]) -> "State":
-        """The state in which these functions are replaced."""
+        """The state in which `changes` replace the functions with these names."""
         return State({**self.functions, **changes}, self._domain)
 
     def all(self, *sorts: Sort, holds: Callable[..., Formula]) -> Formula:

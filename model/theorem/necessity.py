@@ -1,9 +1,9 @@
-"""Computes the conditions and effects of each action that no clause needs.
+"""Computes the conditions and effects of each action that the theorem does not need.
 
-Without a condition, an action has more behaviours. If z3 still proves every clause after the action, then the
-invariant and the theorem hold for these behaviours too. An implementation may omit such a condition, and the
-theorem still holds. It may need the condition for progress, for speed, or for an answer to its user. An
-effect is unnecessary if no clause needs the field that it changes.
+An action without one of its conditions is possible in more states. If z3 still proves every clause after the
+action, the theorem does not need the condition: an implementation may omit it. The implementation may need
+the condition for another reason: for progress, for speed, or for an answer to its user. An effect is
+unnecessary if z3 proves every clause although the action leaves the field unchanged.
 """
 
 from collections.abc import Collection, Iterator
@@ -29,11 +29,11 @@ class Relaxed(NamedTuple):
 
     action: str
     unnecessary: tuple[Part, ...]
-    """The parts that may be left out one at a time."""
+    """The parts of which each may be left out alone."""
     together: tuple[Part, ...]
-    """A subset of them that may be left out together."""
+    """A subset of `alone` that may be left out together."""
     undetermined: tuple[Part, ...]
-    """The parts without which z3 does not prove the action, and which no broken variant leaves out."""
+    """The parts that z3 needs for the proof, although no broken variant shows that they are necessary."""
 
 
 def parts_of(theory: Theory) -> Iterator[Part]:
@@ -47,9 +47,11 @@ def parts_of(theory: Theory) -> Iterator[Part]:
 
 
 def relaxed(theory: Theory, needed: Collection[tuple[str, str]] = ()) -> Iterator[Relaxed]:
-    """Each action with its unnecessary parts. `needed`: actions and parts that are refuted elsewhere.
+    """Yields each action with its unnecessary parts.
 
-    `together` is found greedily, in the order of the parts: no further part can be added to it.
+    `needed`: parts that broken variants show to be necessary.
+
+    `together` is the result of a greedy search in the order of the parts: no further part can be added.
     """
     found = tuple(parts_of(theory))
     for action in theory.actions:

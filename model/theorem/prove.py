@@ -1,8 +1,8 @@
-"""Proofs of a theory by z3, without a bound: the start, each action with each clause, and the theorem.
+"""Proves a theory with z3, without a bound: the start, each action with each clause, and the theorem.
 
-An obligation is a formula: the axioms, the invariant and the guards of the action hold before a step, and a
-clause of the invariant does not hold after it. If z3 finds it unsatisfiable, the clause is preserved in every
-dataflow. The clauses that the refutation used are the lemmas of the obligation.
+An obligation is a formula. It states that the axioms, the invariant and the guards of the action hold before
+a step, and that a clause of the invariant does not hold after the step. If z3 finds no solution, the action
+preserves the clause in every dataflow. z3 also names the formulas that it has used.
 """
 
 import time
@@ -16,8 +16,8 @@ from model.theorem.logic import TRUTH, Formula, Sort, State, Term, no
 from model.theorem.theory import Action, Clause, Field, Theory
 
 SEEDS = range(8)
-"""An obligation is tried with each seed in turn. z3's choice of quantifier instances depends on the seed: if
-one search does not end, another seed is faster than waiting.
+"""The seeds of z3's searches for one obligation, in order. z3's choice of quantifier instances depends on the
+seed. If one search does not end soon, a search with another seed is faster than waiting.
 """
 EFFORT = 4_000_000
 """z3's resource limit (`rlimit`) for one seed: about one second on an idle core."""
@@ -58,10 +58,10 @@ class Unbounded:
 
 
 class Obligation(NamedTuple):
-    """One clause to prove after one action, or at the start, or of the theorem."""
+    """One clause to prove: after one action, at the start, or as a part of the theorem."""
 
     action: str
-    """The action; `start`, or `theorem`."""
+    """The name of the action, or `start`, or `theorem`."""
     clause: str
 
 
@@ -71,10 +71,10 @@ class Lemma(NamedTuple):
     obligation: Obligation
     is_proved: bool
     uses: tuple[str, ...]
-    """The axioms, clauses and guards (`guard: ...`) that its refutation used."""
+    """The names of the axioms, clauses and guards (`guard: ...`) that the proof used."""
     seconds: float
     formulas: tuple[Formula, ...] = ()
-    """The clauses of `uses`, and the negated clause; together they have no model."""
+    """The formulas of `uses`, and the negated clause. Together they have no solution."""
 
     @property
     def smt_lib(self) -> str:
@@ -104,7 +104,7 @@ def prove_theory(theory: Theory) -> Iterator[Lemma]:
 def preserved(
     action: Action, clauses: Iterable[Clause], known: dict[str, Formula], state: State, domain: Unbounded
 ) -> Iterator[Lemma]:
-    """Each clause after a step of the action."""
+    """Yields the result for each clause after a step of the action."""
     step = action.step(state, *map(domain.fresh, action.of))
     guards = {f"guard: {name}": guard for name, guard in step.guards.items()}
     after = state.after(step.changes)
@@ -113,7 +113,7 @@ def preserved(
 
 
 def stated(found: Clause, state: State, domain: Unbounded) -> Formula:
-    """The clause for all elements."""
+    """The formula: the clause holds for all elements."""
     return domain.all(found.of, lambda *elements: found.holds(state, *elements))
 
 

@@ -1,9 +1,9 @@
-"""The conditions under which checkpoints that fall back are exactly-once. FLIP-600: proposed, in no release.
+"""Proves that checkpoints that fall back give exactly-once, under the stated conditions. Proposed (FLIP-600).
 
-The state machine is that of exactly-once with one more action. A checkpoint completes although tasks have not
-acknowledged it. For these tasks it *refers to* the snapshot that the latest completed checkpoint has of them.
-`fails` chooses the tasks of each checkpoint freely. It is a condition of the action, and no assumption, that
-no channel connects these tasks with others. After a failure all tasks restart.
+The state machine is that of exactly-once with one more action: a checkpoint completes although some tasks
+have not acknowledged it. For these tasks it *refers to* the snapshots that the latest completed checkpoint
+has of them. `fails` may be any set of tasks for each checkpoint. No channel may connect these tasks with
+others: this is a condition of the action, not an assumption. After a failure all tasks restart.
 
 Source: the public discussion of FLIP-600, and the pull requests of FLINK-40209 and FLINK-40210.
 """
@@ -16,8 +16,8 @@ from model.theorem.exactly_once import EXACTLY_ONCE
 from model.theorem.logic import TRUTH, Formula, Function, State, Term, both, chosen, either, implies, no
 from model.theorem.theory import Clause, Field, Step, Theory, action, clause, replaced, without
 
-FAILS = Field("fails", (TASK, ID), TRUTH, "the checkpoint falls back for the task, if it does so at all")
-REFERS = Field("refers", (TASK, ID), ID, "the checkpoint of which it holds the task's snapshot")
+FAILS = Field("fails", (TASK, ID), TRUTH, "if the checkpoint falls back, it does so for this task")
+REFERS = Field("refers", (TASK, ID), ID, "the checkpoint whose snapshot of the task it refers to")
 
 _OF_TASK = ("cut", "saved", "finished_at")
 _OF_READER = ("offset", "kept", "kept_value")
@@ -25,7 +25,7 @@ _OF_SENDER = ("barrier", "end")
 
 
 def resolved(s: State) -> State:
-    """The state in which each checkpoint holds the snapshots to which it refers."""
+    """The same state, but each checkpoint itself holds the snapshots to which it refers."""
 
     def by(owner: Function, name: str) -> Function:
         return lambda x, n, *more: s.functions[name](x, s.refers(owner(x), n), *more)
@@ -40,7 +40,7 @@ def resolved(s: State) -> State:
 
 
 def is_own(s: State, t: Term, n: Term) -> Formula:
-    """The checkpoint is complete, and holds a snapshot of the task that was taken for it."""
+    """The checkpoint is complete, and the task took an *own* snapshot for it: one for this checkpoint."""
     return both(s.completed(n), s.refers(t, n) == n)
 
 
@@ -94,7 +94,7 @@ def _restored(s: State) -> Step:
 
 @clause(TASK, ID)
 def references(s: State, t: Term, n: Term) -> Formula:
-    """A complete checkpoint refers to an own snapshot of a complete one: itself or an older one.
+    """A completed checkpoint refers to snapshots that were taken for itself, or for an older completed one.
 
     Every other checkpoint refers to itself.
     """
@@ -107,20 +107,23 @@ def references(s: State, t: Term, n: Term) -> Formula:
 
 @clause(TASK, ID)
 def newest_own(s: State, t: Term, n: Term) -> Formula:
-    """The latest refers to each task's newest own snapshot. No pending checkpoint is between the two."""
+    """The latest checkpoint refers to each task's newest own snapshot.
+
+    No pending one lies between the two.
+    """
     is_older = either(is_own(s, t, n), both(s.pending(n), n < s.latest()))
     return implies(is_older, n <= s.refers(t, s.latest()))
 
 
 @clause(CHANNEL, ID)
 def one_region(s: State, c: Term, n: Term) -> Formula:
-    """A checkpoint refers to snapshots of one checkpoint at both ends of a channel."""
+    """For the two tasks of a channel, a checkpoint refers to snapshots of the same checkpoint."""
     return implies(between_tasks(s, c), s.refers(s.source_of(c), n) == s.refers(s.target_of(c), n))
 
 
 @clause(TASK, ID)
 def begun(s: State, t: Term, n: Term) -> Formula:
-    """Snapshots belong to ids that were begun, in this attempt or up to the one that a restore takes."""
+    """Snapshots have begun ids, of this attempt or not newer than the snapshot that a restore takes."""
     return both(
         implies(s.passed(t, n), s.begun(n), either(s.current(n), n <= s.refers(t, s.latest()))),
         implies(either(s.stored(t, n), s.acknowledged(t, n)), s.begun(n)),
@@ -129,7 +132,7 @@ def begun(s: State, t: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID, POSITION)
 def channel_state(s: State, c: Term, n: Term, p: Term) -> Formula:
-    """The channel state of an own snapshot is all that was in flight."""
+    """The channel state of an own snapshot holds all records in flight."""
     t = s.target_of(c)
     is_in_flight = both(s.read_after(c, s.cut(t, n)) <= p, p < s.barrier(c, n))
     return implies(
@@ -141,14 +144,14 @@ def channel_state(s: State, c: Term, n: Term, p: Term) -> Formula:
 
 @clause(TASK, ID)
 def stored_states(s: State, t: Term, n: Term) -> Formula:
-    """The stored state is the captured one."""
+    """The stored state is the captured state."""
     is_stored = both(s.stored(t, n), either(s.current(n), is_own(s, t, n)))
     return implies(is_stored, s.passed(t, n), s.saved(t, n) == s.captured(t, n))
 
 
 @clause(CHANNEL, ID)
 def stored_offsets(s: State, c: Term, n: Term) -> Formula:
-    """The stored reading positions are the captured ones."""
+    """The stored reading positions are the captured reading positions."""
     t = s.target_of(c)
     is_stored = both(s.stored(t, n), either(s.current(n), is_own(s, t, n)))
     return implies(both(has_reader(s, c), is_stored), s.offset(c, n) == s.captured_offset(c, n))
@@ -162,14 +165,14 @@ def complete(s: State, t: Term, n: Term) -> Formula:
 
 @clause(CHANNEL, ID)
 def committed(s: State, c: Term, n: Term) -> Formula:
-    """A committed transaction was closed up to the snapshot that a restore takes."""
+    """The checkpoint that closed a committed transaction is not newer than the one that a restore takes."""
     is_committed = both(s.is_output(c), s.committed(c, n))
     return implies(is_committed, s.passed(s.source_of(c), n), n <= s.refers(s.source_of(c), s.latest()))
 
 
 @clause(CHANNEL, ID)
 def nothing_in_flight(s: State, c: Term, n: Term) -> Formula:
-    """If the referenced checkpoint is aligned, what was sent before it was read before it."""
+    """If the referenced checkpoint is aligned, records sent before it were read before it."""
     m = s.refers(s.target_of(c), n)
     return implies(
         both(between_tasks(s, c), s.completed(n), no(s.overtakes(m))),
@@ -225,11 +228,11 @@ BROKEN: Mapping[tuple[str, str], str] = {
     ("fall back", "refers"): "complete",
     ("commit", "up to the snapshot that a restore takes"): "committed",
 }
-"""The action and the condition or effect without which a clause is false, and that clause."""
+"""An action, and a condition or effect of it. Without this part, the named clause is false."""
 
 
 def broken(name: str, part: str) -> Theory:
-    """The theory in which the action lacks the condition or effect of `BROKEN`."""
+    """The theory in which the action `name` lacks the condition or effect `part`."""
     lacking = (
         commit
         if name == commit.name

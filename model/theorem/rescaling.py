@@ -1,12 +1,12 @@
-"""The proof that a restore may use another parallelism.
+"""Proves that a restore may use another parallelism.
 
-The tasks of the theorem are key groups of an operator and splits of a source. A restore restores the state of
-each task separately. A subtask holds several tasks, and its step is the step of each task, one after the
-other. z3 proves that the first of these steps does not disable the others. So every behaviour of subtasks is
-a behaviour of the theorem's tasks, for every assignment of tasks to subtasks. z3 also proves that Flink's
-ranges assign each key group to exactly one subtask.
+Here the tasks of the theorem are the key groups of operators and the splits of sources. A restore restores
+the state of each task separately. A subtask holds several tasks, and its step is the step of each task, one
+after the other. z3 proves that the first of these steps does not disable the others. So every behaviour of
+subtasks is a behaviour of the theorem's tasks, for every assignment of tasks to subtasks. z3 also proves that
+Flink's ranges assign each key group to exactly one subtask.
 
-Not covered: operator state that is split in other ways (union and broadcast lists).
+The proof does not cover operator state that is split in other ways (union and broadcast lists).
 """
 
 from model.theorem.actions import give_up, overtake, receive, snapshot, store
@@ -28,12 +28,12 @@ from model.theorem.theory import Action, Theory, clause
 
 
 def is_enabled(found: Action, s: State, *elements: Term) -> Formula:
-    """The action may happen."""
+    """The guards of the action hold."""
     return both(*found.step(s, *elements).guards.values())
 
 
 def stays_enabled(found: Action, s: State, first: tuple[Term, ...], second: tuple[Term, ...]) -> Formula:
-    """The action with the first elements does not disable that with the second."""
+    """The action with the elements `first` does not disable the action with the elements `second`."""
     after = s.after(found.step(s, *first).changes)
     return implies(
         both(is_enabled(found, s, *first), is_enabled(found, s, *second)), is_enabled(found, after, *second)

@@ -18,16 +18,19 @@ class Field(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The guards and the changes of an action, for one choice of its elements."""
+    """The guards and the changes of an action, for one choice of elements such as a task and an id."""
 
     guards: Mapping[str, Formula]
     """The conditions of the action, by name. All must hold."""
     changes: Mapping[str, Function]
-    """The functions after the action, by field; other fields do not change."""
+    """By changed field: its function after the action. Other fields do not change."""
 
 
 class Action(NamedTuple):
-    """A named transition of the state machine, for every choice of elements of the sorts `of`."""
+    """A named transition of the state machine.
+
+    There is one for every choice of elements of the sorts `of`.
+    """
 
     name: str
     of: tuple[Sort, ...]
@@ -54,16 +57,16 @@ class Theory(NamedTuple):
     """The functions that no step changes: the dataflow and its operators."""
     fields: tuple[Field, ...]
     axioms: tuple[Clause, ...]
-    """The assumptions about the constants. Nothing else is assumed."""
+    """The assumptions about the constants."""
     start: Callable[[State], Mapping[str, Function]]
-    """The functions of the initial state; fields that are left out may have any value."""
+    """The functions of the initial state. A field without a function may have any values."""
     actions: tuple[Action, ...]
     invariant: tuple[Clause, ...]
     theorem: tuple[Clause, ...]
     given: tuple[Clause, ...] = ()
-    """Clauses about the constants that are assumed, because another theory proves them."""
+    """Further assumptions about the constants: clauses that another theory proves."""
     given_by: str = ""
-    """The clause of the other theory's theorem that states them."""
+    """The name of the clause of the other theory's theorem that states them."""
 
 
 Named = TypeVar("Named", Action, Clause)
@@ -85,7 +88,7 @@ def sentence_of(function: Callable[..., object]) -> str:
 
 
 def replaced(parts: Iterable[Named], *others: Named) -> tuple[Named, ...]:
-    """The parts, where each of `others` replaces the part with the same name, or is added at the end."""
+    """The parts and `others`. Each of `others` replaces the part with its name, or is added at the end."""
     by_name = {part.name: part for part in parts}
     return tuple({**by_name, **{other.name: other for other in others}}.values())
 

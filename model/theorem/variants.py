@@ -1,8 +1,9 @@
-"""Broken variants of exactly-once, each with the lemma that refutes it.
+"""Broken variants of exactly-once, each with the clause that it makes false.
 
-A variant leaves out one condition of an action or its effect on one field, or it has another effect. The
-named clause is false after a step of the action from a state that satisfies the whole invariant. `scope`
-finds such a step, and `runs` finds a run from the start of the job.
+A variant leaves out one condition of an action, or its effect on one field, or it has another effect. There
+is a state that satisfies the whole invariant, and a step of the action from this state after which the clause
+is false. `finite.small_scope` finds such a step, and `finite.counterexamples` finds a run from the start of
+the job.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from model.theorem.theory import Action, Step, Theory, without
 
 
 class Variant(NamedTuple):
-    """A condition that an action lacks, or a field that it does not change."""
+    """A variant: an action without one condition, without its effect on a field, or with another effect."""
 
     action: str
     left_out: str
@@ -24,7 +25,7 @@ class Variant(NamedTuple):
     clause: str
     """The clause that is false after the action."""
     instead: Callable[..., Mapping[str, Function]] | None = None
-    """Makes other changes of the action from a state and its elements. Then `left_out` only names them."""
+    """Makes other changes, from a state and the elements of the action. Then `left_out` only names them."""
 
     @property
     def name(self) -> str:
@@ -33,7 +34,7 @@ class Variant(NamedTuple):
 
     @property
     def obligation(self) -> Obligation:
-        """The obligation that is false."""
+        """The obligation that does not hold for the variant."""
         return Obligation(self.action, self.clause)
 
     @property
@@ -46,7 +47,7 @@ class Variant(NamedTuple):
 
     @property
     def is_record(self) -> bool:
-        """Whether the field only records the run: no implementation has it."""
+        """Whether the left-out field only records the run. An implementation has no such field."""
         return any(field.name == self.left_out and field.sentence.startswith("run:") for field in FIELDS)
 
     def _broken(self, found: Action) -> Action:
@@ -69,12 +70,12 @@ def forgotten(s: State, n: Term) -> Mapping[str, Function]:
 
 
 def random(s: State, t: Term, c: Term) -> Mapping[str, Function]:
-    """The next state depends on something that is no record."""
+    """The next state depends also on something other than the record."""
     return {"state": lambda x: chosen(x == t, s.next_history(s.state(t), c, s.lost()), s.state(x))}
 
 
 def reordered(s: State, t: Term, c: Term) -> Mapping[str, Function]:
-    """The second of two waiting records is read in the place of the first."""
+    """Of two waiting records, the task reads the second one first."""
     p = s.read(c)
     value = chosen(both(between_tasks(s, c), p + 1 < s.sent(c)), s.value(c, p + 1), s.value(c, p))
     return {"state": lambda x: chosen(x == t, s.next_history(s.state(t), c, value), s.state(x))}

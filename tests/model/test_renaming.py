@@ -48,7 +48,7 @@ def test_the_shortest_run_has_ids_of_its_own():
 
 
 def test_too_few_ids_are_refused():
-    with pytest.raises(NotInvariantError, match="3 ids in a state, 7 are needed"):
+    with pytest.raises(NotInvariantError, match="3 ids in a state, events need 7"):
         for_every_id(program_of(*bounded_gate(2, 4)), IDS)
 
 

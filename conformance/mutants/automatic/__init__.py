@@ -1,1 +1,4 @@
-"""First-order mutants made by operators: each protocol module of the three layers, edited once."""
+"""Automatic mutants.
+
+Each is one edit, by a mutation operator, of a protocol module in one of three layers.
+"""

@@ -1,4 +1,4 @@
-"""Judges automatic mutants folder by folder, in processes that begin without any loaded protocol module."""
+"""Judges automatic mutants, folder by folder. Each folder has a process without loaded protocol modules."""
 
 import queue
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from spec.stategraph import kept_at
 from spec.tlc import check
 
 _SHARED = ("hypothesis", "networkx", "orjson", "z3")
-"""Loaded once, before the first fork."""
+"""Modules that are loaded once, before the first fork."""
 
 
 class Part(NamedTuple):
@@ -35,7 +35,10 @@ class Part(NamedTuple):
 
 
 def parts_of(edits: Iterable[Edit], at_once: int) -> list[Part]:
-    """The edits by folder, the largest part first; no part is larger than the share of one process."""
+    """The edits by folder, the largest part first.
+
+    A folder is split if it exceeds the share of one process.
+    """
     edits = tuple(edits)
     most = ceil(len(edits) / at_once)
     folders: dict[tuple[str, str], list[Edit]] = {}
@@ -52,12 +55,13 @@ def parts_of(edits: Iterable[Edit], at_once: int) -> list[Part]:
 def judge_all(
     edits: Iterable[Edit], dumps: Path, *, at_once: int = 2, first: bool = False, seconds: float = inf
 ) -> Iterator[Judged]:
-    """Yield each edit with its complaints as soon as they are known.
+    """Yield each edit with its complaints, as soon as its judges have ended.
 
-    `dumps`: the folder of TLC's graphs for the triangle; missing graphs are made first. `first`: after the
-    first judge that finds a broken rule, no other judges the edit. `seconds`: time after which the edits of
-    Python are given up, and no further folder of TLA+ begins. With this limit small folders come first, so
-    that few edits are left out. Raises ScoreError if a judge has a complaint about the unedited sources.
+    `dumps`: the folder of TLC's graphs for the triangle; missing graphs are made first. `first`: whether the
+    first judge that finds a broken rule is the last one for this edit. `seconds`: after this time no further
+    edit is judged, except that a folder of TLA+ that has begun is finished. With this limit small folders
+    come first, so that the judges complete as many folders as possible. Raises ScoreError if a judge has a
+    complaint about the unedited sources.
     """
     end = monotonic() + seconds
     for name in _SHARED:
@@ -76,7 +80,7 @@ def judge_all(
                 found.put(judged)
                 if stopped or monotonic() >= end:
                     return
-        except BaseException as wrong:  # noqa: BLE001 - raised again where the outcomes are read
+        except BaseException as wrong:  # noqa: BLE001 - the caller's thread raises it again
             found.put(wrong)
         finally:
             found.put(None)
@@ -97,9 +101,10 @@ def judge_all(
 
 
 def judge_part(part: Part, dumps: Path, *, first: bool = False, end: float = inf) -> Iterator[Judged]:
-    """The edits of one folder with their complaints. Raises ScoreError.
+    """Yield the edits of one folder with their complaints.
 
-    `end`: the monotonic time at which an edit of Python that has no outcome is given up.
+    `end`: the monotonic time at which edits of Python without an outcome are given up. Raises ScoreError if a
+    judge has a complaint about the unedited folder.
     """
     if part.layer == "spec":
         yield from judge_schema(part.edits)
@@ -110,7 +115,7 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False, end: float = inf
         if edit is None and outcome:
             raise ScoreError(
                 f"expected no complaint of the unchanged {part.layer}/{part.folder}, got {outcome}; "
-                "mend that first"
+                "correct that first"
             )
         if edit is not None and outcome is not None:
             del left[edit.id]
@@ -121,7 +126,7 @@ def judge_part(part: Part, dumps: Path, *, first: bool = False, end: float = inf
 
 
 def _send_anew(edit: Edit, text: str, judges: Judges, first: bool, found: Connection) -> None:
-    """Send the outcome of a mutant that a process of its own judges."""
+    """Send the outcome of a mutant that needs a separate process."""
     found.send(judge_anew(edit, text, judges, first=first))
 
 

@@ -1,6 +1,6 @@
-"""Finds which statements of protocol modules a unit of a judge runs: only such a unit can detect an edit.
+"""Finds which statements of protocol modules a unit of a judge runs. Only such a unit can detect an edit.
 
-`is_alike` compares the units that were made with an edit and without it, by all their data and code.
+`is_alike` compares two units by all their data and code: one was made with an edit, the other without it.
 """
 
 import ast
@@ -14,12 +14,15 @@ from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
 
 Places = frozenset[tuple[str, int]]
-"""Statements, each as its module and its first line."""
+"""A set of statements. A statement is its module and its first line."""
 _MARK = "_statement_runs"
 
 
 class Marks:
-    """Records which of `places` run. `modules` are loaded from now on with a call at each of these places."""
+    """Records which statements in `places` run.
+
+    From now on, each of `modules` is loaded with a call before each of these statements.
+    """
 
     def __init__(self, modules: dict[str, str], places: Places) -> None:
         self._found: set[tuple[str, int]] = set()
@@ -35,7 +38,7 @@ class Marks:
 
 
 def marked(module: str, source: str, places: Places) -> ast.Module:
-    """The syntax tree of a module, with a call before each of these statements; docstrings stay first."""
+    """The syntax tree of a module with a call before each of these statements, but behind docstrings."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
@@ -56,7 +59,7 @@ def _mark(module: str, node: ast.stmt, places: Places) -> list[ast.stmt]:
 
 
 def place_of(edit: Edit, file: Path) -> tuple[str, int]:
-    """The smallest statement around an edit."""
+    """The smallest statement that contains an edit: its module and its first line."""
     around = [(end - begin, begin) for begin, end in _statements(file) if begin <= edit.line <= end]
     return edit.module, min(around)[1]
 
@@ -71,7 +74,7 @@ def _statements(file: Path) -> tuple[tuple[int, int], ...]:
 def is_alike(one: Any, other: Any) -> bool:  # noqa: ANN401 - any value or function
     """Whether two values consist of the same data and of functions with the same code.
 
-    False if one of them has a part of a class that is not known here.
+    False if a part of one of them has a class that this module does not know.
     """
     return _is_alike(one, other, {})
 
@@ -87,9 +90,9 @@ def _is_alike(one: Any, other: Any, compared: dict[tuple[int, int], object]) -> 
         return bool(one.eq(other))
     if isinstance(one, FunctionType) and one.__code__ is not other.__code__:
         return False
-    if (pair := (id(one), id(other))) in compared:  # also a pair that contains itself
+    if (pair := (id(one), id(other))) in compared:  # ends the recursion for a value that contains itself
         return True
-    compared[pair] = one, other  # alive, as Python reuses the identity of a released object
+    compared[pair] = one, other  # kept, because Python reuses the id of a released object
     ours, theirs = _parts(one), _parts(other)
     if ours is None or theirs is None or len(ours) != len(theirs):
         return False
@@ -97,7 +100,7 @@ def _is_alike(one: Any, other: Any, compared: dict[tuple[int, int], object]) -> 
 
 
 def _parts(whole: Any) -> tuple[object, ...] | None:  # noqa: ANN401
-    """The parts of a value or function, apart from its class and its code; None if they are not known."""
+    """The parts of a value or function, without its class and code. None: its class is not known."""
     match whole:
         case tuple() | list():
             return (*whole,)
@@ -111,7 +114,7 @@ def _parts(whole: Any) -> tuple[object, ...] | None:  # noqa: ANN401
             return whole.__func__, whole.__self__
         case CellType():
             return (whole.cell_contents,)
-        case _ if hasattr(whole, "term"):  # a symbol; everything else follows from its term
+        case _ if hasattr(whole, "term"):  # a symbol; its term determines all else
             return (whole.term,)
         case _ if hasattr(whole, "__dict__") and type(whole).__module__.startswith("model."):
             return (*vars(whole).items(),)

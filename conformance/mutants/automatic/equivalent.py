@@ -1,9 +1,9 @@
 """Proves with z3 that a mutant of the model has the same transition relation as the unchanged model.
 
 Mutant and original run on the same symbols, in every symbolic case of the component's proofs. They are
-equivalent there if each event has the same effects and leads to the same state, for every id. The rules that
-a step reports are not part of the relation. A mutant is proved equivalent only if a step has run the edited
-line; an edit outside of functions is not judged.
+equivalent if each event has the same effects and leads to the same state, for every id. The rules that a step
+names are not part of the relation. A mutant counts as equivalent only if some step has run the edited line.
+This module does not judge edits outside of functions.
 """
 
 import sys
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from model.checker.prove import Assumed, Case
 
 Pairs = Sequence[tuple[FunctionType, FunctionType]]
-"""Functions of the original, each with its counterpart in the mutant."""
+"""Pairs of a function of the original and the function with the same name in the mutant."""
 
 
 def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "Assumed") -> int:
-    """Number of paths of some cases on which the mutant with this text agrees with the original.
+    """The number of paths of the cases, if the mutant with this text agrees with the original on all of them.
 
-    It is 0 if they differ, or if no path runs the edit. `cases`: None means all cases of the folder.
-    `assumed`: the known invariants by shape; missing ones are added. Raises UndecidedError, and
-    whatever the mutant raises.
+    The number is 0 if they differ, or if no path runs the edit. `cases`: None means all cases of the folder.
+    `assumed`: the known invariants by shape; the function adds missing ones. Raises UndecidedError, and all
+    exceptions that the mutant raises.
     """
     from model.checker.equivalence import Pair, alike
     from model.checker.prove import assume_invariants
@@ -52,17 +52,17 @@ def same_paths(edit: Edit, text: str, cases: "Sequence[Case] | None", assumed: "
 
 
 class Mutant:
-    """The steps of a mutant: during one step, the functions of the original get the code of the mutant."""
+    """The steps of a mutant. During such a step, the functions of the original have the mutant's code."""
 
     def __init__(self, functions: Pairs, edit: Edit) -> None:
         self.functions = functions
         self.has_run = False
-        """A step has run the edited lines."""
+        """Whether a step has run the edited lines."""
         self._lines = range(edit.line, edit.line + 1 + edit.after.count("\n"))
         self._files = {mutated.__code__.co_filename for _, mutated in functions}
 
     def of(self, step: Any) -> Any:  # noqa: ANN401 - of any component
-        """The step function of the mutant, given that of the original."""
+        """The step function of the mutant. `step`: the step function of the original."""
 
         def mutated(state: object, event: object) -> object:
             with self._swapped():
@@ -96,9 +96,10 @@ class Mutant:
 
 
 def changed(module: ModuleType, text: str) -> Pairs:
-    """The functions of a module that differ in `text`, the mutated module, each with its counterpart.
+    """The functions of a module that differ from those in `text`, the mutated module, as pairs.
 
-    Empty if no function differs, or if one cannot take the other's code: `super()` needs a free variable.
+    Empty if no function differs, or if the original cannot take the mutant's code. This is so if only one of
+    them uses `super()`, which needs a free variable.
     """
     file = str(module.__file__)
     original = ModuleType(module.__name__)
@@ -114,7 +115,7 @@ def changed(module: ModuleType, text: str) -> Pairs:
 
 
 def functions(module: ModuleType, file: str) -> dict[str, FunctionType]:
-    """The functions and methods that are written in a file, by qualified name."""
+    """By qualified name: the functions and methods of a module whose source is in this file."""
     found: dict[str, FunctionType] = {}
     scopes: list[Any] = [module]
     for scope in scopes:

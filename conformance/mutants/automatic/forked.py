@@ -16,9 +16,9 @@ from typing import Any
 from conformance.mutants.automatic.complaints import crash, too_long
 
 SECONDS = 90
-"""Processor seconds for one judge; with the unchanged sources it needs a third of them."""
+"""Limit of processor seconds for one judge. With the unchanged sources a judge needs a third of it."""
 GIGABYTES = 4
-"""Address space of one mutant; TLC, which needs more, has run before."""
+"""Limit of the address space for one mutant, in bytes. TLC needs more, but has already run."""
 _SIGNAL_AT_END_OF_PARENT = 1
 """PR_SET_PDEATHSIG of Linux: the kernel sends the signal to a process when its parent ends."""
 Sends = Callable[..., None]
@@ -28,10 +28,10 @@ Sends = Callable[..., None]
 def answers(
     function: Sends, given: tuple[object, ...], patience: float = SECONDS * 10, until: float = inf
 ) -> Iterator[Any]:
-    """The values that a function sends from a forked process until it ends.
+    """Yields the values that a function sends from a forked process, until the process ends.
 
     The process is killed if it sends nothing for `patience` seconds, at the monotonic time `until`, or if the
-    caller takes no more answers. On Linux this also kills the processes that it has forked.
+    caller takes no more values. On Linux the processes that it has forked are killed too.
     """
     forked = multiprocessing.get_context("fork")
     ours, theirs = forked.Pipe(duplex=False)
@@ -61,7 +61,10 @@ class TooLongError(Exception):
 
 
 def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noqa: ANN401 - what it returns
-    """The result of a function within limits of memory and processor time; a complaint if it fails."""
+    """The result of a function, which runs with limits of memory and processor time.
+
+    A complaint if it fails.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
     signal.signal(signal.SIGPROF, _too_long)
     signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -69,7 +72,7 @@ def limited(judging: Callable[[], Any], seconds: float = SECONDS) -> Any:  # noq
         return judging()
     except TooLongError:
         return too_long("processor time")
-    except (Exception, SystemExit) as wrong:  # noqa: BLE001 - whatever a mutant raises
+    except (Exception, SystemExit) as wrong:  # noqa: BLE001 - a mutant may raise anything
         return crash(type(wrong).__name__)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -80,7 +83,7 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 
 
 def forget() -> None:
-    """Clear the caches of functions of the model and of the implementation."""
+    """Clear the caches of all functions of the model and of the implementation."""
     for one in _keeping(len(sys.modules)):
         one.cache_clear()
 

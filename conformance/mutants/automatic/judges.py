@@ -1,7 +1,7 @@
 """The judges of automatic mutants of model and implementation: proofs, exploration, triangle, lock-step.
 
-The work of a judge consists of independent units, each of which returns a complaint or none. A judge starts
-with its smallest units, because they kill most mutants.
+The work of a judge consists of independent units. A unit returns a complaint, or an empty text. A judge
+starts with its smallest units, because they kill most mutants.
 """
 
 import os
@@ -26,22 +26,25 @@ if TYPE_CHECKING:
     from spec.stategraph import StateGraph
 
 LIMIT = 200_000
-"""A mutated closed model with more states counts as unbounded; the largest original has a quarter."""
+"""A mutated closed model with more states counts as unbounded.
+
+The largest original has a quarter of these.
+"""
 TOGETHER = 20
-"""Cases of lock-step in one unit."""
+"""Number of cases of lock-step in one unit."""
 
 
 class Unit(NamedTuple):
     """A part of a judge's work."""
 
     complaint: Callable[[], str]
-    """Returns its complaint; empty: none."""
+    """Returns the complaint; empty if there is none."""
     case: "Case | None" = None
-    """The case, if the judge is a proof."""
+    """The symbolic case, if the judge is `proofs`; else None."""
 
 
 def exploration(folder: str) -> Iterator[Unit]:
-    """A unit for each closed model of the folder; it complains of the first rules that are broken."""
+    """A unit for each closed model of the folder. Its complaint names the rules that break first."""
     for closed in _closed_models(folder):
         yield Unit(partial(_explored, closed))
 
@@ -59,16 +62,16 @@ def _explored(closed: "ClosedModel") -> str:
 
 
 def proofs(folder: str, assumed: "Assumed") -> Iterator[Unit]:
-    """A unit for each case of the folder; it complains of the first rule that z3 refutes.
+    """A unit for each symbolic case of the folder. Its complaint names the first rule that z3 refutes.
 
-    `assumed` keeps the invariants of each shape.
+    `assumed`: stores the invariants of each shape.
     """
     for case in cases_of(folder):
         yield Unit(partial(_refuted, case, assumed), case)
 
 
 def cases_of(folder: str) -> "list[Case]":
-    """The cases of the published proofs of a folder, small states first."""
+    """The symbolic cases of a folder in `model.proofs`, small states first."""
     from model.proofs import all_cases
 
     cases = [case for case in all_cases() if folder_of_state(case.state) == folder]
@@ -81,15 +84,15 @@ def _refuted(case: "Case", assumed: "Assumed") -> str:
     from model.properties import of_component
 
     known = of_component(case.component)
-    matter = {key_of(found) for found in known}  # skips the check of vacuity, a third of the time
+    matter = {key_of(found) for found in known}  # skips the check of vacuity, which takes a third of the time
     refuted = prove((case,), known, stop_at_first=True, assumed=assumed, mattered=matter).refutations
     return refuted[0].rule if refuted else ""
 
 
 def triangle(folder: str, dumps: Path) -> Iterator[Unit]:
-    """A unit for each model; it complains if the graphs of TLC and of the explorer differ.
+    """A unit for each model. It has a complaint if the graphs of TLC and of the explorer differ.
 
-    The relation of z3 is left out, because z3 reads it from the mutant itself.
+    This judge does not use z3's relation, because z3 reads it from the mutant itself.
     """
     from conformance.compare.triangle import compare
     from conformance.components.registry import projection_of
@@ -114,9 +117,10 @@ def _graph(name: str, dumps: Path) -> "StateGraph":
 
 
 def lockstep(scripts: Iterable[Script], oracles: "Mapping[str, Oracles]") -> Iterator[Unit]:
-    """Units of several cases; one complains of the rule at the first divergence from the model.
+    """Units of several cases each. The complaint of a unit is the rule charged at the first divergence.
 
-    `oracles` keep the answers of the model from unit to unit; there are none if the model is the mutant.
+    `oracles`: the oracles of the model by component, which all units share. Empty if the model is the mutant:
+    then each unit makes new ones.
     """
     waiting = iter(scripts)
     while together := tuple(islice(waiting, TOGETHER)):
@@ -150,40 +154,40 @@ def _diverges(scripts: tuple[Script, ...], kept: "Mapping[str, Oracles]") -> str
 
 
 PLAYED: Mapping[str, tuple[str, ...]] = {"dataflow": (), "store": ("store", "coordinator")}
-"""By folder, the components that lock-step plays, if they are not just the component of the folder.
+"""The components that lock-step plays for a folder. A folder that is not listed plays its own component.
 
-The coordinator uses the files of the store, too. The dataflow has no adapter.
+The coordinator uses the modules of the store, too. The dataflow has no adapter.
 """
 JUDGES: Mapping[str, tuple[str, ...]] = {
     "spec": ("TLC",),
     "model": ("proofs", "exploration", "triangle", "lock-step"),
     "impl": ("lock-step",),
 }
-"""By layer, in the order of the table: only lock-step reads the implementation."""
+"""The judges of each layer, in the order of the report. Only lock-step runs the implementation."""
 
 
 class Judges:
-    """The units of each judge of a layer and folder, made when they are first needed."""
+    """The judges of a layer and folder. Their units are made at the first use."""
 
     def __init__(self, layer: str, folder: str, dumps: Path) -> None:
         self.names = JUDGES[layer]
         self._folder = folder
         self._dumps = dumps
         self.scripts: list[Script] | None = None
-        """The scripts of lock-step; None: they are made when they are needed."""
+        """The scripts of lock-step; None until their first use."""
         self._oracles: dict[str, Oracles] = {}
 
     @cached_property
     def assumed(self) -> "Assumed":
-        """The invariants of each shape; not made before the first use, because this loads the protocol."""
+        """The invariants of each shape. They are made at the first use, because this loads the protocol."""
         from model.checker.prove import Assumed
 
         return Assumed()
 
     def record(self, *, keeps: bool) -> None:
-        """Make the scripts of lock-step, or read those that were made of the same sources.
+        """Make the scripts of lock-step, or read stored ones that were made of the same sources.
 
-        `keeps`: whether to keep the model's answers to them, too; only if the model is no mutant.
+        `keeps`: whether to store the model's answers to them, too. Requires that the model is not the mutant.
         """
         from conformance.drive.oracle import Oracles
         from model.components import WireError
@@ -200,7 +204,7 @@ class Judges:
         ]
         for script in self.scripts if keeps else ():
             oracles = self._oracles.setdefault(script.component, Oracles(script.component))
-            with suppress(WireError):  # a configuration that is refused
+            with suppress(WireError):  # the model refuses the configuration
                 oracles.of(script.config).transcript(script.events)
 
     def units(self, judge: str) -> Iterator[Unit]:

@@ -10,20 +10,23 @@ if TYPE_CHECKING:
     from conformance.drive.oracle import Oracle
 
 WALKS = 300
-"""Seeded walks, before the tours."""
+"""Number of seeded walks, which come before the tours."""
 ILLEGAL = 5
-"""One event in this many follows an event that must be refused."""
+"""An illegal event is inserted before one in this many events."""
 TRIES = 8
-"""Number of events that are tried to find one that is illegal in a state."""
+"""Number of events that are tried in a state, to find one that is illegal there."""
 AFTER_FAILURE = 3
-"""Number of events after a failure of the task, each of which must be refused."""
+"""Maximum number of events that are sent after a failure of the task. The task must refuse each of them."""
 LENGTH = 40
-"""Number of events of the walk in a configuration that the suite does not have."""
+"""Number of events of a walk in a configuration that the suite itself does not use."""
 SEED = 20261121
 
 
 class Script(NamedTuple):
-    """The events of one case of lock-step; without events, whether the configuration is accepted."""
+    """The events of one case of lock-step.
+
+    A script without events tests whether the configuration is accepted.
+    """
 
     component: str
     config: "Wire"
@@ -59,9 +62,9 @@ def scripts_of(component: str) -> Iterator[Script]:
 
 
 def other_configurations(component: str) -> Iterator[Script]:
-    """Walks in configurations with one option left out, at or beyond its bounds, or at each of its words.
+    """Walks in changed configurations: one option is missing, or has another word or a value at its bounds.
 
-    A configuration that must be refused has no events.
+    If an implementation must refuse the configuration, the script has no events.
     """
     from conformance.adapters.protocol import canonical
     from conformance.drive.lockstep import drawn
@@ -79,12 +82,12 @@ def other_configurations(component: str) -> Iterator[Script]:
             chooser = generate.chooser(component, {**config, **one}, Random(spelled), injects=True)
             events, _ = drawn(oracle, chooser, LENGTH)
         except (WireError, KeyError):
-            pass  # no events: the implementation must refuse it too, or no walk fits it (KeyError)
+            pass  # no events: the model refuses the configuration, or no walk fits it (KeyError)
         yield Script(component, one, tuple(events))
 
 
 def _varied(component: str, config: "Wire") -> "Iterator[Wire]":
-    """The configuration with one option changed."""
+    """Yields the configuration with one changed or missing option."""
     from spec.vocabulary import types, vocabulary
 
     for option in vocabulary()[component].config:
@@ -94,7 +97,7 @@ def _varied(component: str, config: "Wire") -> "Iterator[Wire]":
 
 
 def _values(schema: Mapping[str, Any]) -> Iterator[object]:
-    """Values of a type: each word, numbers around its lower bound, lists without a name or with one twice."""
+    """Yields values of a type: each word, numbers around its lower bound, lists of several lengths."""
     yield from schema.get("enum", ())
     if schema.get("type") == "boolean":
         yield from (True, False)
@@ -112,8 +115,8 @@ def with_illegal_events(
 ) -> Iterator[Script]:
     """The runs with inserted events that the model refuses.
 
-    The events are legal in another state, or have a number or a name that nothing has. After a failure up to
-    AFTER_FAILURE more follow.
+    An inserted event is legal in another state, or it has an impossible number or name. After a failure up to
+    AFTER_FAILURE further events follow.
     """
     runs = list(runs)
     every = list({repr(event): event for _, events in runs for event in events}.values())
@@ -141,7 +144,7 @@ def with_illegal_events(
 
 
 def _wrong(event: "Wire") -> "Iterator[Wire]":
-    """The event with a negative number, or a name that nothing has, in one of its fields."""
+    """Yields the event with one impossible field: a negative number, or a name that does not exist."""
     for name, value in event.items():
         if name != "kind" and type(value) in (int, str):
             yield {**event, name: -2 if type(value) is int else "unknown"}

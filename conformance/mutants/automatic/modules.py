@@ -1,4 +1,4 @@
-"""The protocol modules that are mutated. Those with rules, closed models or wire formats are left out."""
+"""Lists the protocol modules that are mutated. Modules with rules, closed models or wire formats are not."""
 
 import re
 from collections import Counter
@@ -13,14 +13,17 @@ from conformance.mutants.automatic.tla_operators import tla_edits_of
 from conformance.rules.protocol_modules import NO_COMPONENTS
 
 LAYERS = {"spec": "spec", "model": "model", "impl": "impl/core"}
-"""The layers with the folder of their components."""
+"""By layer: the folder with its components."""
 _SUFFIX = {"spec": ".tla"}
 _COMPANIONS = {"__init__", "environment", "events", "from_config", "proofs", "properties", "wire"}
 """Modules without a step of the protocol: they declare records, parse, or judge."""
 _RULES = re.compile(r"Model$|^Live")
-"""Names of the TLA+ modules that state rules. A module that extends or instantiates one counts as one."""
+"""Ends of the names of TLA+ modules that state rules.
+
+A module that extends or instantiates one counts too.
+"""
 _ABSTRACT = "ConsistentCut"
-"""The module that the dataflow refines. It counts as a rule, so it is not mutated."""
+"""The module that the dataflow refines. It states what is required, as a rule does, so it is not mutated."""
 
 
 @cache
@@ -40,7 +43,7 @@ def left_out(layers: Iterable[str]) -> Counter[str]:
 
 
 def modules(layer: str) -> Iterator[tuple[str, str]]:
-    """The protocol modules of a layer with their sources."""
+    """Yields the name and the source of each protocol module of a layer."""
     home = machine.HOME
     for file in sorted((home / LAYERS[layer]).glob(f"*/*{_SUFFIX.get(layer, '.py')}")):
         if (

@@ -1,4 +1,4 @@
-"""Finds edits that mypy rejects. They do not count as mutants, like edits that are not valid TLA+."""
+"""Finds edits that mypy rejects. They do not count as mutants; neither do edits that are not valid TLA+."""
 
 import subprocess
 import sys
@@ -20,16 +20,16 @@ def is_refused(edit: Edit, text: str) -> bool:
     """
     if find_spec("mypy") is None:
         return False
-    file = f"{edit.module.replace('.', '/')}.py"  # as mypy names it
+    file = f"{edit.module.replace('.', '/')}.py"  # mypy's name of the file
     with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as mutated:
         mutated.write(text)
         mutated.flush()
-        # without its cache, which would answer for the file that is shadowed
+        # no cache: it would have the result of the unedited file
         command = [
             sys.executable, "-P", "-m", "mypy",
             "--no-incremental", "--shadow-file", file, mutated.name, file,
         ]  # fmt: skip
         done = subprocess.run(command, cwd=machine.HOME, capture_output=True, text=True, check=False)
     if done.returncode > _REFUSED:
-        raise ScoreError(f"expected a judgement of mypy on {file}, got {done.stdout}{done.stderr}")
+        raise ScoreError(f"expected mypy's result for {file}, got {done.stdout}{done.stderr}")
     return bool(done.returncode)

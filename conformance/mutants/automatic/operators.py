@@ -1,8 +1,8 @@
 """The mutation operators for Python: every edit of one expression or statement of a module.
 
-Each operator gets one node of the syntax tree and yields replacements of its text; the text around it stays
-as it is. Messages, docstrings, annotations and decorators are not edited, nor are other parts that do not
-belong to the protocol (`NO_PROTOCOL`).
+Each operator gets one node of the syntax tree, and yields replacements of the node's text. The text around
+the node does not change. Operators do not edit messages, docstrings, annotations, decorators, and other parts
+that do not belong to the protocol (`NO_PROTOCOL`).
 """
 
 import ast
@@ -17,7 +17,7 @@ class Edit(NamedTuple):
     """One edit of one module."""
 
     id: str
-    """Module, function, operator and a number among those, as `model.gate.aligned:on_barrier:compare:2`."""
+    """Module, function, operator and a number, as in `model.gate.aligned:on_barrier:compare:2`."""
     module: str
     operator: str
     line: int
@@ -34,7 +34,7 @@ class Edit(NamedTuple):
 
 
 Text = Callable[[ast.AST], str]
-"""The source of a node."""
+"""A function from a node to its source text."""
 Replacement = tuple[str, ast.AST, str]
 """Name of the operator, the node whose text is replaced, and the new text."""
 
@@ -53,7 +53,7 @@ _COMPARED: dict[type[ast.cmpop], tuple[str, ...]] = {
 _ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.FloorDiv: "*"}
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _NOT_DROPPED = re.compile(r"^[A-Z]\w*$|(rules|fired)$")
-"""Elements that name a constant or a class, or the rules that fired."""
+"""Elements of a tuple that no operator drops: names of constants and classes, and the fired rules."""
 _RULE = re.compile(r"[A-Z]+-\d\d")
 TEXT, PICKLING, STRICT, RENUMBERED, RULES = "text", "pickling", "strict", "renumbered", "names of rules"
 EXHAUSTIVE = "exhaustive"
@@ -65,16 +65,16 @@ NO_PROTOCOL = {
     RULES: "the rules that a step names explain it, and are no effect",
     EXHAUSTIVE: "`assert_never` is never called: mypy shows that every case is handled before",
 }
-"""Why edits are left out, by class."""
+"""By class of edits: the reason why they are left out."""
 _FUNCTIONS = {"describe": TEXT, "__repr__": TEXT, "__reduce__": PICKLING}
 _OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
-"""Functions whose arguments are not swapped, because this would only raise an exception."""
+"""Functions whose arguments no operator swaps, because the swapped call would only raise an exception."""
 
 
 def edits_of(module: str, source: str, left_out: Counter[str] | None = None) -> tuple[Edit, ...]:
     """Every edit of a module, in the order of its text.
 
-    `left_out` is increased by the number of edits that are left out, by class.
+    `left_out`: the function adds to it the number of edits that are left out, by reason.
     """
     encoded = source.encode()
     starts = [0]
@@ -111,7 +111,7 @@ def edits_of(module: str, source: str, left_out: Counter[str] | None = None) -> 
 
 
 def _siblings(tree: ast.Module) -> dict[int, frozenset[str]]:
-    """By the node of each number in a group of constants 0, 1, 2, ...: all numbers of the group, as text."""
+    """By the `id` of a number's node in a group of constants 0, 1, 2, ...: all numbers of the group."""
     groups: list[list[ast.Constant]] = [[]]
     for one in tree.body:
         if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
@@ -132,7 +132,7 @@ def _siblings(tree: ast.Module) -> dict[int, frozenset[str]]:
 
 
 def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str]]:
-    """The nodes, each with the name of its function or class, and why it is left out; empty if it is not."""
+    """Yields each node with the name of its function or class, and the reason to leave it out (or "")."""
     pending: list[tuple[str, ast.AST, str]] = [("module", tree, "")]
     while pending:
         function, node, reason = pending.pop()
@@ -166,7 +166,7 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST, str]]:
 
 
 def _names_rules(node: ast.AST) -> bool:
-    """Whether this tuple or assignment names rules, which explain a step and are no part of it."""
+    """Whether this tuple or assignment names rules. They explain a step and are not a part of it."""
     if isinstance(node, ast.Tuple):
         return any(isinstance(part, ast.Constant) and _RULE.fullmatch(str(part.value)) for part in node.elts)
     return isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and any(
@@ -192,7 +192,7 @@ def _replacements(node: ast.AST, text: Text) -> Iterator[Replacement]:
 
 
 def _of_expression(node: ast.AST, text: Text) -> Iterator[Replacement]:
-    """Other signs, constants and operands."""
+    """Yields expressions with another operator, constant or operand."""
     match node:
         case ast.Compare(left=left, ops=[only], comparators=[right]):
             for sign in _COMPARED.get(type(only), ()):
@@ -217,7 +217,7 @@ def _of_expression(node: ast.AST, text: Text) -> Iterator[Replacement]:
 
 
 def _of_statement(node: ast.stmt) -> Iterator[Replacement]:
-    """Statements that can be left out: what they assign has a value before."""
+    """Statements that can be left out, because the variables that they assign already have a value."""
     match node:
         case ast.AugAssign() | ast.Expr(value=ast.Call()):
             yield "drop-statement", node, "pass"
@@ -228,7 +228,7 @@ def _of_statement(node: ast.stmt) -> Iterator[Replacement]:
 
 
 def _without_an_element(node: ast.AST, parts: list[ast.expr], text: Text) -> Iterator[Replacement]:
-    """The tuple without one of its elements; one without parentheses is several values, and stays whole."""
+    """The tuple without one of its elements. A tuple without parentheses does not change."""
     if text(node)[:1] not in "([":
         return
     for left_out, part in enumerate(parts):
@@ -239,7 +239,7 @@ def _without_an_element(node: ast.AST, parts: list[ast.expr], text: Text) -> Ite
 
 
 def _of_call(node: ast.Call, text: Text) -> Iterator[Replacement]:
-    """Other functions, arguments in another order, and changes left out."""
+    """Yields calls of another function, with arguments in another order, or without a change."""
     called, args = node.func, node.args
     if isinstance(called, ast.Name) and called.id in _SWAPPED:
         yield "swap-function", called, _SWAPPED[called.id]

@@ -1,9 +1,10 @@
-"""Judges the mutants of one folder in forks of a process in which everything is loaded and has run once.
+"""Judges the mutants of one folder in forks of a process that has loaded all modules and run all units once.
 
-That process computes what no mutant changes: the cases, their invariants, closed models, graphs, and the
-answers of the model. It runs each unit of a judge once without an edit, and notes which statements the unit
-runs and how long it takes. A fork applies the edit of one mutant and runs the units that reach this edit.
-Units are prepared in groups, a group when the first mutant needs it: the first group kills most mutants.
+That process computes all data that no mutant changes: the cases, their invariants, closed models, graphs, and
+the answers of the model. It runs each unit of a judge once without an edit, and records which statements the
+unit runs and how long it takes. A fork applies the edit of one mutant, and runs only the units that run the
+edited statement. The process prepares units in groups, at their first use: the first group kills most
+mutants.
 """
 
 import gc
@@ -26,22 +27,22 @@ from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.source_edit import install_text
 
 SLOWER = 10
-"""A mutant may take this many times as long as the original, plus LEAST."""
+"""A unit with a mutant may take SLOWER times as long as with the original, plus LEAST."""
 LEAST = 5.0
-"""Seconds."""
+"""In seconds."""
 NO_ANSWER = crash("no answer")
-"""The complaint of a judge that ran out of memory, crashed with z3, or hangs."""
+"""The complaint if the process of a judge sends no result: out of memory, a crash of z3, a hang."""
 PATIENCE = 3600
 """Seconds without an outcome after which a folder is given up."""
 CRASHES = 25
-"""With `first`, a judge ends after this number of units if all of them crash."""
+"""If its first CRASHES units all crash, a judge ends. Only with the option `first`."""
 _PRELOADED = ("conformance.adapters.bundled", "conformance.compare.triangle", "conformance.drive.loop")
-"""Modules that units of work import. They are loaded with the model, so that mutants do not change them."""
+"""Modules that units import. They are loaded together with the model, so that no mutant changes them."""
 _NOT_PRELOADED = ("checker", "theorem")
-"""Folders of the model that no component needs, apart from modules that others load."""
+"""Folders of the model that only check or prove. They are not loaded in advance."""
 _OURS = ("model.", "impl.", "conformance.", "spec.")
 GROUP = 1.0
-"""Processor seconds of the units in a group. The next group is prepared when a mutant needs it."""
+"""Processor seconds of the units in a group. A group is prepared when the first mutant needs it."""
 
 
 class Run(NamedTuple):
@@ -54,18 +55,18 @@ class Run(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """The findings of a judge about a mutant so far."""
+    """The findings so far of one judge about a mutant."""
 
     complaint: str = ""
-    """The first complaint by a rule, which ends the judge; before it, the complaint of the first crash."""
+    """The first complaint by a rule, with which the judge ends. Until then, that of the first crash."""
     units: int = 0
     """Number of units that have run."""
     goes_on: bool = False
-    """A unit has run to its end without a complaint."""
+    """Whether a unit has run to its end without a complaint."""
     is_over: bool = False
-    """No further unit is to run."""
+    """Whether the judge has ended, so that no further unit runs."""
     is_typed: bool = False
-    """A unit of this or an earlier judge has crashed, and mypy has accepted the edit."""
+    """Whether a unit of this or an earlier judge has crashed, and mypy has accepted the edit."""
 
 
 class Found(NamedTuple):
@@ -73,16 +74,16 @@ class Found(NamedTuple):
 
     complaint: str
     runs: list[Run] | None
-    """The units that run the edit, up to the last needed one; None if the edit changed how units are made."""
+    """The runs of units that run the edit, up to the last needed one. None if the edit changes the units."""
     is_typed: bool
-    """See `Tally.is_typed`."""
+    """As `Tally.is_typed`."""
 
 
 class Prepared:
-    """The judges of a folder, and the places in the code that each of their units runs."""
+    """The judges of a folder, and the statements that each of their units runs."""
 
     def __init__(self, layer: str, folder: str, judges: Judges, edits: Iterable[Edit]) -> None:
-        """`edits`: the edits to judge; only their statements are traced."""
+        """`edits`: the edits to judge. Only the runs of their statements are recorded."""
         self._files = machine.HOME / LAYERS[layer] / folder
         self._judges = judges
         sources = {name: text for name, text in modules(layer) if name.split(".")[-2] == folder}
@@ -92,14 +93,14 @@ class Prepared:
         for name in (*_PRELOADED, *modules_of_the_model()):
             import_module(name)
         self._loaded = 0
-        """Number of our modules that are loaded."""
+        """Number of loaded modules of this project."""
         self._settled: set[tuple[str, int]] = set()
-        """The places that ran while modules were loaded, or for the invariants: no fork runs them again."""
+        """The places that ran while modules were loaded or invariants computed. No fork runs them again."""
         self._taken()
         self.complaint = ""
-        """The complaint about the folder without an edit; empty: none so far."""
+        """The complaint about the folder without an edit; empty if there is none so far."""
         self._units: dict[str, tuple[list[Unit], Places]] = {}
-        """By judge: its units, and the places that ran while they were made."""
+        """By judge: its units, and the places that ran while the units were made."""
         self._groups: dict[str, list[list[Run]]] = {}
         """By judge: the groups that have been prepared."""
         self._waiting: dict[str, Iterator[list[Run]]] = {}
@@ -108,8 +109,8 @@ class Prepared:
     def judged(self, edit: Edit, text: str, *, first: bool) -> Judged | None:
         """Judge the mutant with this text. Returns None if a new process must judge it.
 
-        That is the case if the edit changes more than functions, or if its place ran while modules were
-        loaded or for the invariants.
+        A new process is needed if the edit changes more than functions, or if its place ran while modules
+        were loaded or invariants computed.
         """
         place = self._place_of(edit)
         if place in self._settled or not next(answers(_changes_functions, (edit, text)), False):
@@ -135,7 +136,7 @@ class Prepared:
         return _examined(judged, text, cases, self._judges.assumed)
 
     def _found_by(self, judge: str, edit: Edit, text: str, tally: Tally, *, first: bool) -> Found:
-        """The findings of a judge about a mutant, up to the point at which a new process must judge it."""
+        """The findings of a judge about a mutant. Ends early if a new process must judge the mutant."""
         units, making = self._units_of(judge)
         place, no_answer = self._place_of(edit), tally._replace(complaint=NO_ANSWER, is_over=True)
         if place in making and not next(answers(_remakes, (edit, text, units, self._judges, judge)), False):
@@ -172,7 +173,7 @@ class Prepared:
             yield group
 
     def _prepared(self, judge: str) -> Iterator[list[Run]]:
-        """The groups of a judge; prepares each of them, by a run of its units without an edit."""
+        """Yields the groups of a judge. Prepares each group: runs its units without an edit."""
         group: list[Run] = []
         for unit in self._units_of(judge)[0]:
             self._assume(unit)
@@ -184,7 +185,7 @@ class Prepared:
         yield _for_forks(group)
 
     def _taken(self) -> Places:
-        """The places that ran since the last call. `_settled` gets them if a module was loaded meanwhile."""
+        """The places that ran since the last call. Adds them to `_settled` if a module was loaded."""
         found = self._marks.taken()
         if (loaded := sum(name.startswith(_OURS) for name in sys.modules)) != self._loaded:
             self._loaded = loaded
@@ -195,7 +196,7 @@ class Prepared:
         return place_of(edit, self._files / f"{edit.module.rsplit('.', 1)[-1]}.py")
 
     def _assume(self, unit: Unit) -> None:
-        """Keep the invariants of the shape of a case, and the names that they read."""
+        """Store the invariants of the shape of a case, and the names of the fields that they read."""
         if (case := unit.case) is None:
             return
         from model.checker.prove import assume_invariants
@@ -224,18 +225,18 @@ def modules_of_the_model() -> Iterator[str]:
 
 
 def _for_forks(group: list[Run]) -> list[Run]:
-    """Return the group. From now on no garbage collection scans its objects, and so no fork copies them."""
+    """Return the group, and exclude its objects from garbage collection, so that forks do not copy them."""
     gc.collect()
     gc.freeze()
     return group
 
 
 def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bool, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send each edit with its outcome or None; send a complaint about the folder without an edit instead."""
+    """Send each edit with its outcome, or None; or send None with a complaint about the unedited folder."""
     texts = dict(modules(layer))
     judges = Judges(layer, folder, dumps)
     left = [*edits]
-    if layer == "impl":  # scripts do not load it, so that edits outside of functions can be loaded with it
+    if layer == "impl":  # not loaded yet, so a fork can load it with an edit
         judges.record(keeps=True)
         outside = [edit for edit in left if ":module:" in edit.id]
         for edit in outside:
@@ -251,9 +252,9 @@ def serve(layer: str, folder: str, edits: Iterable[Edit], dumps: Path, first: bo
 
 
 def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
-    """Judge one mutant in a process that loads the mutated module, and runs everything.
+    """Judge one mutant in processes that load the mutated module and run all units.
 
-    For a mutant of the model, lock-step plays the scripts that the unchanged model made.
+    For a mutant of the model, lock-step plays the scripts of the unchanged model.
     """
     found: list[Tally] = []
     for judge in judges.names:
@@ -271,7 +272,7 @@ def judge_anew(edit: Edit, text: str, judges: Judges, *, first: bool) -> Judged:
 
 
 def _examined(judged: Judged, text: str, cases: Any, assumed: Any) -> Judged:  # noqa: ANN401 - as in `_prove`
-    """The outcome, after two more checks of a survivor: mypy may reject it, or z3 prove it equivalent.
+    """The outcome after two more checks of a survivor: mypy may reject it, or z3 may prove it equivalent.
 
     mypy checks only edits of swap-arguments: no other operator exchanges values of different types.
     """
@@ -285,32 +286,32 @@ def _examined(judged: Judged, text: str, cases: Any, assumed: Any) -> Judged:  #
 
 
 def _unchanged_scripts(judges: Judges, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send the scripts of lock-step: with a mutant of the model loaded, other events would be drawn."""
+    """Send the scripts of lock-step from the unchanged model. A mutant would draw other events."""
     judges.record(keeps=False)
     found.send(judges.scripts)
 
 
 def _changes_functions(edit: Edit, text: str, found: Any) -> None:  # noqa: ANN401 - a connection
-    """Send whether the edit changes functions, and nothing else."""
+    """Send whether the edit changes functions and nothing else."""
     found.send(bool(_pairs(edit, text)))
 
 
 def _pairs(edit: Edit, text: str) -> Pairs:
     try:
         return changed(import_module(edit.module), text)
-    except Exception:  # noqa: BLE001 - it cannot be loaded
+    except Exception:  # noqa: BLE001 - the mutant cannot be loaded
         return ()
 
 
 def _judge(edit: Edit, text: str, runs: list[Run], before: Tally, first: bool, found: Any) -> None:  # noqa: ANN401
-    """Send the findings about the mutant after these units."""
+    """Run these units with the mutant, and send the findings."""
     _change(edit, text)
     units = [(run.unit, LEAST + SLOWER * run.seconds) for run in runs]
     found.send(_tallied(edit, text, units, before, first=first))
 
 
 def _remakes(edit: Edit, text: str, units: list[Unit], judges: Judges, judge: str, found: Any) -> None:  # noqa: ANN401
-    """Send whether the mutant makes the same units of a judge."""
+    """Send whether the mutant makes the same units of a judge as the original."""
     _change(edit, text)
     found.send(limited(lambda: is_alike(units, [*judges.units(judge)])) is True)
 
@@ -324,13 +325,13 @@ def _judge_remade(
     first: bool,
     found: Any,  # noqa: ANN401
 ) -> None:
-    """Send the complaint of units that the mutant itself makes."""
+    """Send the findings of the units that the mutant itself makes."""
     _change(edit, text)
     found.send(_tallied_all(edit, text, judges, judge, before, first=first))
 
 
 def _change(edit: Edit, text: str) -> None:
-    """Let the functions of this process be those of the mutant."""
+    """Replace the code of this process's functions by the mutant's code."""
     for original, mutated in _pairs(edit, text):
         original.__code__, original.__defaults__ = mutated.__code__, mutated.__defaults__
     forget()
@@ -350,7 +351,7 @@ def _judge_anew(
 
 
 def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tally, *, first: bool) -> Tally:
-    """The findings of all units of a judge, which may crash before its first unit."""
+    """The findings of all units of a judge. The mutant may crash before the first unit."""
 
     def tallied() -> Tally:
         return _tallied(edit, text, ((unit, SECONDS) for unit in judges.units(judge)), before, first=first)
@@ -364,9 +365,9 @@ def _tallied_all(edit: Edit, text: str, judges: Judges, judge: str, before: Tall
 def _tallied(
     edit: Edit, text: str, units: Iterable[tuple[Unit, float]], before: Tally, *, first: bool
 ) -> Tally:
-    """The findings of these units after `before`. `units`: each with its processor seconds; 0: no limit.
+    """The findings in `before` and of these units. `units`: each with its limit in seconds; 0: no limit.
 
-    The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy refuses the edit.
+    The complaint is UNTYPED if a unit crashes before a rule is broken, and mypy rejects the edit.
     """
     tally = before
     for unit, seconds in units:

@@ -16,11 +16,11 @@ from conformance.mutants.score import ScoreError, sources, sources_now
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """A file of outcomes."""
+    """A file with the outcomes of mutants."""
 
     file: Path
     first: bool = False
-    """Whether no judge ran after the first one that found a broken rule."""
+    """Whether the first judge that finds a broken rule is the last one for a mutant."""
 
     @property
     def head(self) -> dict[str, object]:
@@ -28,9 +28,10 @@ class Record:
         return {"sources": sources(), "first": self.first}
 
     def resumed(self, edits: Iterable[Edit]) -> Mapping[str, Judged]:
-        """The outcomes of earlier runs over the same sources, by mutant.
+        """The outcomes of earlier runs over the same sources, by mutant, for these edits.
 
-        Outcomes of other mutants stay in the file; with other sources it begins anew. Raises ScoreError.
+        Outcomes of other mutants stay in the file. If the sources have changed, the file begins anew. Raises
+        ScoreError if the file is not a record of outcomes.
         """
         try:
             head, *lines = map(orjson.loads, self.file.read_bytes().splitlines())
@@ -57,7 +58,7 @@ class Record:
         self.file.write_bytes(orjson.dumps(self.head) + b"\n")
 
     def end(self, again: str) -> None:
-        """Append a command after all of its mutants were judged."""
+        """Append a command, after all of its mutants have been judged."""
         if again not in self.runs():
             with self.file.open("ab") as file:
                 file.write(orjson.dumps({"again": again}) + b"\n")

@@ -1,4 +1,7 @@
-"""TLC as the judge of a mutant of the specification, by its rules, without the pinned numbers of states."""
+"""TLC as the judge of mutants of the specification.
+
+Only broken rules count, not the pinned numbers of states.
+"""
 
 import re
 from collections.abc import Collection
@@ -11,13 +14,16 @@ from spec.tlc import TlcTimeoutError, job_of, run, specification
 from spec.tool_output import Location, TlcError, UnparsedError
 
 SMALL = 26_000
-"""Of the thorough models, only those with at most this number of states check mutants."""
+"""Models that only a thorough run checks are used if they have at most this number of states."""
 SECONDS = 300
-"""Time limit of TLC for one model."""
+"""Time limit of TLC for one model, in seconds."""
 
 
 def models_of(modules: Collection[str]) -> list[Model]:
-    """The models without an expected violation that read one of these modules, smallest first; see SMALL."""
+    """The models that read one of these modules, smallest first.
+
+    Models with an expected violation, and large ones (SMALL), are left out.
+    """
     models = (
         one
         for one in load_manifest().values()
@@ -27,9 +33,9 @@ def models_of(modules: Collection[str]) -> list[Model]:
 
 
 def tlc(module: str, text: str, names: Collection[str] | None = None) -> str:
-    """The complaint of TLC about this text of a module: the first violated definition; empty for none.
+    """TLC's complaint about a module with this text: the first violated definition. Empty: no complaint.
 
-    `names`: the models to check; None: all that read the module.
+    `names`: the models to check. None: all models that read the module.
     """
     with specification() as folder:
         (folder / f"{module}.tla").write_text(text, "utf-8")
@@ -52,7 +58,7 @@ def tlc(module: str, text: str, names: Collection[str] | None = None) -> str:
 
 @cache
 def read_by(module: str) -> frozenset[str]:
-    """The modules that TLC reads for one: itself, and what it extends or instantiates."""
+    """The modules that TLC reads for this module: itself, and all that it extends or instantiates."""
     text = module_text(module)
     lines = re.findall(r"^EXTENDS (.*)|INSTANCE (\w+)", text, re.MULTILINE)
     named = {name for line in lines for name in re.findall(r"\w+", " ".join(line))} - {*STANDARD}

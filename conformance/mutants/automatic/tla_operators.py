@@ -1,8 +1,8 @@
 """The mutation operators for TLA+: every edit of one token or conjunct of a protocol module.
 
-Comments and strings are not edited, nor are parts that do not belong to the protocol: declarations, types,
-bounds of quantifiers, definitions that a model checks, and the states in which a job may stay. Most rules are
-in modules of their own (`...Model`), which are not mutated.
+Operators do not edit comments, strings, and parts that do not belong to the protocol: declarations, types,
+bounds of quantifiers, definitions that a model checks, and the definitions in `_MAY_STAY`. Most rules are in
+separate modules (`...Model`), which are not mutated.
 """
 
 import re
@@ -19,7 +19,7 @@ _NOT_PROTOCOL = re.compile(
     r"^(EXTENDS|CONSTANTS?|ASSUME|VARIABLES?|\w*Type ==)[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE
 )
 _FIELD = r"!\.\w+(?:\[\w+\])? = [^][(),\n]*(?:\((?:[^()\n]|\([^()\n]*\))*\)[^][(),\n]*)*"
-"""A field with its new value, if the value is on one line and has no square brackets."""
+"""In EXCEPT: a field with its new value, if the value is on one line and has no square brackets."""
 _MEMBER = r"(?<!\w)\\in(?!\w)"
 
 _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -49,7 +49,7 @@ _TOKENS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("drop-conjunct", r"(?m)^ +/\\ [^\n']*\n(?= *(?:/\\|\n))", ("",)),
 )
 _NO_STEP = re.compile(r"[A-Z]+_\d\d|Init|Spec|vars|\w*OK")
-"""Definitions of a rule, a type, the initial states, the variables, or the whole specification."""
+"""Names of definitions that are no step: rules, types, initial states, variables, the whole specification."""
 _MAY_STAY = {f"spec.dataflow.AnyDataflow:{name}" for name in ("HasEnded", "HasStopped", "Ended")}
 """Definitions of the states in which a job may stay as it is.
 
@@ -87,7 +87,7 @@ def tla_edits_of(module: str, source: str) -> tuple[Edit, ...]:
 
 @cache
 def _checked() -> frozenset[str]:
-    """The names of what some model checks."""
+    """The names of the definitions that some model checks."""
     return frozenset(name for model in load_manifest().values() for name in model.configuration.checked)
 
 
@@ -106,7 +106,7 @@ def _all(shown: str) -> Iterator[tuple[str, int, int, str]]:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Text of the same length: spaces for a comment, characters that match no operator for other text."""
+    """A text of the same length that no operator matches: spaces for a comment, else a fixed character."""
     return re.sub(r"[^\n]", " " if found[0].startswith(("\\*", "(*")) else "\0", found[0])
 
 

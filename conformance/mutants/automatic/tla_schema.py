@@ -1,13 +1,15 @@
 """Tests all mutants of a folder's TLA+ modules in one run of TLC for each model, then each survivor alone.
 
-A definition with mutants becomes `IF mutant = 1 THEN ... ELSE IF mutant = 2 THEN ... ELSE` the original,
-where `mutant` is a variable that the initial state picks. The schema evaluates each rule at every state or
-step. A violation is printed and ends the behaviours of this mutant only. A mutant whose states are many more,
-or much deeper, than the model's is not searched further in that model; it is too long unless another model
-kills it. This does not work for models whose specification is not `Spec`, such as those with temporal
-properties: TLC checks them for each survivor alone. A mutant of a recursive constant is checked alone in all
-models: TLC computes a constant once, but computes it again for each state if it reads `mutant`, which takes
-minutes.
+A definition with mutants becomes `IF mutant = 1 THEN ... ELSE IF mutant = 2 THEN ... ELSE` the original.
+`mutant` is a variable whose value the initial state chooses. A generated module, the *schema*, evaluates each
+rule at every state or step. A violation is printed, and ends the behaviours of this mutant only. If a mutant
+has many more or much deeper states than the model, the search of this mutant in this model ends; the mutant
+counts as too long, unless another model kills it.
+
+Some checks do not work in a schema. TLC checks models whose specification is not `Spec`, such as models with
+temporal properties, for each survivor alone. It checks a mutant of a recursive constant alone in all models:
+TLC usually computes a constant once, but a constant that reads `mutant` is computed again for each state,
+which takes minutes.
 """
 
 import re
@@ -28,17 +30,21 @@ from spec.tool_output import UNPARSED as UNPARSED_CODE
 from spec.tool_output import TlcError
 
 SECONDS = 3000
-"""Time limit of TLC for one model with all its mutants."""
+"""Time limit of TLC for one model with all its mutants, in seconds."""
 QUICK = 100_000
-"""If a model has at most this number of states times mutants, the optimizing compiler of the JVM takes longer
-than it saves.
+"""Up to this product of states and mutants, TLC runs without the optimizing compiler of the JVM.
+
+In such a short run the compiler takes more time than it saves.
 """
 MOST, MORE = 4, 2000
-"""A mutant may have MOST times the states of the model, and MORE; one without bounds soon has more."""
+"""A mutant may have MOST times the states of the model, plus MORE.
+
+A mutant without bounds soon exceeds this.
+"""
 _DEFINED = re.compile(r"^(\w+)(\(.*?\))? ==(?= |$)")
 _IN_FULL = re.compile(r"\[\]\[(?=(?:(?!\]_vars|\[\]\[).|\n)*\]_vars)")
 _ASSUMED = re.compile(r"^ASSUME\b[^\n]*(\n[ \t]+[^\n]*)*", re.MULTILINE)
-"""An assumption, which may read no variable: with mutants a constant definition reads one."""
+"""An ASSUME. It may read no variable, but a constant definition with mutants reads the variable `mutant`."""
 _CHOSEN = re.compile(r"mutant = (\d+) THEN")
 _TOO_LONG = "too long"
 _SCHEMA = """---- MODULE Schema ----
@@ -64,7 +70,7 @@ SchemaBounded == SchemaCheck("{too_long}", TLCGet("level") < {deepest})
 
 
 def judge_schema(edits: Sequence[Edit]) -> Iterator[Judged]:
-    """Yield each mutant with what TLC reports: a violated rule, an error, a time-out, or nothing."""
+    """Yield each mutant with TLC's complaint: a violated rule, an error, a time-out, or none."""
     texts = dict(modules("spec"))
     together = [edit for edit in edits if not _is_of_constants(_module(edit))]
     schema = _Schema(dict(enumerate(together, 1)))
@@ -92,16 +98,16 @@ def _is_of_constants(module: str) -> bool:
 
 
 class _Schema:
-    """Mutants by the values of the variable `mutant`, and the known complaints about them."""
+    """The mutants of one run, by the value of the variable `mutant`, and the complaints so far."""
 
     def __init__(self, chosen: Mapping[int, Edit]) -> None:
         self.chosen = chosen
         self.found: dict[int, str] = {}
         self.unbounded: dict[int, str] = {}
-        """Mutants with too many or too deep states in a model; another model may kill them."""
+        """Mutants that had too many or too deep states in some model. Another model may still kill them."""
 
     def judge(self, model: Model) -> None:
-        """Run TLC on a model until each mutant is killed, or has been searched to its end or its bound.
+        """Run TLC on a model, until it has killed each mutant or searched it to its end or its bound.
 
         If TLC cannot parse or evaluate the expression of a mutant, it stops. The run then starts again
         without this mutant.
@@ -138,7 +144,7 @@ class _Schema:
                 self.found.setdefault(int(at[-1]), crash(model.name))
 
     def _write(self, model: Model, left: Sequence[int], folder: Path) -> None:
-        """Write the modules with their mutants, and the schema that TLC checks."""
+        """Write the modules with their mutants, and the schema, into the folder."""
         (folder / "Mutation.tla").write_text("---- MODULE Mutation ----\nVARIABLE mutant\n====\n", "utf-8")
         instantiate = {name for name in read_by(model.module) if "INSTANCE" in module_text(name)}
         for module in {_module(self.chosen[number]) for number in left} | instantiate:
@@ -177,7 +183,7 @@ class _Schema:
         (folder / "Schema.cfg").write_text(changed.text() + extra, "utf-8")
 
     def _module_text(self, module: str, left: Sequence[int]) -> str:
-        """A module in which each definition chooses between its mutants and itself."""
+        """The text of a module in which each mutated definition is an IF over `mutant`."""
         source = module_text(module)
         lines = source.split("\n")
         found, position = [], 0

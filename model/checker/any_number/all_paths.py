@@ -1,8 +1,8 @@
 """Follows a small function along all its paths, and makes one z3 term of its results.
 
-`model.checker.paths` uses z3 to leave out infeasible paths; this module does not. The functions here (an
-element of a walk, an equation) have few decisions, and an infeasible path only adds a case whose condition is
-false.
+`model.checker.paths` uses z3 to leave out infeasible paths; this module does not. It follows only functions
+with few decisions, such as the body of a generator expression or the comparison of two values. An infeasible
+path only adds a case whose condition is false.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,19 +15,19 @@ from model.checker.symbolic import SymbolicBool
 
 
 class Walk:
-    """One execution: decisions to repeat, then new ones."""
+    """One execution of the function. It first repeats the given decisions, then it makes new ones."""
 
     def __init__(self, prefix: tuple[bool, ...] = ()) -> None:
         self.known: dict[int, bool] = {}
         self.decided: list[z3.BoolRef] = []
         self.open: list[tuple[bool, ...]] = []
-        """For each execution that is still to do: the decisions that it begins with."""
+        """For each execution that has not run yet: the decisions that it repeats first."""
         self._prefix = prefix
         self._decisions: list[bool] = []
         self._terms: list[z3.BoolRef] = []
 
     def decide(self, tested: Question) -> bool:
-        """The truth of the condition on this path. What an outer execution has decided holds here too."""
+        """The truth of the condition on this path. The decisions of an outer execution hold here too."""
         term, key, truth = tested
         for run in reversed(running):
             if key in run.known:
@@ -39,21 +39,21 @@ class Walk:
             choice = truth
             self.open.append((*self._decisions, not truth))
         self._decisions.append(choice)
-        self._terms.append(term)  # z3 reuses the identity of a released term
+        self._terms.append(term)  # keeps the term: z3 reuses the id of a released term
         self.decided.append(term if choice else negation(term))
         self.known[key] = choice
         return choice is truth
 
 
 class Outcome(NamedTuple):
-    """One path through a function."""
+    """One path through a function: the condition under which it is taken, and its result."""
 
     condition: z3.BoolRef
     result: Any
 
 
 def outcomes(function: Callable[[], Any]) -> Iterator[Outcome]:
-    """Every path through the function."""
+    """Yields every path through the function."""
     waiting: list[tuple[bool, ...]] = [()]
     while waiting:
         walk = Walk(waiting.pop())
@@ -85,7 +85,7 @@ def truth_of(term: z3.BoolRef) -> int:
 
 
 def conjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
-    """All terms hold."""
+    """The conjunction of the terms, without the terms `true`."""
     kept = []
     for term in terms:
         known = truth_of(term)
@@ -97,7 +97,7 @@ def conjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
 
 
 def disjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
-    """Some term holds."""
+    """The disjunction of the terms, without the terms `false`."""
     kept = []
     for term in terms:
         known = truth_of(term)
@@ -109,7 +109,7 @@ def disjunction(terms: list[z3.BoolRef]) -> z3.BoolRef:
 
 
 def negation(term: z3.BoolRef) -> z3.BoolRef:
-    """The negation of the term: the same object for the same term, while the term exists."""
+    """The negation of the term. A cache returns the same object for the same term, until it is full."""
     known = truth_of(term)
     if known:
         return FALSE if known > 0 else TRUE
@@ -127,6 +127,6 @@ _negations: dict[int, tuple[z3.BoolRef, z3.BoolRef]] = {}
 
 
 def _joined(connective: Callable[..., Any], terms: list[z3.BoolRef]) -> z3.BoolRef:
-    """The terms joined by z3's C interface. The Python interface looks for sorts to convert, and is slow."""
+    """The terms joined by z3's C interface. The Python interface is slow, because it checks all sorts."""
     asts = (z3.Ast * len(terms))(*(term.as_ast() for term in terms))
     return z3.BoolRef(connective(terms[0].ctx_ref(), len(terms), asts), terms[0].ctx)

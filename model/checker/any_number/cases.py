@@ -1,8 +1,8 @@
 """Proofs of single cases over ropes: each rule as an induction over one step, for any number of elements.
 
-A case is one class of event at a component whose sequences are ropes. The proof assumes the state properties
-before the step, and follows every path of the step. On each path every property must be true. A new component
-is another case, which assumes nothing.
+A case is one class of event at a component whose sequences are ropes. The proof assumes that the state
+properties hold before the step, and follows every path of the step. On each path every property must hold.
+A further case is a component in its initial state: for it the proof assumes no property.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,9 +19,9 @@ from model.registry import Property, Start
 from model.steps import name_of
 
 EFFORT = 20_000_000
-"""The resource limit of z3 for a refutation. Its unit is the same on every machine."""
+"""The resource limit of z3 for the search of a refutation, in z3's steps. It is the same on every machine."""
 PATIENCE = 200_000
-"""z3's resource limit for one test on a path. An undecided test counts as feasible, which adds a path."""
+"""z3's resource limit for one condition on a path. If z3 does not decide it, both its paths are followed."""
 
 
 class RopeCase(NamedTuple):
@@ -43,7 +43,7 @@ def start_case(
     properties: tuple[Property, ...],
     assumptions: tuple[z3.BoolRef, ...],
 ) -> RopeCase:
-    """The base of an induction: a new component of any size."""
+    """The base case of an induction: a component of any size in its initial state."""
     label = f"new {component}"
     return RopeCase(
         component, label, state, Start(), lambda one, _: Step(one, (), ()), properties, assumptions
@@ -61,7 +61,7 @@ def step_by(steps_of: Callable[[Any], object]) -> Callable[[Any, Event], Step[An
 
 
 class RopeRefutation(NamedTuple):
-    """A property that fails in one step, with a solution of the symbols."""
+    """A property that fails in one step, with the values of the symbols for which it fails (`solution`)."""
 
     rule: str
     property: str
@@ -71,14 +71,14 @@ class RopeRefutation(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of some cases."""
+    """The result of `prove` for some cases."""
 
     proved: frozenset[str]
-    """The rules of which no property failed."""
+    """The rules whose properties were checked and all hold. Empty if the function searched a refutation."""
     refutations: tuple[RopeRefutation, ...]
     cases: int
     permitted: int
-    """Number of cases for whose assumptions z3 has found a model, so they do not contradict each other."""
+    """Number of cases for which z3 has shown that the assumptions do not contradict each other."""
     paths: int
     checks: int
 
@@ -86,10 +86,10 @@ class Result(NamedTuple):
 def prove(cases: Iterable[RopeCase], *, stop_at: Collection[str] = ()) -> Result:
     """Evaluates each property of a case on each path of its step.
 
-    `stop_at`: rules of which the function searches a refutation, up to the first one. It then evaluates only
-    their properties, skips queries that z3 cannot decide, and proves nothing. Empty: it proves.
-    Raises UndecidedError if z3 gives no answer, and SymbolicUseError if the source uses a rope in a way that
-    is not known to treat its members alike.
+    `stop_at`: if not empty, the function searches a refutation of these rules and stops at the first one. It
+    then evaluates only their properties, skips queries that z3 cannot decide, and proves nothing.
+    Raises UndecidedError if z3 gives no answer, and SymbolicUseError if the model's source uses a rope in a
+    way that may treat its members differently.
     """
     checked: set[str] = set()
     refutations: list[RopeRefutation] = []
@@ -128,16 +128,16 @@ class Invariant(NamedTuple):
 
 
 Invariants = dict[str, Invariant]
-"""By the text of a component and its state."""
+"""By a text that consists of the component's name and the state's `repr`."""
 
 
 def _outcomes_of(
     case: RopeCase, invariants: Invariants, stop_at: Collection[str]
 ) -> tuple[bool, list[Outcomes]]:
-    """Whether the case occurs, as far as known, and the properties on each path of the step.
+    """Whether z3 has a model of the assumptions, and the results of the properties on each path of the step.
 
-    A proof without facts about sums stays valid with them. So the step is followed again only if its sums
-    have facts that were not assumed, and some property failed or stayed undecided.
+    The step itself may make new sums. A proof that did not assume the facts about them stays valid. So the
+    loop repeats only if there are such sums and some property failed or z3 did not decide it.
     """
     sums.known.clear()
     while True:
@@ -157,7 +157,7 @@ def _outcomes_of(
 
 
 def is_impossible(case: RopeCase) -> bool:
-    """The case is impossible: z3 refutes its assumptions."""
+    """Whether z3 proves that the assumptions of the case contradict each other."""
     sums.known.clear()
     solver = _solver()
     solver.add(*invariant_of(case.component, case.state, case.properties, {}).terms)
@@ -166,14 +166,17 @@ def is_impossible(case: RopeCase) -> bool:
 
 
 def _ground_of(case: RopeCase, assumed: tuple[z3.BoolRef, ...]) -> tuple[z3.Solver, bool]:
-    """The assumptions of the case, and whether they have a model. Raises ValueError if they have none."""
+    """A solver with the assumptions of the case, and whether z3 has found a model of them.
+
+    Raises ValueError if they contradict each other.
+    """
     solver = _solver()
     solver.add(*sums.facts(), *case.assumptions, *(() if type(case.event) is Start else assumed))
     solver.set("rlimit", EFFORT)
     answer = solver.check()
     solver.set("rlimit", PATIENCE)
     if answer == z3.unsat:
-        raise ValueError(f"nothing permits the case {case.label}: it would prove everything")
+        raise ValueError(f"the assumptions of the case {case.label} contradict each other; weaken them")
     return solver, bool(answer == z3.sat)
 
 
@@ -207,7 +210,7 @@ def invariant_of(
     properties: tuple[Property, ...],
     kept: Invariants,
 ) -> Invariant:
-    """The state properties as terms. Each one assumes the earlier ones."""
+    """The state properties of a state as terms. The term of each property assumes the earlier properties."""
     key = f"{component} {state!r}"
     if key not in kept:
         solver = _solver()
@@ -231,7 +234,7 @@ def _refutation(
     case: RopeCase, path: Path[Step[Any]], found: Property, here: Ground, *, is_search: bool
 ) -> RopeRefutation | None:
     step = path.result
-    effects = Rope(cells_of(step.effects))  # also if each is named: a property may cut it at a rope's length
+    effects = Rope(cells_of(step.effects))  # a rope even without groups: a property may slice it by a Length
 
     def holds() -> bool:
         if found.over_steps:
@@ -253,10 +256,10 @@ def _refutation(
 
 
 def _solution(solver: z3.Solver, decided: Collection[z3.BoolRef]) -> z3.ModelRef | None:
-    """A model of the assertions and of these conditions; None if there is none.
+    """A z3 model of the solver's assertions and of these conditions; None if they contradict each other.
 
-    A solver that has decided many questions leaves some undecided that a new one decides at once. Such a
-    question goes to a new solver. Raises UndecidedError if the new one cannot decide it either.
+    A solver that has answered many queries fails at some queries that a new solver decides at once. So the
+    function repeats an undecided query with a new solver. Raises UndecidedError if that fails too.
     """
     solver.set("rlimit", EFFORT)
     try:

@@ -40,9 +40,9 @@ class Unbounded(NamedTuple):
     beyond: frozenset[str] = frozenset()
     """The rules about omitted behaviour only. They do not count as proved, and have no mutants here."""
     variants: frozenset[str] | None = None
-    """The mutants of the catalogue that the cases can refute. None: all mutants of the component."""
+    """Ids of the catalogue's mutants that the cases can refute. None: all mutants of the component."""
     few: tuple[z3.BoolRef, ...] = ()
-    """Small sizes. A search tries them first, because z3 decides them sooner."""
+    """Assumptions that make the sizes small. A search tries them first, because z3 decides them sooner."""
 
 
 UNBOUNDED: Mapping[str, Unbounded] = {
@@ -81,11 +81,11 @@ UNBOUNDED: Mapping[str, Unbounded] = {
         Unbounded("store", "retained checkpoints", store.all_store_cases, variants=store.VARIANTS),
     )
 }
-"""By component."""
+"""By component: the rules that are proved for any number of its elements."""
 
 
 def reread(*edits: Edit) -> Reread:
-    """The modules of the model over ropes, with broken ones for mutants."""
+    """Compiles the modules of the model again, so that they take ropes."""
     helpers: dict[str, Helpers] = {
         **CHANNEL_HELPERS,
         **SUBTASK_HELPERS,

@@ -1,6 +1,7 @@
-"""The parts of a component as ropes: the parts before the event's part, that part, and the parts behind it.
+"""Ropes for the parts of a component, such as the channels of a gate.
 
-If an event belongs to no single part, one group holds all parts.
+If an event belongs to one part, a rope has three cells: the group of the parts before it, that part, and the
+group of the parts behind it. Otherwise one group holds all parts.
 """
 
 from collections.abc import Callable
@@ -14,11 +15,11 @@ from model.checker.any_number.sequence_functions import len_
 from model.checker.symbolic import SymbolicBool, SymbolicInt
 
 OWN = Position(1)
-"""The part of the event."""
+"""The position of the event's part in a rope: between the two groups."""
 
 
 class Axis:
-    """Makes ropes for one kind of parts, such as the channels of a gate."""
+    """Makes ropes for one kind of parts. `name`: the name of the kind, for its symbols."""
 
     def __init__(self, name: str) -> None:
         self.before, self.behind, self.all = (
@@ -29,7 +30,7 @@ class Axis:
     def symbols(self, name: str, *, own: bool, is_bool: bool = True) -> Rope:
         """A rope with a symbol for each part: a truth value, or an int.
 
-        `own`: whether the event belongs to one part, which then is a cell of its own.
+        `own`: whether the event belongs to one part. Then this part has a separate cell.
         """
         sort = z3.BoolSort() if is_bool else z3.IntSort()
         symbol: Callable[[Any], Any] = SymbolicBool if is_bool else SymbolicInt
@@ -44,7 +45,7 @@ class Axis:
         return self._rope(lambda _: value, value, own=own)
 
     def number(self, *, own: bool) -> Length:
-        """The number of parts, from which a new component makes its ropes."""
+        """The number of parts. The initial state of a component makes its ropes from it."""
         found: Length = len_(self.constant(None, own=own))
         return found
 

@@ -1,7 +1,8 @@
-"""The result of a step over ropes for one number of elements, for comparison with the step over tuples.
+"""Expands the result of a step over ropes to tuples of a given length.
 
-A state of tuples gives each symbol of the state of ropes a value. Then each quantifier ranges over a stated
-number of members, each condition is true or false, and each cell is a sequence.
+A test compares the expanded result with that of the plain step over tuples. A state with tuples assigns a
+value to each symbol of the state with ropes. Then each quantifier ranges over a stated number of members,
+each condition is true or false, and each cell is a sequence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +19,8 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt
 class Numbers:
     """The values of all symbols.
 
-    `offsets`: for each group, the number of elements before its first member in the plain sequence. `own`:
-    the place of the named element.
+    `sizes`: for each group, its number of members. `offsets`: for each group, the index of its first member
+    in the plain sequence. `own`: the index of the named element in the plain sequence.
     """
 
     def __init__(self, sizes: Mapping[Group, int], offsets: Mapping[Group, int], own: int) -> None:
@@ -30,7 +31,7 @@ class Numbers:
         self._tables: list[tuple[z3.FuncDeclRef, z3.ExprRef]] = []
 
     def take(self, symbolic: Any, plain: Any) -> None:  # noqa: ANN401 - any records of the model
-        """Assigns the values of a plain record to the symbols of a record."""
+        """Assigns the values of a plain record to the symbols at the same positions of a symbolic record."""
         if isinstance(symbolic, SymbolicBool | SymbolicInt):
             if z3.is_const(symbolic.term) and symbolic.term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
                 self._constants.append((symbolic.term, _value(plain)))
@@ -62,11 +63,14 @@ class Numbers:
         (known,) = cell.behaviours
         term = known.values[0].term if hasattr(known.values[0], "term") else None
         if term is None or term.decl().arity() != 1:
-            return  # a constant
+            return  # all members have the same value
         self._tables.append((term.decl(), _table_of(values, is_bool=z3.is_bool(term))))
 
     def of(self, term: z3.ExprRef, *indexes: tuple[z3.ArithRef, int]) -> Any:  # noqa: ANN401 - a bool or an int
-        """The value of a term."""
+        """The value of a term, a bool or an int. `indexes`: the values of index variables.
+
+        Raises ValueError if a symbol of the term has no value.
+        """
         pairs = [(variable, z3.IntVal(index)) for variable, index in indexes]
         found = z3.substitute(term, *pairs, *self._constants)
         found = self._unfolded(found)
@@ -98,7 +102,7 @@ class Numbers:
         return term
 
     def plain(self, value: Any, *indexes: tuple[z3.ArithRef, int]) -> Any:  # noqa: ANN401
-        """The value with tuples in place of ropes and ints and truth values in place of symbols."""
+        """The value, where tuples replace the ropes, and ints and truth values replace the symbols."""
         if isinstance(value, SymbolicBool | SymbolicInt):
             return self.of(value.term, *indexes)
         if isinstance(value, Position):

@@ -1,8 +1,9 @@
-"""Decides whether the effects in a rope match the expression of a frame.
+"""Decides whether the effects in a rope match the frame of an event.
 
-The expression is an automaton. A state of it is the expression for the kinds that may still follow
-(Brzozowski's derivatives). A group of any size leads from a state to every state that some sequence of its
-kinds reaches. There are finitely many states, so the answer is exact.
+A frame is a regular expression over kinds of effects (`model.event_frames`). This module uses the expression
+as an automaton: a state is the expression of the kinds that may still follow (Brzozowski's derivatives). A
+group of any size leads from a state to each state that some sequence of its kinds reaches. There are finitely
+many states, so the answer is exact.
 """
 
 import re
@@ -16,15 +17,16 @@ from model.checker.symbolic import SymbolicBool
 from model.event_frames import is_permitted as plain_is_permitted
 
 Expression = tuple[Literal["word", "then", "or", "star"], Any, Any]
-"""In the order of the names: one kind; two expressions in sequence; one of a set; any number of one."""
+"""word: one kind. then: two expressions in sequence. or: one expression of a set. star: any number of one."""
 NEVER: Expression = ("or", frozenset(), None)
 NOTHING: Expression = ("star", NEVER, None)
 
 
 def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
-    """`model.event_frames.is_permitted` over a rope.
+    """Whether the kinds match the pattern, as in `model.event_frames.is_permitted`, also for a rope.
 
-    On a path, if some sequence of the cells does not match, the run forks on which cases of a cell occur.
+    If some sequence that the cells may hold does not match, the function decides on the current path which
+    cases of each cell occur, and tests only these. Each case forks the path.
     """
     if not isinstance(kinds, Rope):
         return plain_is_permitted(pattern, kinds)
@@ -36,13 +38,16 @@ def is_permitted(pattern: str, kinds: tuple[str, ...]) -> bool:
 
 
 def _possible(cell: Many) -> Many:
-    """The cell with only those cases that some member has. On a path, the run forks for each case."""
+    """The cell with only the cases that some member has. Each case forks the current path."""
     cases = [one for one in cell.behaviours if bool(SymbolicBool(cell.exists(one.condition)))]
     return Many(cell.group, cell.variable, cases, every=cell.every)
 
 
 def _is_matched(pattern: str, cells: tuple[Any, ...], *, may_be_empty: bool) -> bool:
-    """Whether the expression matches every sequence of kinds that the cells may hold."""
+    """Whether the expression matches every sequence of kinds that the cells may hold.
+
+    `may_be_empty`: whether a group may contribute no kind.
+    """
     states = {_read(tuple(re.findall(r"\w+|[()|*+?]", pattern)))}
     for cell in cells:
         if not isinstance(cell, Many):
@@ -79,7 +84,10 @@ def _then(first: Expression, second: Expression) -> Expression:
 
 @cache
 def _read(words: tuple[str, ...]) -> Expression:
-    """The expression of a pattern: choices of sequences of repeated words and parentheses."""
+    """Parses a pattern. `|` separates choices; `*`, `+` and `?` repeat a word or a parenthesis.
+
+    Raises ValueError if a parenthesis closes that was not opened.
+    """
     found, end = _choice(words, 0)
     if end != len(words):
         raise ValueError(f"expected a frame's expression, got {' '.join(words)!r}")
@@ -116,7 +124,7 @@ def _may_end(state: Expression) -> bool:
 
 
 def _after(state: Expression, kinds: tuple[str, ...]) -> Expression:
-    """The expression of the kinds that may follow `kinds`."""
+    """The expression of the kinds that may follow after `kinds` have matched."""
     for kind in kinds:
         state = _derivative(state, kind)
     return state

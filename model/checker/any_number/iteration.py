@@ -1,7 +1,8 @@
-"""The iteration of a generator expression over a rope.
+"""Iterates a generator expression over a rope.
 
-Its body runs once for each named element. For a group, it runs once for each path at one member, whose index
-is a variable. The values of each path, with the condition of the path, form a cell of the result.
+The body of the expression runs once for each named element. For a group it runs once for each path of the
+body at one member, whose index is a variable. These paths form one cell of the result: for each path, its
+condition and the values that it yields.
 """
 
 import sys
@@ -18,21 +19,27 @@ from model.checker.symbolic import SymbolicUseError
 
 
 class Collector:
-    """Collects the values that a generator expression yields, as cells."""
+    """Collects the values that a generator expression yields, as cells of a rope."""
 
-    def __init__(self, walked: Any) -> None:  # noqa: ANN401
-        self.frame = getattr(walked, "gi_frame", None)
+    def __init__(self, iterated: Any) -> None:  # noqa: ANN401
+        self.frame = getattr(iterated, "gi_frame", None)
         self.levels: list[list[Any]] = [[]]
-        """The cells so far, then one list for each member under way: the values that it has yielded."""
+        """First the cells so far.
+
+        Then, for each member at which the body now runs, the values it has yielded.
+        """
         self.variables: list[z3.ArithRef] = []
-        """The index of each group member under way."""
+        """The index variable of each member at which the body now runs. Iterations may be nested."""
 
 
 collectors: list[Collector] = []
 
 
 class Steps:
-    """The iterator of a rope. Raises SymbolicUseError if its user is no generator expression."""
+    """The iterator of a rope.
+
+    Raises SymbolicUseError unless a generator expression iterates over the rope.
+    """
 
     def __init__(self, cells: tuple[Any, ...]) -> None:
         self._cells = cells
@@ -45,13 +52,13 @@ class Steps:
         if self._elements is None:
             collector = collectors[-1] if collectors else None
             if collector is None or collector.frame is not sys._getframe(1):
-                raise SymbolicUseError(f"a statement walks over {self._cells}; write an expression")
+                raise SymbolicUseError(f"a statement iterates over {self._cells}; write an expression")
             self._elements = _elements(self._cells, collector)
         return next(self._elements)
 
 
 def _elements(cells: tuple[Any, ...], collector: Collector) -> Iterator[Any]:
-    """Yields each named element once, and a member of each group once for each path of the consumer."""
+    """Yields each named element once, and a member of each group once for each path of the body."""
     for cell in cells:
         if not isinstance(cell, Many):
             yield cell

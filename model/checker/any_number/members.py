@@ -1,6 +1,7 @@
-"""Groups of any number of elements: the values that each member contributes, and the indexes of members.
+"""Groups of any size, the values that their members contribute to a rope, and indexes.
 
-An index is a `Position` (of a named element among the cells of a rope) or a `Place` (of a member of a group).
+An index is a `Position` (the number of a named element's cell in its rope) or a `Place` (of a member of a
+group).
 """
 
 from collections.abc import Sequence
@@ -16,9 +17,10 @@ _NUMBERS = count()
 
 
 class Group:
-    """Any number of ordered elements, perhaps none; indexes count from 0.
+    """An ordered group of any size, also of size 0. Indexes count from 0.
 
-    `distinct`: any two elements have different values. A property states this, and the proof shows it.
+    `distinct`: whether any two elements have different values. If so, a property states this, and the proof
+    shows it.
     """
 
     def __init__(self, name: str, *, distinct: bool = False) -> None:
@@ -26,10 +28,10 @@ class Group:
         self.distinct = distinct
         self.size = z3.Int(f"number of {name}")
         self.variable = z3.Int(f"any of {name}")
-        """The index in the cases of a cell."""
+        """The index variable that the conditions and values of a cell use by default."""
 
     def another(self, used: Sequence[z3.ArithRef]) -> z3.ArithRef:
-        """A variable for an index that is not used."""
+        """An index variable that is not in `used`."""
         found, tries = self.variable, 0
         while any(found.eq(one) for one in used):
             tries += 1
@@ -37,18 +39,18 @@ class Group:
         return found
 
     def fresh(self) -> z3.ArithRef:
-        """A variable for an index that occurs nowhere else."""
+        """A new index variable, which occurs nowhere else."""
         return z3.Int(f"one of {self.name}, {next(_NUMBERS)}")
 
     def unused_in(self, term: z3.ExprRef) -> z3.ArithRef:
-        """A variable for an index that the term does not mention."""
+        """An index variable that does not occur in the term."""
         used: list[z3.ArithRef] = []
         while mentions(term, found := self.another(used)):
             used.append(found)
         return found
 
     def has(self, index: z3.ArithRef) -> z3.BoolRef:
-        """The index is that of a member."""
+        """The term: the index is at least 0 and below the size of the group."""
         return z3.And(index >= 0, index < self.size)
 
     def __repr__(self) -> str:
@@ -56,7 +58,7 @@ class Group:
 
 
 class Position(int):
-    """The position of a named element among the cells of its rope."""
+    """The number of a named element's cell in its rope, from 0."""
 
     def __add__(self, other: int) -> "Position":
         return Position(int(self) + other)
@@ -66,7 +68,7 @@ class Position(int):
 
 
 class Place:
-    """The index of a member of a group; equal to no element outside of the group."""
+    """The index of a member of a group. It never equals an index of another group or of a named element."""
 
     __slots__ = ("group", "term")
 
@@ -96,20 +98,20 @@ class Place:
 
 
 class UpTo(NamedTuple):
-    """The position behind a member, as in `ids[: place + 1]`."""
+    """The position right behind a member, as in `ids[: place + 1]`."""
 
     place: Place
 
 
 class Behaviour(NamedTuple):
-    """A condition on a member of a group, and the values that a member contributes if it holds."""
+    """One case of a member: a condition, and the values that the member contributes if it holds."""
 
     condition: z3.BoolRef
     values: tuple[Any, ...]
 
 
 class Many:
-    """A cell for the members of a group."""
+    """The cell of a rope that stands for all members of a group."""
 
     __slots__ = ("behaviours", "every", "group", "variable")
 
@@ -119,9 +121,9 @@ class Many:
         self.group = group
         self.variable = variable
         self.behaviours = tuple(one for one in behaviours if one.values and truth_of(one.condition) >= 0)
-        """The behaviours of the member at `variable`; the conditions exclude each other."""
+        """The cases of the member at index `variable`. Their conditions exclude each other."""
         self.every = every
-        """Whether each member has exactly one value, so that the index of a member is that of its value."""
+        """Whether each member has exactly one value. Then a value has the same index as its member."""
 
     def at(self, term: z3.ArithRef) -> tuple[Behaviour, ...]:
         """The cases of the member at an index."""
@@ -134,7 +136,10 @@ class Many:
         )
 
     def member(self, term: z3.ArithRef) -> Any:  # noqa: ANN401
-        """The value of the member at an index, a truth value or an int, as one symbol."""
+        """The value of the member at an index, as one symbol: a truth value or an int.
+
+        Raises SymbolicUseError unless each member has exactly one value.
+        """
         if not self.every:
             raise SymbolicUseError("an element of a filtered rope has no place")
         known = self.at(term)
@@ -155,7 +160,7 @@ class Many:
         return self.exists(disjunction([one.condition for one in self.behaviours]))
 
     def exists(self, term: z3.BoolRef) -> z3.BoolRef:
-        """The term: `term`, which is about the member at `variable`, holds for some member."""
+        """The term: some member satisfies `term`, in which `variable` is the index of the member."""
         term = z3.simplify(term)
         if truth_of(term) < 0:
             return term
@@ -164,7 +169,7 @@ class Many:
         return z3.Exists([self.variable], conjunction([self.group.has(self.variable), term]))
 
     def types(self) -> set[type]:
-        """The types of the values."""
+        """The types of all values that members may contribute."""
         return {type(value) for one in self.behaviours for value in one.values}
 
     def __eq__(self, other: object) -> Any:  # noqa: ANN401 - a symbol
@@ -208,10 +213,10 @@ def names_its_member(many: Many) -> bool:
 
 
 def _unknown(one: Many, other: Many) -> z3.BoolRef:
-    """A free symbol: whether two filtered sequences are equal although their members differ.
+    """A free symbol: it states whether two filtered sequences are equal although their members differ.
 
-    Equal values may come from different members, such as two deletions of one state. A proof has to hold for
-    both values of the symbol.
+    They can be equal, because different members may contribute equal values, such as two deletions of one
+    state. A proof has to hold for both values of the symbol.
     """
     return z3.Bool(f"{one!r} equals {other!r}")
 
@@ -236,7 +241,7 @@ def replaced(value: Any, pairs: Sequence[tuple[z3.ExprRef, z3.ExprRef]]) -> Any:
     if hasattr(value, "cells"):
         return type(value)(replaced(cell, pairs) for cell in value.cells)
     if isinstance(value, Many):
-        if any(mentions(term, value.variable) for _, term in pairs):  # the cell would capture it
+        if any(mentions(term, value.variable) for _, term in pairs):  # avoids a capture
             fresh = value.group.fresh()
             value = Many(value.group, fresh, value.at(fresh), every=value.every)
         cases = [Behaviour(z3.substitute(one.condition, *pairs), replaced(one.values, pairs))

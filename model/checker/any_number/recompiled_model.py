@@ -1,9 +1,9 @@
-"""Compiles the source of the model again, with the functions of `sequence_functions` for sequences.
+"""Compiles the source of the model again, so that its functions also take ropes.
 
-`Reread` executes modules of the model in separate namespaces, in which `all`, `any`, `tuple`, ... are the
-functions of `sequence_functions`, and `(*a, b)`, list comprehensions and `not` are calls of them. The modules
-of events and profiles are shared with the model, so that the classes of events are the same. An edit replaces
-an expression of a source, as a mutant does.
+`Reread` executes modules of the model in separate namespaces. There the functions of `sequence_functions`
+replace `all`, `any`, `tuple` and others. `(*a, b)`, list comprehensions and `not` become calls of such
+functions. The modules of events and profiles are not compiled again, so that both models have the same
+classes of events. An edit replaces an expression of a source, as a mutant does.
 """
 
 import __future__
@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 from model.checker.any_number.sequence_functions import WORDS, cells_in, display, not_
 
 SHARED = ("events", "shared_events", "profiles", "registry", "fields", "sizes")
-"""The last parts of the names of modules that are not read again."""
+"""The last parts of the names of modules that are not compiled again."""
 
 
 Helpers = Mapping[str, Callable[..., Any]]
-"""By name of a function or `Class.method` of one module: the function over ropes that replaces it."""
+"""By the name of a function or `Class.method` of a module: the function over ropes that replaces it."""
 
 
 class Edit(NamedTuple):
-    """An expression of a module that is replaced. It occurs once in the module."""
+    """Replaces the text `find`, which occurs once in the module, by `replace`."""
 
     module: str
     find: str
@@ -49,14 +49,14 @@ class Reread:
         self._helpers = helpers or {}
         self._modules: dict[str, ModuleType] = {}
         self._plain = plain
-        """Whether Python's functions are kept, so that the modules differ from the model only by edits."""
-        words: dict[str, Any] = (
+        """Whether to keep Python's functions. Then the modules differ from the model only by edits."""
+        functions: dict[str, Any] = (
             {} if plain else {**WORDS, "__display__": display, "__not__": not_, "__cells__": cells_in}
         )
-        self._words: dict[str, Any] = {**vars(builtins), **words, "__import__": self._import}
+        self._builtins: dict[str, Any] = {**vars(builtins), **functions, "__import__": self._import}
 
     def module(self, name: str) -> Any:  # noqa: ANN401 - a module
-        """The module of that name, compiled with the functions of `sequence_functions`."""
+        """The module of that name, compiled again. A shared module and one outside the model stay as is."""
         if not name.startswith("model.") or name.rsplit(".", 1)[-1] in SHARED or ".checker" in name:
             return import_module(name)
         found = self._modules.get(name)
@@ -70,8 +70,8 @@ class Reread:
                     source = _edited(source, edit)
             tree = ast.parse(source)
             if not self._plain:
-                tree = ast.fix_missing_locations(_Words().visit(tree))
-            vars(found)["__builtins__"] = self._words
+                tree = ast.fix_missing_locations(_CallsOfSequenceFunctions().visit(tree))
+            vars(found)["__builtins__"] = self._builtins
             exec(
                 compile(tree, str(original.__file__), "exec", __future__.annotations.compiler_flag),
                 vars(found),
@@ -95,14 +95,14 @@ class Reread:
             return builtins.__import__(name, None, None, names, level)
         found = self.module(name)
         if not names:
-            raise ImportError(f"write `from {name} import ...`, so that the source can be read again")
+            raise ImportError(f"write `from {name} import ...`, so that the source can be compiled again")
         if found is not import_module(name) or hasattr(found, "__path__"):
             return _Members(self, name, found, names)
         return found
 
 
 class _Members:
-    """The values of imported names. A name of a module gives the module that is compiled again."""
+    """The values that a `from` import takes. If a name is a module, its value is the recompiled module."""
 
     def __init__(self, reread: Reread, name: str, module: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
         for one in names:
@@ -114,7 +114,7 @@ class _Members:
 
 def _edited(source: str, edit: Edit) -> str:
     if source.count(edit.find) != 1:
-        raise ValueError(f"expected to find once in {edit.module}: {edit.find!r}; mend the edit")
+        raise ValueError(f"expected once in {edit.module}: {edit.find!r}; correct the edit's `find`")
     return source.replace(edit.find, edit.replace)
 
 
@@ -127,8 +127,8 @@ def _loaded(condition: ast.expr) -> set[str]:
     return {one.id for one in ast.walk(condition) if isinstance(one, ast.Name)}
 
 
-class _Words(ast.NodeTransformer):
-    """Makes calls of tuples with stars, list comprehensions, `not` and the iterables of `for` statements."""
+class _CallsOfSequenceFunctions(ast.NodeTransformer):
+    """Replaces by calls: tuples with stars, list comprehensions, `not`, and the iterables of `for` loops."""
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
         self.generic_visit(node)
@@ -143,11 +143,11 @@ class _Words(ast.NodeTransformer):
 
     def visit_ListComp(self, node: ast.ListComp) -> ast.AST:
         self.generic_visit(node)
-        walked = ast.GeneratorExp(node.elt, node.generators)
-        return ast.copy_location(ast.Call(ast.Name("tuple", ast.Load()), [walked], []), node)
+        iterated = ast.GeneratorExp(node.elt, node.generators)
+        return ast.copy_location(ast.Call(ast.Name("tuple", ast.Load()), [iterated], []), node)
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """Lets `for x in xs: if c: ...` iterate over the `x` with `c`, if the body assigns no name of `c`."""
+        """Makes `for x in xs: if c: ...` a loop over the `x` with `c`, if the body does not change `c`."""
         only = node.body[0]
         is_filter = len(node.body) == 1 and isinstance(only, ast.If) and not only.orelse
         if is_filter and isinstance(only, ast.If) and not _stored(only.body) & _loaded(only.test):

@@ -1,12 +1,13 @@
-"""Ropes: sequences with named elements and any number of others between them.
+"""Ropes: sequences of named elements and of groups of any size.
 
-At an event, the channels of a gate are the channels before the event's channel, that channel, and those
-behind it. A rope has one cell for each: `Many` for a group of any size, the value itself for a named element.
-A cell of effects holds the effects of the members of a group, in the order of the group. Each member has the
-values of the one case of the cell whose condition holds, or none.
+An example is the channels of a gate at an event: first the group of the channels before the event's channel,
+then that channel, then the group of the channels behind it. A rope has one cell for each of these. The cell
+of a group is a `Many`, the cell of a named element is its value. In a rope of effects, a `Many` holds the
+effects for the members of a group, in the order of the group. It has several cases. Each member contributes
+the values of the case whose condition holds for it, or no value.
 
-A plain int as an index counts elements from an end, as in a sequence of effects. Then the run first decides
-which cells are empty. A `Position` counts cells, and a `Place` is the index of a member (`members`).
+A rope accepts three kinds of indexes. A plain int counts elements from the first or the last one; the path
+then first decides which groups are empty. A `Position` counts cells. A `Place` is the index of a member.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +31,7 @@ from model.checker.symbolic import SymbolicBool, SymbolicInt, SymbolicUseError
 
 
 class Length(SymbolicInt):
-    """The number of elements of a rope that has groups. Every `Position` is below it."""
+    """The number of elements of a rope that has groups. It compares as greater than every `Position`."""
 
     __slots__ = ("cells",)
 
@@ -42,13 +43,13 @@ class Length(SymbolicInt):
         return FromTheEnd(self)
 
     def __sub__(self, other: object) -> Any:  # noqa: ANN401 - a Position or a symbol
-        """The position of the last element, if that is named."""
+        """Minus 1, for a last element that is named: the position of this element. Else a difference."""
         if other == 1 and self.cells and not isinstance(self.cells[-1], Many):
             return Position(len(self.cells) - 1)
         return super().__sub__(other)
 
     def __rmul__(self, one: tuple[Any, ...]) -> "Rope":  # type: ignore[misc]
-        """A rope of equal elements, of this length."""
+        """A rope of this length, whose elements all have the value in `one`."""
         (value,) = one
         return Rope(_constant(cell, value) for cell in self.cells)
 
@@ -66,7 +67,7 @@ class Length(SymbolicInt):
 
 
 class FromTheEnd(NamedTuple):
-    """The negated length of a rope, an index from the end, as in `effects[-len(expected) :]`."""
+    """The negated length of a rope. It is an index from the end, as in `effects[-len(expected) :]`."""
 
     length: Length
 
@@ -80,7 +81,7 @@ def _constant(cell: Any, value: Any) -> Any:  # noqa: ANN401
 
 
 class Rope(tuple[Any, ...]):
-    """A sequence of cells. It derives from `tuple` only so that the model's tests of types accept it."""
+    """A sequence of cells. It derives from `tuple` only because the model tests types with `isinstance`."""
 
     __slots__ = ()
 
@@ -143,7 +144,7 @@ class Rope(tuple[Any, ...]):
         if isinstance(key, Position):
             found = self.cells[int(key)]
             if isinstance(found, Many):
-                raise SymbolicUseError("a position of unnamed elements was requested")
+                raise SymbolicUseError("the element at the position of a group was requested; use a Place")
             return found
         near = _near_end(self.cells, abs(key) if key < 0 else key + 1, from_the_end=key < 0)
         return near[key] if not isinstance(near[key], Many) else SomeOf(near[key])
@@ -166,7 +167,7 @@ class Rope(tuple[Any, ...]):
             place = -number if ends else number - 1
             if number and number <= len(cells) and isinstance(cells[place], Many):
                 if (start if ends else stop) is None or None not in (start, stop):
-                    raise SymbolicUseError(f"one of {cells[place]!r} was left out")
+                    raise SymbolicUseError(f"a slice leaves out one member of {cells[place]!r}")
                 cells = tuple(
                     SomeOf(cell) if at == place % len(cells) else cell for at, cell in enumerate(cells)
                 )
@@ -183,7 +184,7 @@ class Rope(tuple[Any, ...]):
         raise SymbolicUseError(f"{place} is no place of {self!r}")
 
     def _from(self, start: Place | UpTo) -> "Rope":
-        """The part from a member of a group on, or, for UpTo, from behind this member on."""
+        """The part that begins at a member of a group or, for UpTo, right behind this member."""
         place = start.place if isinstance(start, UpTo) else start
         for position, cell in enumerate(self.cells):
             if isinstance(cell, Many) and cell.group is place.group:
@@ -200,7 +201,7 @@ class Rope(tuple[Any, ...]):
 
 
 class SomeOf:
-    """An unknown element of a cell that is not empty."""
+    """An unknown one of the values that the members of a group contribute."""
 
     def __init__(self, many: Many) -> None:
         self.many = many
@@ -217,7 +218,7 @@ class SomeOf:
         raise SymbolicUseError("a hash of some element was requested")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        """The value of the attribute. Raises SymbolicUseError unless all elements have the same value."""
+        """The value of the attribute. Raises SymbolicUseError unless all possible elements have the same."""
         found = [getattr(value, name) for one in self.many.behaviours for value in one.values]
         if name.startswith("_") or any(not _is_same(one, found[0], self.many) for one in found):
             raise SymbolicUseError(f"{name} of some of {self.many!r} was requested")
@@ -253,23 +254,26 @@ def _cell_index(key: Any) -> SupportsIndex | None:  # noqa: ANN401
 
 
 def _near(number: SymbolicInt) -> int:
-    """The number as an int; on a path, the run forks. Raises SymbolicUseError if it is neither 0 nor 1."""
+    """The number as an int, 0 or 1. Raises SymbolicUseError if it may be another number.
+
+    The function decides the number on the current path, which forks.
+    """
     for known in (0, 1):
         if number == known:
             return known
-    raise SymbolicUseError(f"a part begins at {number}", number.term)
+    raise SymbolicUseError(f"a slice of a rope has the bound {number}; use 0 or 1", number.term)
 
 
 def is_present(many: Many) -> bool:
-    """Whether some member contributes a value; on a path, the run forks."""
+    """Whether some member contributes a value. The current path forks."""
     return bool(SymbolicBool(many.contributes()))
 
 
 def _near_end(cells: tuple[Any, ...], number: int, *, from_the_end: bool) -> tuple[Any, ...]:
-    """The cells without the empty groups among the first (or last) ones, so that `number` elements are there.
+    """The cells without the empty groups before the first `number` elements, or behind the last ones.
 
-    On a path, the run forks for each group. Raises SymbolicUseError if a group that is not empty comes before
-    the last of these elements, because the group may have several members.
+    Each such group forks the current path. Raises SymbolicUseError if a group that is not empty precedes one
+    of these elements, because the group may have several members.
     """
     rest = list(cells[::-1] if from_the_end else cells)
     kept: list[Any] = []
@@ -285,7 +289,7 @@ def _near_end(cells: tuple[Any, ...], number: int, *, from_the_end: bool) -> tup
 
 
 def _are_equal(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
-    """Whether both sequences have the same elements; on a path, the run forks."""
+    """Whether both sequences have the same elements. The current path forks."""
     if [_kind(cell) for cell in left] == [_kind(cell) for cell in right]:
         return all(bool(one == other) for one, other in zip(left, right, strict=True))
     left = tuple(cell for cell in left if not isinstance(cell, Many) or is_present(cell))

@@ -1,11 +1,11 @@
 """Python's functions for sequences, over ropes: `all`, `any`, `tuple`, `zip`, `enumerate`, `len`, `sum`, ...
 
-A generator expression over a rope runs once for each named element, and for a group once for each path of its
-body at one member, whose index is a variable. The yielded values are collected in cells: `tuple` gives them
-as a rope, `any` and `all` as quantified terms. Over plain sequences each function has its meaning in Python.
+`iteration` describes how a generator expression iterates over a rope, and how cells collect the values that
+it yields. From these cells `tuple` makes a rope, and `any` and `all` make quantified terms. Over plain
+sequences each function has its meaning in Python.
 
-A `for` statement over a rope raises SymbolicUseError unless its groups are empty, because only generator
-expressions and comprehensions are known to treat every member alike.
+A `for` statement over a rope raises SymbolicUseError unless its groups are empty, because the statement may
+treat one member differently from another. Generator expressions and comprehensions cannot do so.
 """
 
 import builtins
@@ -24,15 +24,15 @@ from model.checker.paths import running
 from model.checker.symbolic import SymbolicBool, SymbolicUseError, bool_term
 
 
-def _collected(walked: Iterable[Any]) -> list[Any]:
-    """The cells of the elements of a sequence or a generator expression."""
-    if isinstance(walked, Rope):
-        return list(walked.cells)
-    collector = Collector(walked)
+def _collected(iterated: Iterable[Any]) -> list[Any]:
+    """The elements of a sequence or a generator expression, as cells of a rope."""
+    if isinstance(iterated, Rope):
+        return list(iterated.cells)
+    collector = Collector(iterated)
     runs = len(running)
     collectors.append(collector)
     try:
-        for value in walked:
+        for value in iterated:
             collector.levels[-1].append(value)
     finally:
         del running[runs:]
@@ -40,17 +40,17 @@ def _collected(walked: Iterable[Any]) -> list[Any]:
     return collector.levels[0]
 
 
-# ---------------------------------------------------------------- the words
+# ---------------------------------------------------------------- the functions
 
 
-def any_(walked: Iterable[Any]) -> Any:  # noqa: ANN401 - a bool or a symbol
-    """Some element is true."""
-    return _symbol(disjunction([_exists(cell) for cell in _collected(walked)]))
+def any_(iterated: Iterable[Any]) -> Any:  # noqa: ANN401 - a bool or a symbol
+    """Whether some element is true: a bool, or a symbol."""
+    return _symbol(disjunction([_exists(cell) for cell in _collected(iterated)]))
 
 
-def all_(walked: Iterable[Any]) -> Any:  # noqa: ANN401 - a bool or a symbol
-    """Every element is true."""
-    return _symbol(negation(disjunction([_exists(cell, denied=True) for cell in _collected(walked)])))
+def all_(iterated: Iterable[Any]) -> Any:  # noqa: ANN401 - a bool or a symbol
+    """Whether every element is true: a bool, or a symbol."""
+    return _symbol(negation(disjunction([_exists(cell, denied=True) for cell in _collected(iterated)])))
 
 
 def _symbol(term: z3.BoolRef) -> Any:  # noqa: ANN401
@@ -70,24 +70,24 @@ def _exists(cell: Any, *, denied: bool = False) -> z3.BoolRef:  # noqa: ANN401
     return negation(term) if denied else term
 
 
-class _TupleWord:
-    """`tuple(...)`, and `tuple[int, ...]`."""
+class _TupleFunction:
+    """Replaces the class `tuple`, both in calls and in types such as `tuple[int, ...]`."""
 
-    def __call__(self, walked: Iterable[Any] = ()) -> tuple[Any, ...]:
-        """The elements in order."""
-        return joined(_collected(walked))
+    def __call__(self, iterated: Iterable[Any] = ()) -> tuple[Any, ...]:
+        """The elements in order, as a rope if there are groups, else as a tuple."""
+        return joined(_collected(iterated))
 
     def __getitem__(self, key: Any) -> Any:  # noqa: ANN401
         return tuple.__class_getitem__(key)
 
 
-tuple_ = _TupleWord()
+tuple_ = _TupleFunction()
 
 
-def sum_(walked: Iterable[Any]) -> Any:  # noqa: ANN401 - an int or a symbol
+def sum_(iterated: Iterable[Any]) -> Any:  # noqa: ANN401 - an int or a symbol
     """The sum of ints."""
     total: Any = 0
-    for cell in _collected(walked):
+    for cell in _collected(iterated):
         value = sums.over(cell) if isinstance(cell, Many) else int(cell) if isinstance(cell, bool) else cell
         total = value + total
     return total
@@ -130,7 +130,10 @@ def _together(cells: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a tuple or a Man
 
 
 def enumerate_(sequence: Any) -> Any:  # noqa: ANN401 - an iterable of pairs
-    """Each element with its place."""
+    """Each element with its index: an int, or over a rope a `Position` or `Place`.
+
+    The index is None for a member that does not have exactly one value.
+    """
     if not isinstance(sequence, Rope):
         return enumerate(sequence)
     return Rope(
@@ -148,7 +151,7 @@ def _numbered(cell: Many) -> Many:
 
 
 def range_(*ends: Any) -> Any:  # noqa: ANN401 - a range or a rope of places
-    """The positions 0 to n - 1, for a length n."""
+    """The indexes of all elements, for the length of a rope. Raises SymbolicUseError for a filtered rope."""
     if len(ends) != 1 or not isinstance(ends[0], Length):
         return range(*ends)
     return Rope(place for place, _ in (_first(cell, n) for n, cell in enumerate(ends[0].cells)))
@@ -164,7 +167,7 @@ def _first(cell: Any, position: int) -> tuple[Any, None]:  # noqa: ANN401
 
 
 def combinations_(sequence: Any, number: int) -> Any:  # noqa: ANN401 - an iterable of pairs
-    """Every pair of two elements, in the order of the sequence."""
+    """Every pair of elements, in the order of the sequence. A rope permits only `number` 2."""
     if not isinstance(sequence, Rope) or number != 2:
         return combinations(sequence, number)
     cells = sequence.cells
@@ -177,7 +180,7 @@ def combinations_(sequence: Any, number: int) -> Any:  # noqa: ANN401 - an itera
 
 
 def _pairs_of(cell: Many, later: tuple[Any, ...]) -> Iterator[Many]:
-    """The pairs of each member with later members, and with the elements behind its group."""
+    """The pairs of each member with the later members of its group and with the elements behind the group."""
     first, second = cell.group.fresh(), cell.group.fresh()
     behind = [one._replace(condition=conjunction([second > first, one.condition])) for one in cell.at(second)]
     others = (Many(cell.group, second, behind, every=False), *later)
@@ -201,11 +204,11 @@ def _with_each(value: Any, cells: tuple[Any, ...]) -> Iterator[Any]:  # noqa: AN
         yield Many(cell.group, variable, cases, every=False)
 
 
-def next_(walked: Any, *default: Any) -> Any:  # noqa: ANN401
-    """The first element, which must be a named one."""
-    if not hasattr(walked, "gi_frame"):
-        return next(walked, *default)
-    found = _collected(walked)
+def next_(iterated: Any, *default: Any) -> Any:  # noqa: ANN401
+    """The first element, or the default. Raises SymbolicUseError if the first cell is a group."""
+    if not hasattr(iterated, "gi_frame"):
+        return next(iterated, *default)
+    found = _collected(iterated)
     if found and not isinstance(found[0], Many):
         return found[0]
     if found or not default:
@@ -214,20 +217,23 @@ def next_(walked: Any, *default: Any) -> Any:  # noqa: ANN401
 
 
 def max_(*values: Any) -> Any:  # noqa: ANN401
-    """The greatest value."""
+    """The greatest value. Raises SymbolicUseError if a group contributes values."""
     known = _collected(values[0]) if len(values) == 1 else list(values)
     if any(isinstance(one, Many) for one in known):
         raise SymbolicUseError(f"the greatest of {known} was requested")
     return max(known)
 
 
-def map_(function: Callable[..., Any], walked: Iterable[Any]) -> Iterable[Any]:
-    """The function of each element."""
-    return (function(one) for one in walked)
+def map_(function: Callable[..., Any], iterated: Iterable[Any]) -> Iterable[Any]:
+    """The results of the function for each element."""
+    return (function(one) for one in iterated)
 
 
 def type_(value: Any) -> type:  # noqa: ANN401
-    """The class of a value, or of every value that a `SomeOf` may be. Raises SymbolicUseError for a cell."""
+    """The class of a value. For a `SomeOf`, the one class of all elements that it may be.
+
+    Raises SymbolicUseError for a group.
+    """
     if isinstance(value, Many):
         raise SymbolicUseError(f"the type of {value!r} was requested")
     if isinstance(value, SomeOf):
@@ -249,9 +255,9 @@ def display(*parts: tuple[bool, Any]) -> tuple[Any, ...]:
 
 
 def cells_in(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - an iterable
-    """The named elements, over which a statement iterates; on a path, the run forks for each group.
+    """The named elements, for a `for` statement. Raises SymbolicUseError if a group contributes values.
 
-    Raises SymbolicUseError if a group is not empty.
+    The function decides this on the current path, which forks for each group.
     """
     if not isinstance(sequence, Rope):
         yield from sequence
@@ -260,11 +266,11 @@ def cells_in(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - an iterable
         if not isinstance(cell, Many):
             yield cell
         elif is_present(cell):
-            raise SymbolicUseError(f"a statement walks over {cell!r}; write an expression")
+            raise SymbolicUseError(f"a statement iterates over {cell!r}; write an expression")
 
 
 def not_(value: Any) -> Any:  # noqa: ANN401 - a bool or a symbol
-    """`not value`, without a fork for a symbol."""
+    """`not value`. For a symbol the result is a symbol, so that the path does not fork."""
     return SymbolicBool(negation(value.term)) if isinstance(value, SymbolicBool) else not value
 
 
@@ -283,4 +289,4 @@ WORDS: dict[str, Callable[..., Any]] = {
     "type": type_,
     "zip": zip_,
 }
-"""The functions that replace Python's own ones in a module that is compiled again."""
+"""By the name of a Python function: the function that replaces it in a module that is compiled again."""

@@ -1,8 +1,8 @@
-"""Sums over the members of a group, and the known facts about them.
+"""Sums over the members of a group, and facts about these sums.
 
-Each sum is a separate symbol. `facts` states two laws for each pair of sums, and for each sum with the sums
-of the constants 0 and 1. `lemmas` states these laws for any two functions, as obligations of an induction
-over the number of members.
+Each sum is a separate symbol. `facts` states two laws: for each pair of sums over one group, and for each sum
+together with the sums of the constants 0 and 1. `lemmas` states the same laws for any two functions. z3
+proves the lemmas by induction over the number of members.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ import z3
 from model.checker.symbolic import SymbolicBool, SymbolicInt, int_term
 
 Term = Callable[[z3.ArithRef], z3.ArithRef]
-"""The value that a member adds to the sum, by its index."""
+"""A function from the index of a member to the value that the member adds to the sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class Total:
 
 
 known: list[Total] = []
-"""The sums of the proof under way."""
+"""The sums that the current proof has used."""
 
 
 def over(many: Any) -> SymbolicInt:  # noqa: ANN401 - a Many
-    """The sum of the values of a cell."""
+    """The sum of the values that the members of a group contribute. A truth value counts as 0 or 1."""
     term: z3.ArithRef = z3.IntVal(0)
     for one in many.at(many.group.variable):
         values = [_number(value) for value in one.values]
@@ -41,7 +41,7 @@ def over(many: Any) -> SymbolicInt:  # noqa: ANN401 - a Many
 
 
 def number(many: Any) -> z3.ArithRef:  # noqa: ANN401 - a Many
-    """The number of values of a cell."""
+    """The number of values that the members of a group contribute."""
     if many.every:
         size: z3.ArithRef = many.group.size
         return size
@@ -69,7 +69,7 @@ def _total(group: Any, term: z3.ArithRef) -> z3.ArithRef:  # noqa: ANN401
 
 
 def is_known(total: Total) -> bool:
-    """Whether the sum belongs to the proof under way."""
+    """Whether the current proof has used the sum."""
     return any(total.symbol.eq(one.symbol) for one in known)
 
 
@@ -78,9 +78,11 @@ def laws(
     sums: tuple[z3.ArithRef, z3.ArithRef],
     terms: tuple[Term, Term],
 ) -> tuple[z3.BoolRef, z3.BoolRef]:
-    """If each first term is at most the second, so is its sum. If the sums are then equal, so are all terms.
+    """Two laws for two functions of a member, of which the first is nowhere greater than the second.
 
-    `sums` belong to `terms`. `each` makes the formula that a condition holds for each member.
+    First law: the sum of the first function is at most the sum of the second. Second law: if the sums are
+    equal, the functions are equal at each member. `sums`: the sum of each function in `terms`. `each`: makes
+    the formula that a condition holds for each member.
     """
     least, most = terms
     is_below = each(lambda index: least(index) <= most(index))
@@ -92,7 +94,7 @@ def laws(
 
 
 def facts() -> Iterator[z3.BoolRef]:
-    """Yields the laws for all sums of the proof under way."""
+    """Yields the laws for all sums that the current proof has used."""
     for place, one in enumerate(known):
         group = one.group
         others = [(other.term, other.symbol) for other in known[:place] if other.group is group]
@@ -109,17 +111,17 @@ def facts() -> Iterator[z3.BoolRef]:
 
 
 class Lemma(NamedTuple):
-    """A law for the sums of any two functions, as two formulas. The law holds if z3 refutes both."""
+    """A law for the sums of any two functions, as two formulas. The law is proved if z3 refutes both."""
 
     name: str
     at_none: z3.BoolRef
-    """The law is false for a group without members."""
+    """The formula: the law is false for a group without members."""
     at_one_more: z3.BoolRef
-    """The law holds for some number of members, and is false for one member more."""
+    """The formula: the law holds for some number of members, and is false for one member more."""
 
 
 def lemmas() -> Iterator[Lemma]:
-    """The laws, and that the sum of a constant is a multiple; each by induction."""
+    """The laws, and the statement that the sum of a constant is the number of members times the constant."""
     number = z3.Int("number")
     terms = tuple(z3.Function(name, z3.IntSort(), z3.IntSort()) for name in ("least", "most"))
     sums = tuple(z3.Function(f"sum of {one}", z3.IntSort(), z3.IntSort()) for one in terms)

@@ -1,1 +1,1 @@
-"""Kernels, which are generated from the paths of a closed model, and the searches that run them."""
+"""Generates kernels from the paths of a closed model, and searches the state graph with them."""

@@ -1,12 +1,13 @@
-"""Breadth-first search over packed states, which numba compiles beside a kernel's `expand`.
+"""The functions of a breadth-first search over packed states. numba compiles them with a kernel's `expand`.
 
-States belong to partitions by their hash, one for each core, so that no two cores write to one table. A round
-has two halves. First each partition expands its own states and puts the successors into boxes, one for each
-partition. Then each partition reads its boxes and adds the new states to its table and to the end of its
-order: its list of states as they were found. The table holds whole states, so the search is exact.
+The hash of a state selects its partition. There is one partition for each core, so that no two cores write to
+one table. A round has two halves. First each partition expands its own states and puts the successors into
+boxes, one for each partition. Then each partition reads the boxes that it has received. It adds the new
+states to its table and to the end of its *order*, which lists its states as they were found. The table holds
+whole states, so the search is exact.
 
-These functions are plain Python over arrays. Their source is compiled together with each kernel
-(`model.checker.compiled.kernels`), since numba caches compiled code by file.
+These functions are plain Python over arrays. `model.checker.compiled.kernels` writes their source into the
+same file as each kernel, because numba caches compiled code by file.
 """
 
 from collections.abc import Callable
@@ -23,16 +24,16 @@ U = np.uint64
 I = np.int64  # noqa: E741 - the name in the kernels
 
 expand: Callable[[Words, Words, Bytes, Any], tuple[int, int, int]]
-"""The kernel's function: see `model.checker.compiled.scalar_text` and `model.checker.memoised.successors`."""
+"""`expand` of the kernel, defined in `model.checker.compiled.scalar_text` or `.memoised.successors`."""
 
 RECENT = 8_192
-"""Number of recently found states that each partition keeps, to skip those found again soon."""
+"""Number of recent successors that each partition keeps. It does not send these states again."""
 AHEAD = 32
-"""Number of table places that are prefetched before the first of them is needed."""
+"""Number of table slots that are prefetched before the first of them is needed."""
 
 
 def hashed(row: Words, words: int) -> np.uint64:
-    """A number that depends on every bit of a state."""
+    """The hash of a state, which depends on every bit of the state."""
     h = U(0x9E3779B97F4A7C15)
     for word in range(words):
         h = (h ^ row[word]) * U(0xBF58476D1CE4E5B9)
@@ -42,7 +43,7 @@ def hashed(row: Words, words: int) -> np.uint64:
 
 
 def place_of(table: Words, row: Words, words: int) -> np.int64:
-    """The slot of a state in a hash table, or the free slot where it belongs."""
+    """The slot of a state in a hash table. If the table lacks the state, the free slot for it."""
     mask = len(table) - 1
     slot = I(hashed(row, words)) & mask
     word = 0
@@ -65,10 +66,11 @@ def expand_some(
 ) -> None:
     """Expands states until the level ends, a box might overflow, or a flag is raised.
 
-    The arrays change in place. `orders` has the axes partition, position, word. `sent`: the boxes, with the
-    axes from, to, position, word, and their numbers of states. `scratch`: the successors of one state, and
-    the recently found states. `marks`, by partition: fired rules, number of moves, and the flags with the
-    position of the state that raised them. `answers`: further arrays that the kernel reads.
+    The arrays change in place. `orders` has the axes partition, position, word. `sent` is a pair: the boxes,
+    with the axes sender, receiver, position, word, and the number of states in each box. `scratch` is a pair
+    for each partition: the successors of one state, and recent successors. `marks` has for each partition the
+    fired rules, the number of moves, and the flags with the position of the state that raised them.
+    `answers`: further arrays that the kernel reads.
     """
     boxes, filled = sent
     buffers, recent = scratch
@@ -109,7 +111,7 @@ def expand_some(
 
 
 def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
-    """Each partition adds the new states of its boxes to its table and order, which must have capacity."""
+    """Adds the new states of each partition's boxes to its table and order, which must have capacity."""
     partitions = len(tails)
     words = orders.shape[2]
     mask = tables.shape[1] - 1
@@ -135,7 +137,10 @@ def insert_some(tables: Words, orders: Words, tails: Ints, boxes: Words, filled:
 
 
 def count_some(tables: Words, counts: Ints, boxes: Words, filled: Ints, looked: Words) -> None:
-    """Like `insert_some` for labelled states: it counts the new ones and expands none."""
+    """Adds labelled states to the tables, as `insert_some` does, and counts the new ones.
+
+    It adds no labelled state to an order, so that the search expands none of them.
+    """
     partitions = len(counts)
     words = tables.shape[2]
     mask = tables.shape[1] - 1
@@ -181,7 +186,7 @@ def leads_to(
     fired: Bytes,
     answers: Any,  # noqa: ANN401 - the kernel's
 ) -> int:
-    """The position in `order`, from `first` up to `last`, of a predecessor of `target`; else -1."""
+    """The position of a predecessor of `target` in `order[first:last]`; -1 if there is none."""
     words = order.shape[1]
     for position in range(first, last):
         count, _, _ = expand(order[position], buffer, fired, answers)  # noqa: F821

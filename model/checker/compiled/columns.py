@@ -1,17 +1,16 @@
 """The kernel of a closed model on numpy arrays. A row is a packed state, and a column is one of its words.
 
-    kernel = columns_of(program)          # `model.checker.compiled.moves.program_of`
-    frontier = kernel.start               # a tuple of arrays of uint64, one for each word
-    found = kernel.successors(frontier)   # one row for each transition
-    found.columns                         # the successor states in the same words; a state can repeat
-    found.sources                         # int64: for each transition, the row of the frontier
-    found.broken                          # bool: the transition breaks a property
+kernel = columns_of(program)          # `model.checker.compiled.moves.program_of` frontier = kernel.start
+# a tuple of arrays of uint64, one for each word found = kernel.successors(frontier)   # one row for each
+transition found.columns                         # the successors, one array for each word; a state can repeat
+found.sources                         # int64: for each transition, the row of the frontier found.broken
+# bool: the transition breaks a property
 
-A kernel is pickled as its text, so that it can be sent to other processes. To find which property is broken
-(`model.checker.compiled.retrace`), or to unpack a state (`program.layout.unpack`), you need the program.
-No kernel checks the properties of `program.interpreted`; `model.checker.python_properties` evaluates them on
-the states of each frontier. `explore_columns` is the search on one machine: it sorts each level and merges it
-with the known states, since numpy's own `unique` is slow on large columns of 64-bit words.
+A kernel is pickled as its text, so that it can be sent to other processes. The program is needed to find
+which property is broken (`model.checker.compiled.retrace`), and to unpack a state (`program.layout.unpack`).
+No kernel checks the properties in `program.interpreted`; `model.checker.python_properties` evaluates them on
+the states of each frontier. `explore_columns` searches on one machine. It sorts each level and merges it with
+the known states, because numpy's `unique` is slow on large columns of 64-bit words.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,22 +35,22 @@ class Successors(NamedTuple):
     """The transitions from the states of some rows, in no particular order."""
 
     columns: Columns
-    """The states after the transitions. If the kernel is labelled, the words of their labels follow."""
+    """The states after the transitions. If the kernel is labelled, the columns of the labels follow."""
     sources: np.ndarray[Any, np.dtype[np.int64]]
     broken: np.ndarray[Any, np.dtype[np.bool_]]
 
 
 class ColumnKernel:
-    """The moves of one closed model, on columns."""
+    """The kernel of one closed model. It computes the successors of many states at once."""
 
     def __init__(self, text: KernelText, start: Sequence[int], label_words: int) -> None:
         self.text = text
         self.words = len(start)
         self.label_words = label_words
-        """Number of columns of a label, the last event and effects; 0 if the kernel is not labelled."""
+        """Number of columns of a label (the last event and its effects). 0: the kernel has no labels."""
         self.start: Columns = tuple(np.array([word], np.uint64) for word in start)
         self.fired = np.zeros(len(text.rules), np.uint8)
-        """Flags of the rules that have fired in this process, by their place in `text.rules`."""
+        """For each set of rules in `text.rules`, 1 if it has fired in this process, else 0."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         start = [int(column[0]) for column in self.start]
@@ -62,7 +61,7 @@ class ColumnKernel:
         return columns_module(self.text.source)
 
     def successors(self, columns: Columns, up_to: int = EVERY_ID) -> Successors:
-        """Every transition from every row, by events with ids up to `up_to`.
+        """Every transition from every row. `up_to`: the highest id of an event.
 
         Raises OutsideError if a transition leaves the declared bounds.
         """
@@ -78,12 +77,12 @@ class ColumnKernel:
 
 
 def _whole(parts: Iterable[Any], sizes: Iterable[int]) -> np.ndarray[Any, Any]:
-    """One column, joined from its parts. A part is an array, or one value for a number of rows (`sizes`)."""
+    """One column, joined from its parts. A part is an array, or one value for as many rows as in `sizes`."""
     return np.concatenate([np.broadcast_to(part, size) for part, size in zip(parts, sizes, strict=True)])
 
 
 def columns_of(program: Program) -> ColumnKernel:
-    """The kernel of a program, with the packed initial state as its only row."""
+    """The kernel of a program. Its first frontier, `start`, holds only the packed initial state."""
     start = program.layout.pack(Node(program.closed.state, program.closed.environment))
     return ColumnKernel(columns_text(program), start, program.label_words)
 
@@ -96,15 +95,15 @@ class Counted(NamedTuple):
     """Number of different pairs of a state and its label; 0 if the kernel is not labelled."""
     transitions: int
     depth: int
-    """Number of events after which the last new state was found; if labelled, the last new pair."""
+    """The number of the last level with a new state or, if the kernel is labelled, with a new pair."""
     violation: Violation | None
-    """The shortest run to a broken property, at which the search ends; None if there is none."""
+    """The shortest run that breaks a property; the search ends there. None: no property is broken."""
 
 
 def explore_columns(program: Program, up_to: int = EVERY_ID) -> Counted:
     """Visits every reachable state, level by level.
 
-    `up_to`: the highest id of an event, which gives the result of a model with fewer ids.
+    `up_to`: the highest id of an event. The result is that of a closed model with this number of ids.
     """
     kernel, interpreted = columns_of(program), InterpretedProperties(program)
     shown = broken_start(program)
@@ -144,7 +143,7 @@ def _predecessor(kernel: ColumnKernel, level: Columns, up_to: int, target: Words
 
 
 def distinct(columns: Columns) -> Columns:
-    """The rows in order, each once."""
+    """The sorted rows, without repetitions."""
     columns = _ordered(columns)
     keep = np.ones(len(columns[0]), np.bool_)
     keep[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
@@ -152,12 +151,15 @@ def distinct(columns: Columns) -> Columns:
 
 
 def merged(left: Columns, right: Columns) -> Columns:
-    """The rows of both in order. Requires that no row is in both."""
+    """The sorted rows of both. Requires that no row is in both."""
     return _ordered(tuple(np.concatenate(both) for both in zip(left, right, strict=True)))
 
 
 def without(columns: Columns, known: Columns) -> Columns:
-    """The rows of `columns` that are not in `known`. The rows of `columns` are distinct and in order."""
+    """The rows of `columns` that are not in `known`.
+
+    Requires that `columns` is sorted without repetitions.
+    """
     if len(columns) == 1:
         place = np.searchsorted(known[0], columns[0])
         found = known[0][np.minimum(place, len(known[0]) - 1)] == columns[0]

@@ -1,4 +1,4 @@
-"""The text over columns: from the words of many states, one column each, to those of all their successors."""
+"""Writes the text of a kernel over columns. It maps the words of many states to those of all successors."""
 
 import re
 from collections.abc import Iterator
@@ -12,16 +12,17 @@ from model.checker.terms import Writer
 
 
 def columns_text(program: Program) -> KernelText:
-    """`successors(words, fired, up_to)`: a list of (sources, broken, columns ...), each a part of the moves.
+    """The text of a function `successors(words, fired, up_to)`.
 
-    Events with an id above `up_to` are not offered.
+    The function returns a list of (sources, broken, columns ...). Each element holds some of the transitions.
+    The function leaves out events with an id above `up_to`.
     """
     writing = _Columns(program)
     return KernelText("\n".join(writing.lines()), tuple(writing.rules))
 
 
 class _Columns(Text):
-    """All rows of columns at once, for numpy."""
+    """Writes text that handles all rows of the columns at once, with numpy."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -104,5 +105,5 @@ class _Columns(Text):
 
 
 def _of_rows(word: str) -> str:
-    """The text of a word, with columns of all rows indexed by the rows of a leaf."""
+    """The text of a word in a leaf: each column is indexed by `r`, the rows that reach the leaf."""
     return re.sub(r"\(w(\d+) &", r"(w\1[r] &", word)

@@ -1,8 +1,8 @@
-"""The text of kernels: the moves of a closed model as Python over packed states.
+"""The text of kernels: Python source that computes the moves of a closed model on packed states.
 
-One program yields two texts: over one state for numba (`scalar_text`), and over columns of states for numpy
-(`columns_text`). This module holds their common part. Both test the same conditions in the same order, and a
-successor keeps the bits of the fields that a move does not change.
+A program has two texts: `scalar_text` handles one state at a time and is compiled by numba; `columns_text`
+handles columns of states and uses numpy. This module holds their common part. Both test the same conditions
+in the same order. A successor keeps the bits of the fields that a move does not change.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ BROKEN = 1
 OUTSIDE = 2
 """Flags of an expansion. BROKEN: a move breaks a property. OUTSIDE: a move leaves the declared bounds."""
 EVERY_ID = (1 << 63) - 1
-"""An upper bound that excludes no id."""
+"""Default of the highest id of an event (`up_to`). It excludes no id."""
 INDENT = "    "
 
 
@@ -28,14 +28,14 @@ class KernelText(NamedTuple):
 
     source: str
     rules: tuple[tuple[str, ...], ...]
-    """The sets of rules that moves fire; the kernel marks their numbers in `fired`."""
+    """The sets of rules that moves fire. If a move fires set n, the kernel writes 1 to `fired[n]`."""
 
 
 class Leaf(NamedTuple):
-    """The text of the end of a path: the successor and its checks. Paths with equal ends share a leaf."""
+    """The text at the end of a path: the successor and its checks. Paths with equal texts share a leaf."""
 
     number: int
-    """The number of its set of rules."""
+    """The number of the set of rules that the move fires."""
     words: tuple[str, ...]
     outside: str | None
     """The condition under which a field leaves its bounds, or None."""
@@ -55,7 +55,7 @@ def _successors(offer: Offer) -> int:
 
 
 class Text:
-    """The common part of both texts: fields by name, and the composition of a successor."""
+    """The common part of both texts: names of fields, and the text that composes a successor."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -64,7 +64,7 @@ class Text:
         self.rules: dict[tuple[str, ...], int] = {}
 
     def ends(self, shape: Shape, writer: Writer, tree: Tree) -> Tree:
-        """The tree of moves with the text of its leaves, without conditions that make no difference."""
+        """The tree of moves with texts as leaves, without conditions after which both trees are equal."""
 
         def end(leaf: Move | Outside | None) -> Leaf | Outside | None:
             if not isinstance(leaf, Move):
@@ -86,11 +86,11 @@ class Text:
         return [f"w{word}" for word in range(self.layout.words)]
 
     def names(self, shape: Shape) -> dict[str, str]:
-        """The variable of each varying field, by path."""
+        """By the path of a varying field: the name of its variable in the text."""
         return {shape.fields[position].path: f"f{position}" for position in shape.varying}
 
     def unpacked(self, shape: Shape) -> Iterator[str]:
-        """The assignments of the fields to variables."""
+        """Yields the assignments that unpack the fields into variables."""
         for position in shape.varying:
             field, place = shape.fields[position], self.layout.places[shape.number][position]
             bits = f"(w{place.word} >> U({place.shift})) & U({(1 << place.bits) - 1})"

@@ -1,6 +1,6 @@
-"""Kernels as modules: text stored as a file, so that numba finds its compiled code again.
+"""Imports kernels as modules. The text of a kernel is stored as a file, so that numba can cache its code.
 
-A file is named after a hash of its text, so no stored file can be out of date.
+The name of the file is a hash of the text, so that no stored file can be out of date.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ SEARCH = (
 )
 """The functions of a search that are compiled together with a kernel."""
 ANSWERING = (successors.answer_to, successors.expand, successors.unanswered)
-"""The functions that take the place of a kernel for a composed closed model."""
+"""The functions that replace a kernel if the closed model is a composition."""
 
 _HEAD = """\"\"\"Generated: the moves of one closed model over packed states. Not to be edited.\"\"\"
 
@@ -55,12 +55,12 @@ def chosen(mask, rows):
 
 
 def scalar_module(expand: str, *, cores: int) -> ModuleType:
-    """The search around a kernel's text, compiled for `cores` cores at its first call."""
+    """A module with the search and the kernel of this text. The first call compiles it for `cores` cores."""
     return _module(_search(expand, SEARCH, cores))
 
 
 def answering_module(*, cores: int) -> ModuleType:
-    """The search that reads the successors of a state from tables of answers."""
+    """A module with the search that reads the successors of a state from tables of stored answers."""
     names = _names(successors, ("PATIENCE", "BROKEN", "UNANSWERED", "CROWDED"))
     names += "\n" + _names(
         answer_trees, ("MISSING", "LEAF", "PLAIN", "BREAKS", "SPREAD_NODE", "SPREAD_NUMBER", "NUMBER_BITS")
@@ -70,13 +70,11 @@ def answering_module(*, cores: int) -> ModuleType:
 
 
 def _search(expand: str, functions: tuple[Callable[..., Any], ...], cores: int) -> str:
-    """The text of a search around that of a kernel."""
+    """The text of a module with a kernel and the functions of the search."""
     sources = (inspect.getsource(function) for function in functions)
     each = (f"@njit(cache=True, parallel={cores > 1 and 'prange' in source})\n{source}" for source in sources)
     names = _names(breadth_first, ("RECENT", "AHEAD"))
-    place_of = (
-        f"@njit(cache=True, _nrt=False)\n{inspect.getsource(breadth_first.place_of)}"  # it allocates nothing
-    )
+    place_of = f"@njit(cache=True, _nrt=False)\n{inspect.getsource(breadth_first.place_of)}"  # no allocation
     head = (_HEAD + _SCALAR_HEAD + names, _compiled(breadth_first.hashed), place_of)
     return "\n\n".join((*head, expand, *each))
 
@@ -113,6 +111,6 @@ def _module(text: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # numba looks it up there by its name
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # numba looks it up there
     spec.loader.exec_module(module)
     return module

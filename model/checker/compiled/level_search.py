@@ -1,8 +1,8 @@
-"""Breadth-first search level by level over packed states, around the functions that numba has compiled.
+"""Breadth-first search level by level over packed states. It calls the functions that numba has compiled.
 
-Arrays grow as needed, and the search keeps the levels, so that it can trace a run backwards. This module does
-not know how a kernel is generated. A kernel reports a violation or a stop by a flag, which is a number. The
-subclass that has the kernel defines what each number means.
+The search grows its arrays as needed, and keeps the levels, so that it can trace a run backwards. This module
+does not depend on how a kernel is generated. A kernel reports a violation, or a reason to stop, by a flag. A
+flag is a number, whose meaning the subclass with the kernel defines.
 """
 
 from abc import ABC, abstractmethod
@@ -16,19 +16,20 @@ from model.checker.compiled.retrace import DisagreementError, Words
 from model.checker.explore import TooManyStatesError, Violation
 
 BOX = 1 << 16
-"""Smallest capacity of a box: the states that one partition sends to another in one round of the search.
+"""Smallest capacity of a box, in states.
 
-A round is one call of `expand`, then one of `insert`.
+A box holds the states that one partition sends to another in one round. A round is one call of `expand`, then
+one of `insert`.
 """
 SLOTS = 1 << 18
 """Smallest initial number of slots of a table."""
 FULL = 0.6
-"""The load factor above which a table is replaced by one of twice the size."""
+"""The load factor above which a table of twice the size replaces a table."""
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Rows = np.ndarray[Any, np.dtype[np.uint64]]
 Progress = Callable[[int, int], None]
-"""Called after each round with the number of known states and the depth."""
+"""A function that is called after each round, with the number of known states and the depth."""
 
 
 class Measures(NamedTuple):
@@ -37,17 +38,17 @@ class Measures(NamedTuple):
     name: str
     """The name of the model, for messages."""
     start: Words
-    """The first state."""
+    """The packed initial state."""
     label_words: int
     """Number of words of a label; 0 if there are no labels.
 
-    A label holds the event and the effects of the step that led to a state. TLC counts states that differ
-    only in them as different.
+    A label holds the event and the effects of the step that led to a state. TLC counts two states as
+    different also if only their labels differ.
     """
     branching: int
-    """Maximum number of events of a state."""
+    """Maximum number of successors of a state."""
     rules: int
-    """Number of sets of rules that fire together; the kernel numbers them."""
+    """Number of sets of rules that fire together in some move. The kernel numbers these sets."""
     cores: int
     """Number of partitions, one for each core."""
 
@@ -73,15 +74,15 @@ class LevelSearch(ABC):
         self.boxes = np.zeros((cores, cores, self.box, width), np.uint64)  # successors, by sender, receiver
         self.filled = np.zeros((cores, cores), np.int64)  # number of states in a box
         self.buffers = np.zeros((cores, max(1, measures.branching), width), np.uint64)  # a state's successors
-        self.recent = np.zeros((cores, module.RECENT, width), np.uint64)  # recent states, not sent again
+        self.recent = np.zeros((cores, module.RECENT, width), np.uint64)  # recent successors, not sent again
         self.fired = np.zeros((cores, max(1, measures.rules)), np.uint8)  # 1: the set of rules has fired
         self.moves = np.zeros(cores, np.int64)  # number of transitions
-        self.flagged = np.zeros((cores, 2), np.int64)  # flags, and the position of the state that raised them
+        self.flagged = np.zeros((cores, 2), np.int64)  # flags, and position of their state
         self.looked = np.zeros((cores, 8), np.uint64)  # a sink for prefetched words; never read
         self.label_tables = np.zeros((cores, slots if self.labels else 2, width), np.uint64)
         self.label_counts = np.zeros(cores, np.int64)
         self.levels: list[Ints] = [np.zeros(cores, np.int64)]
-        """For each level, its first position in each partition's list of states."""
+        """For each level and partition: the position in `orders` at which the level begins."""
         self.depth = 0
 
     @property
@@ -106,14 +107,14 @@ class LevelSearch(ABC):
 
     @abstractmethod
     def check_level(self, ends: Ints) -> Violation | None:
-        """A violation by the states of a level themselves, before they are expanded; else None."""
+        """A violation that the states of a level show before they are expanded; else None."""
 
     @abstractmethod
     def flag(self, own: int) -> Violation | None:
-        """The violation that the flag of a partition represents; None if the search continues."""
+        """The violation that the flag of a partition reports. None: the search continues."""
 
     def warm_up(self) -> None:
-        """Calls everything on empty input, so that it is compiled or loaded."""
+        """Calls each function on empty input, so that numba compiles it or loads its compiled code."""
         self.expand(self.heads)
         self.insert()
         self.module.rehash(np.zeros_like(self.tables[:, :2]), np.zeros_like(self.tables[:, :4]))
@@ -171,7 +172,7 @@ class LevelSearch(ABC):
         )
 
     def insert(self) -> None:
-        """Adds the new states of the boxes."""
+        """Adds the new states in the boxes to the tables and to `orders`."""
         self.module.insert_some(self.tables, self.orders, self.tails, self.boxes, self.filled, self.looked)
         if self.labels:
             self.module.count_some(self.label_tables, self.label_counts, self.boxes, self.filled, self.looked)
@@ -190,7 +191,7 @@ class LevelSearch(ABC):
             self.orders = orders
 
     def larger(self, tables: Rows) -> Rows:
-        """The same states in tables of twice the size."""
+        """Tables of twice the size with the same states."""
         cores, slots, words = tables.shape
         larger = np.zeros((cores, 2 * slots, words), np.uint64)
         self.module.rehash(tables, larger)
@@ -201,9 +202,9 @@ class LevelSearch(ABC):
         return tuple(int(word) for word in self.orders[own, self.flagged[own, 1]])
 
     def before(self) -> list[Callable[[Words], Words]]:
-        """One function for each level but the newest, oldest first.
+        """One function for each level except the newest, oldest first.
 
-        It maps a state of the next level to a predecessor in its own level.
+        The function of a level maps a state of the next level to a predecessor in this level.
         """
         return [partial(self.predecessor, level) for level in range(len(self.levels) - 2)]
 
@@ -217,4 +218,4 @@ class LevelSearch(ABC):
             )
             if found >= 0:
                 return tuple(int(word) for word in order[found])
-        raise DisagreementError(f"no state of level {level} leads to one of the next: {target}")
+        raise DisagreementError(f"no state of level {level} leads to this state of the next level: {target}")

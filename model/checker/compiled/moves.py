@@ -1,15 +1,15 @@
-"""Every move of a closed model as decision trees over the fields of its states.
+"""Turns every move of a closed model into decision trees over the fields of its states.
 
 A node is a component's state with its environment's state. For each shape of nodes (`model.checker.shapes`)
-this module follows three functions on symbols, path by path, as the prover does (`model.checker.paths`): the
-offers of the closed model, the permission of the environment with the step, and the properties of the step. A
-condition that z3 decides on a path is dropped. The others stay in the trees, and the search tests them on
-each state. Before a move, this module assumes the state properties, as the prover does, because the search
-checks them after each move.
+this module runs three functions on symbols and follows each of their paths (`model.checker.paths`): the
+offers of the closed model, the permission of the environment with the step, and the properties of the step.
+If z3 decides a condition on a path, the tree does not contain it. The other conditions stay in the trees, and
+the search tests them on each state. Like the prover, this module assumes that the state properties hold
+before a move. It may do so, because the search checks them after each move.
 
-Events that are offered under one condition and differ only in ids are followed as one event, with a symbol
-for the id. The module finds shapes by following moves from the shapes of the first states until no new one
-appears.
+Events that are offered under the same condition and differ only in ids become one event, with a symbol for
+the id. The module begins with the shapes of the first nodes, and follows the moves of each new shape until no
+move leads to a new shape.
 """
 
 from collections import deque
@@ -33,7 +33,7 @@ from model.events import Event, Step
 from model.properties import Property
 
 PROBED = 2_000
-"""Number of nodes that are visited beforehand, so that the first shapes have most of their varying fields."""
+"""Number of nodes that are visited first. They show most of the fields that vary in the first shapes."""
 
 
 def program_of(
@@ -42,10 +42,10 @@ def program_of(
     properties: tuple[Property, ...] = (),
     words: Words | None = None,
 ) -> Program:
-    """Follows all moves of a closed model.
+    """The program of a closed model: its shapes, and all its moves as decision trees.
 
-    With `words` the kernels are labelled: each move has a label. Raises UndeclaredError if an int varies
-    without bounds, SymbolicUseError if the model needs the value of a symbol that is no field.
+    `words`: makes the label of each move. None: the moves have no labels. Raises UndeclaredError if an int
+    varies without bounds, and SymbolicUseError if the model needs the value of a symbol that is no field.
     """
     interpreted: list[Property] = []
     while True:
@@ -59,7 +59,7 @@ def program_of(
 
 
 class _NeedsValueError(Exception):
-    """The model needs a field as a number."""
+    """The model needs the value of a field, so that the field cannot be a symbol."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field)
@@ -67,7 +67,7 @@ class _NeedsValueError(Exception):
 
 
 class _UnreadableError(Exception):
-    """A property cannot be followed on symbols."""
+    """A property needs the value of a symbol, so that it cannot run on symbols."""
 
     def __init__(self, known: Property) -> None:
         super().__init__(known.name)
@@ -75,7 +75,7 @@ class _UnreadableError(Exception):
 
 
 class _Following:
-    """The search for shapes and the moves between them."""
+    """Finds all shapes of a closed model and the moves between them."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _Following:
         self.dirty: dict[Any, None] = {}
 
     def program(self) -> Program:
-        """Follows every shape until none is wider than when it was followed."""
+        """Follows the moves of every shape, again if more fields of the shape vary than before."""
         for node in _first_nodes(self.closed):
             self.widen(_target(node, self.bounds, "node"))
         offers: dict[Any, tuple[Offer, ...]] = {}
@@ -125,7 +125,7 @@ class _Following:
         )
 
     def widen(self, target: Target) -> None:
-        """Adds the shape of a node and its varying fields. If more fields vary, it is followed again."""
+        """Adds the shape of a node and its varying fields. `program` then follows a changed shape again."""
         shape = self.shapes.get(target.skeleton)
         if shape is None:
             shape = Shape(len(self.shapes), target.skeleton, target.fields)
@@ -139,7 +139,7 @@ class _Following:
                 self.dirty[target.skeleton] = None
 
     def add_label(self, label: Target) -> None:
-        """Adds the shape of a label; all of its fields take bits."""
+        """Adds the shape of a label. All fields of a label count as varying."""
         if label.skeleton not in self.label_shapes:
             self.label_shapes[label.skeleton] = Shape(len(self.label_shapes), label.skeleton, label.fields)
 
@@ -170,9 +170,10 @@ class _Reading:
         ]
 
     def _invariants(self) -> tuple[z3.BoolRef, ...]:
-        """The state properties, which hold in every state from which a move starts.
+        """The state properties as terms. They hold in every state from which a move starts.
 
-        The search checks them on the initial state and on every successor, and ends with the first violation.
+        The reason is that the search checks them on the initial state and on every successor, and ends at the
+        first violation.
         """
         terms: list[z3.BoolRef] = []
         for known in self.following.properties:
@@ -183,7 +184,7 @@ class _Reading:
 
     @contextmanager
     def _needs(self, known: Property | None = None) -> Iterator[None]:
-        """Raises an error that names the field, or the property (`known`), for which a number is needed."""
+        """Turns a SymbolicUseError into an error that names the property `known` or, for None, the field."""
         try:
             yield
         except SymbolicUseError as error:
@@ -216,14 +217,14 @@ class _Reading:
         return tuple(offers)
 
     def _followed(self, action: str, events: list[Event], offered: Tree) -> Iterator[Offer]:
-        """Follows events that differ in ids: as one event if the ids fill an interval, else each alone."""
+        """Follows events that differ only in ids: as one if the ids fill an interval, else each alone."""
         together = _as_one(events, self.following.bounds) if len(events) > 1 else None
         if together is not None:
             event, ranges = together
             try:
                 yield self._offer(action, event, ranges, offered)
             except SymbolicUseError:
-                pass  # an id is needed as a number: each event is followed by itself
+                pass  # the model needs the id's value: follow each event alone
             else:
                 return
         for event in events:
@@ -262,7 +263,7 @@ class _Reading:
         return _Taken(step, after, label)
 
     def _move(self, event: Event, path: Path[Any], solver: z3.Solver) -> Move:
-        """The end of a path; the solver holds its decisions."""
+        """The move at the end of a path. Requires that the solver asserts the decisions of the path."""
         step, after, label = path.result
         after = after._replace(checked=self._unsure(after, solver))
         label = label._replace(checked=self._unsure(label, solver)) if label is not None else None
@@ -282,7 +283,7 @@ class _Reading:
         for place, (field, value) in enumerate(zip(target.fields, target.values, strict=True)):
             if field.is_bool or not isinstance(value, SymbolicInt):
                 continue
-            is_symbol = z3.is_const(value.term)  # its text takes far longer than its name
+            is_symbol = z3.is_const(value.term)  # a name is far faster to make than a term's text
             known = self.symbols.get(value.term.decl().name()) if is_symbol else None
             if known is not None and field.lowest <= known.lowest and known.highest <= field.highest:
                 continue
@@ -293,7 +294,7 @@ class _Reading:
 
 
 class _Taken(NamedTuple):
-    """The result of a path, before the properties are evaluated."""
+    """The result of a path: the step and the environment after it, without the properties."""
 
     step: Step[Any]
     after: Target
@@ -301,7 +302,7 @@ class _Taken(NamedTuple):
 
 
 def _broken_tree(known: Property, before: Any, event: Event, step: Step[Any], here: Ground) -> Tree:  # noqa: ANN401
-    """The states that violate the property, as a tree of truths; False if z3 proves that none does."""
+    """A tree whose leaf is true if the step violates the property; False if z3 proves that none does."""
 
     def is_broken() -> bool:
         if known.over_steps:
@@ -325,7 +326,7 @@ def _is_concrete(value: Value) -> bool:
 
 
 def _first_nodes(closed: ClosedModel) -> Iterator[Node]:
-    """The nodes that are reached first, breadth first."""
+    """Yields the first nodes of a breadth-first search."""
     start = Node(closed.state, closed.environment)
     known, waiting = {start}, deque([start])
     while waiting and len(known) < PROBED:
@@ -366,7 +367,10 @@ def _without_ids(event: Any, bounds: FieldBounds) -> Any:  # noqa: ANN401 - any 
 
 
 def _as_one(events: list[Event], bounds: FieldBounds) -> tuple[Event, tuple[Field, ...]] | None:
-    """One event with symbols for its ids, if the events have all combinations of intervals; else None."""
+    """One event with symbols for its ids, and the intervals of these ids.
+
+    None unless the events have all combinations of the ids in these intervals.
+    """
     found = [_ids(event, bounds) for event in events]
     ranges: list[Field] = []
     for name in found[0]:

@@ -1,8 +1,8 @@
-"""States packed into 64-bit words, from declared bounds.
+"""Packs states into 64-bit words, by the declared bounds of their fields.
 
-A packed state is one or more unsigned words. Word 0 begins with a bit that is always set, so that no state is
-0; the number of the shape follows, then the fields of the shape, each within one word, in as many bits as its
-bounds need. A field that has one value in all states of a shape takes no bits.
+A packed state is one or more unsigned words. Word 0 begins with a bit that is always set, so that no packed
+state is 0. The number of the shape follows, then the fields of the shape. Each field lies within one word and
+takes as many bits as its bounds need. A field with the same value in all states of a shape takes no bits.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from model.checker.shapes import Field, Value, put_together, taken_apart
 WORD = 64
 """Bits of a word."""
 MARK = 1
-"""Number of bits before the number of the shape: the bit that is always set."""
+"""Number of bits before the number of the shape. There is one: the bit that is always set."""
 
 
 class Place(NamedTuple):
@@ -26,12 +26,15 @@ class Place(NamedTuple):
 
     @property
     def mask(self) -> int:
-        """The bits of the field, at their place."""
+        """A mask of the field's bits, at their place in the word."""
         return ((1 << self.bits) - 1) << self.shift
 
 
 class Shape:
-    """All states with the same skeleton: their fields, and the fields that have one value in all of them."""
+    """A shape: all states with one skeleton.
+
+    It holds their fields, and the values of fields that do not vary.
+    """
 
     def __init__(self, number: int, skeleton: Any, fields: Sequence[Field]) -> None:  # noqa: ANN401
         self.number = number
@@ -47,7 +50,7 @@ class Shape:
 
 
 class Layout(NamedTuple):
-    """The places of all fields of all shapes."""
+    """The places of all fields of all shapes in packed states."""
 
     bounds: FieldBounds
     root: str
@@ -62,7 +65,7 @@ class Layout(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """Number of bits of the longest state, with its shape and the mark."""
+        """Number of bits of the longest state, including the number of its shape and the first bit."""
         ends = [p.word * WORD + p.shift + p.bits for at in self.places for p in at.values()]
         return max(ends, default=MARK + self.shape_bits)
 
@@ -84,7 +87,7 @@ class Layout(NamedTuple):
         return tuple(words)
 
     def unpack(self, words: Sequence[int]) -> Any:  # noqa: ANN401 - any record of the model
-        """The record that these words pack."""
+        """The record whose packed form is these words."""
         number = (int(words[0]) >> MARK) & ((1 << self.shape_bits) - 1)
         shape = self.shapes[number]
         values: list[Value] = []
@@ -99,7 +102,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(shapes: Sequence[Shape], bounds: FieldBounds, root: str) -> Layout:
-    """A layout that keeps every field within one word: a field that does not fit begins the next word."""
+    """A layout in which every field lies within one word. A field that does not fit begins the next word."""
     shape_bits = (len(shapes) - 1).bit_length()
     placed: list[dict[int, Place]] = []
     words = 1

@@ -1,6 +1,6 @@
 """A program: the shapes of a closed model, and all of its moves as decision trees.
 
-`model.checker.compiled.moves` makes a program, `model.checker.compiled.kernel_text` writes kernels of it, and
+`model.checker.compiled.moves` makes a program, and `model.checker.compiled.kernel_text` writes its kernels.
 `symmetry` and `renaming` prove that some of its states are equivalent.
 """
 
@@ -26,46 +26,49 @@ class Node(NamedTuple):
 
 
 class Target(NamedTuple):
-    """The state with the environment, or the label, after a move: its shape, and the values of its fields."""
+    """The node after a move, or the label of a move: its shape, and the values of its fields."""
 
     skeleton: Any
     fields: tuple[Field, ...]
     values: tuple[Value, ...]
     """The values of its fields, as terms over the fields before the move and over the event."""
     checked: tuple[int, ...]
-    """The positions of fields that might leave their bounds."""
+    """The positions of the fields for which z3 has not proved that they stay within their bounds."""
 
 
 class Move(NamedTuple):
-    """One path of the step that an `Offer` takes."""
+    """The end of one path of a step, for the events of an `Offer`."""
 
     after: Target
     """The state and the environment after the move."""
     label: Target | None
-    """The label of the move, if labels are requested."""
+    """The label of the move. None if the program has no labels."""
     rules: tuple[str, ...]
     broken: tuple[Tree, ...]
-    """Decision trees with boolean leaves: if one is true, the move breaks a property."""
+    """Decision trees with boolean leaves.
+
+    If the selected leaf of a tree is true, the move breaks a property.
+    """
 
 
 class Outside(NamedTuple):
-    """A path that leaves the declared bounds in every case."""
+    """The end of a path on which a field always leaves its declared bounds."""
 
     reason: str
 
 
 class Offer(NamedTuple):
-    """Events of one action that are offered under one condition."""
+    """Events of one action that are offered under the same condition."""
 
     action: str
     event: Event
     """One event, with symbols for the values that vary."""
     ranges: tuple[Field, ...]
-    """The symbols of the event, each with all values of its interval."""
+    """The symbols of the event. Each takes all values of its interval."""
     offered: Tree
-    """A decision tree over the state, with boolean leaves."""
+    """A decision tree over the state, with boolean leaves: whether the component offers the events."""
     moves: Tree
-    """A tree whose leaves are Move, Outside, or None if the environment does not permit the event."""
+    """A decision tree. Its leaves are Move, Outside, or None if the environment does not permit the event."""
 
 
 class Program(NamedTuple):
@@ -77,14 +80,14 @@ class Program(NamedTuple):
     """The properties that cannot run on symbols. `model.checker.python_properties` evaluates them."""
     layout: Layout
     label: Layout | None
-    """The layout of labels, if labels are requested."""
+    """The layout of the labels. None if the program has no labels."""
     offers: tuple[tuple[Offer, ...], ...]
-    """By shape."""
+    """By shape: the events that the component may offer, with their moves."""
     paths: int
     assumed: tuple[tuple[z3.BoolRef, ...], ...]
     """By shape: the state properties that the moves assume."""
     symmetry: Symmetry | None = None
-    """The symmetry by which states are reduced (`model.checker.compiled.symmetry`)."""
+    """The symmetry by which one state represents others (`model.checker.compiled.symmetry`), or None."""
     ids: tuple[str, ...] = ()
     """Names of the fields whose values matter only by their order (`model.checker.compiled.renaming`)."""
 
@@ -94,24 +97,24 @@ class Program(NamedTuple):
         return tuple(place for place in shape.varying if shape.fields[place].name in self.ids)
 
     def without_terms(self) -> "Program":
-        """The program without moves and assumptions, for another process: z3's terms cannot be sent there."""
+        """The program without moves and assumptions. It can be sent to another process; z3's terms cannot."""
         return self._replace(offers=(), assumed=())
 
     @property
     def is_reduced(self) -> bool:
-        """Whether some states represent others, by symmetry or by renaming of ids."""
+        """Whether one state may represent several, by symmetry or by renaming of ids."""
         return self.symmetry is not None or bool(self.ids)
 
     @property
     def label_words(self) -> int:
-        """Number of machine words of a packed label; 0 if labels are not requested."""
+        """Number of 64-bit words of a packed label; 0 if the program has no labels."""
         return self.label.words if self.label is not None else 0
 
 
 Words = Callable[[Event, Effects], Any]
-"""The label of a step, from its event and its effects."""
+"""A function from the event and the effects of a step to the label of the step."""
 
 
 def all_words(event: Event, effects: Effects) -> Any:  # noqa: ANN401 - a record of records
-    """The event and all effects, like the variable `out` of most TLA+ models."""
+    """A label with the event and all effects, like the variable `out` of most TLA+ models."""
     return (event, *effects)

@@ -1,14 +1,14 @@
 """Renaming of ids: a search treats all states with the same order of ids as one state.
 
-A gate only compares ids. If every path of a model only compares ids, a renaming that keeps their order
-changes nothing, and an id can be replaced by its rank. The proof inspects the terms of the paths, which
-contain all conditions and results of a move. It shows that an id is compared only with an id or with a
-constant that means "no id" (0 or below), that a value written into the field of an id is an id or such a
-constant, and that ids have no other use.
+If every path of a model only compares ids, as those of a gate do, a renaming that keeps the order of the ids
+changes nothing. Then the rank of an id can replace the id. The proof inspects the terms of the paths, which
+contain all conditions and results of a move. It shows three facts: the model compares an id only with an id
+or with a constant that means "no id" (0 or below); a value that it writes into the field of an id is an id or
+such a constant; ids have no other use.
 
-Ranks are the even numbers, so that an event can carry an id of the state, one between two, or a greater one:
-with n ids in a state, ids up to 2n + 1 represent every id. The results of a search then hold without a bound
-on ids, and a run of d events needs at most d ids.
+The ranks of the ids in a state are even numbers. So an event can carry an id of the state, an id between two
+of them, or a greater id: with n ids in a state, the numbers up to 2n + 1 represent every id. The results of a
+search then hold without a bound on ids. A run of d events needs at most d ids.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,11 +28,11 @@ _JOINED = (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_NOT)
 
 
 class NotInvariantError(ValueError):
-    """A model uses ids other than by comparison, or its range of ids is too small."""
+    """A model does more with ids than to compare them, or its range of ids is too small."""
 
 
 def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
-    """The program with ids replaced by their ranks. `names`: the fields of states and events that are ids.
+    """The program in which ranks replace ids. `names`: the fields of states and events that are ids.
 
     Raises NotInvariantError if the proof fails, or if the range of ids is too small.
     """
@@ -46,12 +46,12 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
     ids = tuple(shape.fields[place].path for place in program.places_of_ids())
     for place, value in shape.fixed.items():
         if shape.fields[place].name in names and value > 0:
-            raise NotInvariantError(f"{shape.fields[place].path} is always {value}; an id has no such value")
+            raise NotInvariantError(f"{shape.fields[place].path} is always {value}; an id has to vary")
     needed = 2 * len(ids) + 1
     for offer in program.offers[0]:
         ranges = {field.path: field for field in offer.ranges if field.name in names}
         if any((one.lowest, one.highest) != (1, needed) for one in ranges.values()):
-            raise NotInvariantError(f"{offer.event}: with {len(ids)} ids in a state, {needed} are needed")
+            raise NotInvariantError(f"{offer.event}: with {len(ids)} ids in a state, events need {needed}")
         if any(type(value) is int and name in names for name, value in _named(offer.event)):
             raise NotInvariantError(f"{offer.event} is offered for its id, and not for every id")
         reading = _Reading(frozenset((*ids, *ranges)), offer)
@@ -62,7 +62,7 @@ def for_every_id(program: Program, names: tuple[str, ...]) -> Program:
 
 
 def ranked(program: Program, node: Node) -> Node:
-    """The node with its ids replaced by their ranks, for a comparison with the states of a kernel."""
+    """The node in which ranks replace the ids, as in the states of a kernel."""
     values, order = _values(program, node)
     for place in program.places_of_ids():
         if values[place] > 0:
@@ -71,25 +71,25 @@ def ranked(program: Program, node: Node) -> Node:
 
 
 def _values(program: Program, node: Node) -> tuple[list[Value], list[Value]]:
-    """The values of all fields, and the ids among them in their order."""
+    """The values of all fields, and the different ids among them in ascending order."""
     _, _, values = taken_apart(node, program.layout.bounds, program.layout.root)
     return values, sorted({values[place] for place in program.places_of_ids() if values[place] > 0})
 
 
 class RealIds:
-    """The ids that the ranks of a run represent: fractions, so that a new id fits between any two."""
+    """The ids that the ranks in a run represent. Ids are fractions, so that a new id fits between any two."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.of_rank: dict[int, Fraction] = {}
 
     def event(self, event: Any) -> Any:  # noqa: ANN401 - any event
-        """The event with the id that its rank represents."""
+        """The event with the ids that its ranks represent."""
         ids = {name: self._id(rank) for name, rank in _named(event) if name in self.program.ids}
         return event._replace(**ids) if ids else event
 
     def moved(self, reached: Node) -> Node:
-        """The node after a move, with its ids ranked again."""
+        """The node after a move, with the new ranks of its ids. Later calls use these ranks."""
         _, order = _values(self.program, reached)
         self.of_rank = {2 * (place + 1): self._id(rank) for place, rank in enumerate(order)}
         return ranked(self.program, reached)
@@ -103,7 +103,7 @@ class RealIds:
 
 
 def in_numbers(program: Program, run: Iterable[Any]) -> tuple[Event, ...]:
-    """The run with its ids replaced by 1, 2, 3, ... in the same order."""
+    """The run in which 1, 2, 3, ... replace the ids, in the same order."""
     events = tuple(run)
     ids = sorted({known for event in events for name, known in _named(event) if name in program.ids})
     return tuple(
@@ -117,7 +117,7 @@ def _named(event: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any event
 
 
 class _Reading:
-    """The terms of one offer, checked for their use of ids."""
+    """Checks how the terms of one offer use ids."""
 
     def __init__(self, ids: frozenset[str], offer: Offer) -> None:
         self.ids = ids
@@ -163,7 +163,7 @@ class _Reading:
             if not self.is_id(z3.simplify(value.term)):
                 self.refuse(value.term)
         elif isinstance(value, int) and value > 0:
-            raise NotInvariantError(f"{self.offer.event} writes {value} into {path}: that id alone")
+            raise NotInvariantError(f"{self.offer.event} writes the constant id {value} into {path}")
 
     def is_id(self, term: z3.ExprRef) -> bool:
         """Whether the term is the symbol of an id, or a constant that means "no id"."""
@@ -178,7 +178,7 @@ class _Reading:
         return any(self.mentions(part) for part in term.children())
 
     def refuse(self, term: z3.ExprRef) -> None:
-        """Raises NotInvariantError: the term uses ids other than by comparison."""
+        """Raises NotInvariantError: the term does more with ids than to compare them."""
         raise NotInvariantError(f"{self.offer.event} does more with ids than to compare them: {term}")
 
 

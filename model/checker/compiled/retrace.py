@@ -1,10 +1,10 @@
-"""The shortest run to a broken move, traced backwards over the levels of a search and replayed by the model.
+"""Finds the shortest run to a move that breaks a property: traces it backwards, then replays it in the model.
 
 A search over packed states stores no parents. This module visits the levels again from the last to the first:
-a state of one level leads to the state of the next. The Python model finds the events between the states of
-that run and the properties that the last one breaks, and replays the whole run. If the model finds no broken
-move, the kernel is wrong, and DisagreementError is raised. If a state represents other states, the
-reported run is still a run of the model, with the model's channels and ids.
+in each level it finds a state that leads to the known state of the next level. Then the Python model finds
+the events between these states, and the properties that the last event breaks, and replays the whole run. If
+the model finds no such run, the kernel is wrong, and the module raises DisagreementError. If states represent
+others (`symmetry`, `renaming`), the reported run is still a run of the model, with its channels and ids.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,14 +22,15 @@ Words = tuple[int, ...]
 
 
 class DisagreementError(RuntimeError):
-    """A kernel, and the model from which it was generated, disagree about a move."""
+    """A kernel and the model from which it was generated disagree about a move."""
 
 
 def retraced(program: Program, source: Words, before: Sequence[Callable[[Words], Words]]) -> Violation:
-    """The violation by a run whose last move, from the state `source`, breaks a property.
+    """The violation by a run whose last move starts in the state `source` and breaks a property.
 
-    `before`: one function for each level before that of `source`, oldest first. It maps a state of the next
-    level to a predecessor in its own level. Raises DisagreementError if the model finds no such run.
+    `before`: one function for each level before that of `source`, oldest first. The function of a level maps
+    a state of the next level to a predecessor in this level. Raises DisagreementError if the model finds no
+    such run.
     """
     states = [source]
     for predecessor in reversed(before):
@@ -66,12 +67,12 @@ def moves_of(closed: ClosedModel, node: Node) -> Iterable[tuple[Event, Step[Any]
 
 
 def _move_to(program: Program, before: Node, target: Words) -> tuple[Event, Node]:
-    """The first move to a state with these words."""
+    """The first move to a state whose packed form is `target`. Raises DisagreementError if there is none."""
     for event, _, reached in moves_of(program.closed, before):
         if canonical(program, reached) == target:
             return event, reached
     after = program.layout.unpack(target)
-    raise DisagreementError(f"the kernel leads from {before} to {after}, and no event does")
+    raise DisagreementError(f"the kernel has a move from {before} to {after}, the model has none; report it")
 
 
 def broken_move(closed: ClosedModel, properties: tuple[Property, ...], node: Node) -> Event:
@@ -83,7 +84,10 @@ def broken_move(closed: ClosedModel, properties: tuple[Property, ...], node: Nod
 
 
 def replayed(closed: ClosedModel, properties: tuple[Property, ...], run: tuple[Event, ...]) -> Violation:
-    """The violation at the end of the run, replayed by the model from its start. Raises DisagreementError."""
+    """Replays the run in the model, and returns the violation at its end.
+
+    Raises DisagreementError if none.
+    """
     node, broken = Node(closed.state, closed.environment), tuple[Property, ...]()
     for event in run:
         environment = closed.allows(node.environment, event)
@@ -103,7 +107,7 @@ def broken_by(
     event: Event,
     step: Step[Any],
 ) -> tuple[Property, ...]:
-    """The properties that a step breaks, or the state after it."""
+    """The properties that the step breaks, or that the state after it breaks."""
     over_steps = tuple(
         known
         for known in properties

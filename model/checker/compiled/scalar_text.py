@@ -1,4 +1,4 @@
-"""The text that numba compiles: from the words of one state to those of its successors."""
+"""Writes the text of a kernel for numba. It maps the words of one state to those of its successors."""
 
 import re
 from collections.abc import Iterator
@@ -12,11 +12,12 @@ from model.checker.terms import Writer
 
 
 def scalar_text(program: Program) -> KernelText:
-    """`expand(words, out, fired)`: number of successors written, number of moves, and flags.
+    """The text of a function `expand(words, out, fired, answers)`. `answers` is not used.
 
-    `words` is an array of the state's words, `out` a buffer of rows. A move that changes nothing is counted
-    and not written. If the program is labelled, each row ends with the words of the label, and every move is
-    written.
+    `words` is an array of the state's words. The function writes the successors as rows to the buffer `out`,
+    and returns the number of these rows, the number of moves, and flags. A move that does not change the
+    state counts as a move, and is not written. If the program has labels, each row ends with the words of the
+    label, and every move is written.
     """
     writing = _Scalar(program)
     text = "\n".join(writing.lines())
@@ -27,7 +28,7 @@ def scalar_text(program: Program) -> KernelText:
 
 
 class _Scalar(Text):
-    """One state at a time, for numba."""
+    """Writes text that handles one state at a time, for numba."""
 
     def lines(self) -> Iterator[str]:
         yield from canonical(self.program, columns=False)
@@ -46,7 +47,7 @@ class _Scalar(Text):
         yield from self._dispatch(0, len(self.layout.shapes), arguments, 1)
 
     def _dispatch(self, lowest: int, end: int, arguments: str, depth: int) -> Iterator[str]:
-        """A binary search: there can be hundreds of shapes."""
+        """A binary search for the shape of the state, because there can be hundreds of shapes."""
         if end - lowest == 1:
             yield f"{INDENT * depth}return expand_{lowest}({arguments})"
             return
@@ -88,7 +89,7 @@ class _Scalar(Text):
             yield INDENT * depth + line
 
     def _taken(self) -> Iterator[str]:
-        """Writes the successor, if a move was taken and changes the state."""
+        """The text that writes the successor to `out`, if a move was taken and changes the state."""
         results = [f"a{place}" for place in range(self.width)]
         yield "if taken >= 0:"
         yield f"{INDENT}moves += 1"

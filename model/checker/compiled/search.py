@@ -1,12 +1,12 @@
-"""Exploration at machine speed, with the kernel of a closed model that numba has compiled.
+"""Explores a closed model with its kernel, which numba compiles to machine code.
 
-    program = program_of(closed model, bounds, of_component(closed model.component))
-    found = Compiled(program, cores=2).explore()
+program = program_of(closed model, bounds, of_component(closed model.component)) found = Compiled(program,
+cores=2).explore()
 
-The search stores every state whole (`model.checker.compiled.breadth_first`), so the counts are exact and
-equal to those of the Python explorer, and the shortest run to a violation has the same length. A labelled
-search also counts the pairs of a state and the label of the step before it, as TLC counts models with a
-variable `out`. The next moves do not depend on the label, so each state is expanded once.
+The search stores every state whole (`model.checker.compiled.breadth_first`), so the counts are exact. They
+equal those of the Python explorer, and the shortest run to a violation has the same length. If the program
+has labels, the search also counts the pairs of a state and the label of the step before it. TLC counts models
+with a variable `out` in this way. The next moves do not depend on the label, so each state is expanded once.
 """
 
 from functools import cached_property
@@ -31,22 +31,22 @@ class CompiledResult(NamedTuple):
 
     states: int
     labelled: int
-    """Number of pairs of a state and the label of the step before it; 0 if labels are not requested."""
+    """Number of pairs of a state and the label of the step before it; 0 if the program has no labels."""
     transitions: int
     depth: int
-    """The largest number of events on a shortest run to a state; to a labelled state, if there are labels."""
+    """The length in events of the shortest run to the farthest state (with labels: to the farthest pair)."""
     violation: Violation | None
     rules: frozenset[str]
     """Rules that fired in some step."""
     compile_seconds: float
-    """Time until the first state was expanded: compilation, or loading from the cache."""
+    """Time for compilation, or for loading from the cache, before the first state is expanded."""
     search_seconds: float
     bytes: int
-    """Size of tables and orders at the end."""
+    """Size in bytes of the hash tables and the lists of states at the end."""
 
 
 class Compiled:
-    """The compiled kernel of a program."""
+    """A program with its compiled kernel. `cores`: the number of cores of a search."""
 
     def __init__(self, program: Program, *, cores: int = 1) -> None:
         self.program = program
@@ -66,7 +66,7 @@ class Compiled:
     def explore(
         self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
     ) -> CompiledResult:
-        """Visits every reachable state, until none is new or a property fails.
+        """Visits every reachable state. Ends early if a property fails.
 
         `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
         if there are more states than `limit`, OutsideError if a move leaves the declared bounds.
@@ -111,7 +111,7 @@ class _CompiledSearch(LevelSearch):
         self.interpreted = InterpretedProperties(program)
 
     def check_level(self, ends: Ints) -> Violation | None:
-        """Evaluates the interpreted properties."""
+        """Evaluates the properties that the kernel does not check."""
         for own, order in enumerate(self.orders):
             broken = self.interpreted.first_broken(order[self.heads[own] : ends[own]])
             if broken >= 0:
@@ -119,7 +119,7 @@ class _CompiledSearch(LevelSearch):
         return None
 
     def flag(self, own: int) -> Violation:
-        """The kernel has found a broken move, or one that leaves the bounds."""
+        """The violation that the kernel has found. Raises OutsideError if a move leaves the bounds."""
         source = self.flagged_state(own)
         if int(self.flagged[own, 0]) & OUTSIDE:
             node = self.program.layout.unpack(source)
@@ -127,6 +127,6 @@ class _CompiledSearch(LevelSearch):
         return self.shown(source)
 
     def shown(self, source: Words) -> Violation:
-        """The run to a state of the last complete level, and its broken move."""
+        """The violation by a move from `source`, a state of the last complete level, with its run."""
         self.depth += 1
         return retraced(self.program, source, self.before())

@@ -1,10 +1,11 @@
-"""Symmetry of channels or tasks: states that differ only by a permutation of them are searched as one.
+"""Symmetry of channels or tasks: one state represents all states that are permutations of it.
 
-A symmetry is declared (`model.checker.bounds.Symmetry`) and used only after a proof. z3 searches for a state
-and an event for which a kernel's moves, with two neighbours swapped, differ from the swapped moves: in
-whether the event is offered, whether it is allowed, in the successor, or in a broken property. Neighbour
-swaps generate every permutation, so if there is no such state, the whole group can be divided out. Effects
-can name channels in another order, so `reduced` rejects a program that records the effects of its steps.
+A closed model declares a symmetry (`model.checker.bounds.Symmetry`), and a search uses it only after a proof.
+For each two neighbouring channels or tasks, z3 searches for a state and an event for which it matters whether
+the two are swapped before the move or after it. A difference may be in the offer, in the permission, in the
+successor, or in a broken property. Swaps of neighbours generate every permutation. So if z3 finds no
+difference, one state can represent all its permutations. The effects of a step may list the channels in
+another order; so `reduced` rejects a program that records the effects of its steps.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,15 +23,18 @@ from model.checker.shapes import Field, taken_apart
 from model.checker.symbolic import bool_term, int_term
 
 Swap = Mapping[str, str]
-"""Paths of fields that are swapped; both directions."""
+"""From the path of a field to the path of the field that it is swapped with, in both directions."""
 
 
 class NotSymmetricError(ValueError):
-    """A reduction would not be sound: the moves of a model depend on the identity of a channel or task."""
+    """The moves of a model depend on the identity of a channel or task. So a reduction would not be sound."""
 
 
 def reduced(program: Program, symmetry: Symmetry) -> Program:
-    """The program with the symmetry divided out. Raises NotSymmetricError if z3 does not prove it."""
+    """The program in which one state represents its permutations.
+
+    Raises NotSymmetricError if z3 does not prove the symmetry.
+    """
     if program.label is not None or program.interpreted:
         records = "records" if program.label else "does not record"
         raise NotSymmetricError(
@@ -71,7 +75,10 @@ def canonical(program: Program, node: Node) -> tuple[int, ...]:
 
 
 def columns_of(shape: Shape, symmetry: Symmetry) -> list[list[int]]:
-    """By channel or task: the positions of its varying fields, in the same order for each."""
+    """By channel or task: the positions of its varying fields.
+
+    All elements have their fields in one order.
+    """
     columns: list[list[int]] = [[] for _ in range(symmetry.size)]
     for position in shape.varying:
         place = _place(shape.fields[position].path, symmetry)
@@ -81,7 +88,7 @@ def columns_of(shape: Shape, symmetry: Symmetry) -> list[list[int]]:
 
 
 def _place(path: str, symmetry: Symmetry) -> int | None:
-    """The channel or task of a field, or None."""
+    """The number of the channel or task to which a field belongs, or None."""
     *_, name, place = path.split(".")
     if name not in symmetry.names or not place.isdigit():
         return None
@@ -116,7 +123,7 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
     pairs = [(symbols[path], symbols[other]) for path, other in swap.items()]
     assumed = z3.And(*program.assumed[shape.number])
     if satisfiable(solver_with(*_within(shape.fields), assumed), z3.Not(z3.substitute(assumed, *pairs))):
-        raise NotSymmetricError(f"the state properties tell {pair} apart")
+        raise NotSymmetricError(f"the state properties do not treat {pair} alike")
     offers = {(offer.action, repr(offer.event)): offer for offer in program.offers[shape.number]}
     for (action, _), offer in offers.items():
         event: Any = offer.event
@@ -125,7 +132,7 @@ def _prove(program: Program, symmetry: Symmetry, shape: Shape, first: int) -> No
             event = event._replace(**{symmetry.event_field: first + 1 if named == first else first})
         twin = offers.get((action, repr(event)))
         if twin is None:
-            raise NotSymmetricError(f"{offer.event} is offered, and {event} never is")
+            raise NotSymmetricError(f"the model offers {offer.event}, and never {event}")
         solver = solver_with(*_within((*shape.fields, *offer.ranges)), assumed)
         if satisfiable(solver, _differs(program, pairs, swaps, offer, twin)):
             raise NotSymmetricError(f"{pair} can be distinguished by {offer.event}, as in {solver.model()}")
@@ -173,7 +180,7 @@ def _differs(
 
 
 def _moves(tree: Tree) -> Iterator[Move]:
-    """The moves at the leaves."""
+    """Yields the moves at the leaves of a tree."""
     if isinstance(tree, Branch):
         yield from _moves(tree.yes)
         yield from _moves(tree.no)
@@ -193,7 +200,10 @@ def _symbol(field: Field) -> z3.ExprRef:
 
 
 def _after(tree: Tree, shape: Shape, place: int) -> z3.ExprRef:
-    """A field after the moves of a tree, as one term; its lowest value if they lead to another shape."""
+    """The value of a field after a move of the tree, as one term.
+
+    If the move leads to another shape, the term has the lowest value of the field.
+    """
     field = shape.fields[place]
 
     def value(leaf: object) -> z3.ExprRef:

@@ -1,7 +1,7 @@
-"""The text of a function that returns the canonical state of each class of equivalent states.
+"""Writes the text of a function that maps a state to the state that represents it.
 
-First it replaces ids by ranks, even numbers in their order. Then it sorts channels or tasks by all of their
-fields.
+First the function replaces ids by their ranks (`renaming`). Then it sorts the channels or tasks by all of
+their fields (`symmetry`).
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,10 @@ from model.checker.terms import Writer
 
 
 def canonical(program: Program, *, columns: bool) -> Iterator[str]:
-    """The text of a function of the words of one state, or of columns; empty without a reduction."""
+    """The text of the function, for the words of one state or for columns of many states.
+
+    Empty if the program has no reduction.
+    """
     if not program.is_reduced:
         return
     words = [f"w{word}" for word in range(program.layout.words)]
@@ -51,7 +54,7 @@ def _ranked(program: Program, columns: bool) -> Iterator[str]:
 
 
 def _sorted(program: Program, columns: bool) -> Iterator[str]:
-    """The sorting of each shape, which has its own fields."""
+    """The text that sorts the channels or tasks of each shape."""
     symmetry, layout = program.symmetry, program.layout
     if symmetry is None:
         return
@@ -78,7 +81,7 @@ def _sorted(program: Program, columns: bool) -> Iterator[str]:
 
 
 def _sorted_columns(of_each: list[list[Place]], columns: bool) -> Iterator[str]:
-    """Joins the fields of each element into one number, sorts the numbers, and splits them again."""
+    """Text that joins the fields of each element to one number, sorts the numbers, and splits them."""
     for each, own in enumerate(of_each):
         parts, shift = [], 0
         for place in own:

@@ -1,1 +1,1 @@
-"""Memoising by read set: a step is computed once for all states that agree in the parts that it reads."""
+"""Memoising by read set: the model computes a step once for all states that agree in the parts it reads."""

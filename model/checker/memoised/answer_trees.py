@@ -1,9 +1,10 @@
-"""Decision trees that store answers of the model by the few parts of a state on which they depend.
+"""Decision trees that store answers of the model, by the parts of a state that the model reads for them.
 
-A question is about the offers of a mover, the step of an event, or the truth of a state property. Each
-question has a tree. An inner node names the part that the model reads next, and has a branch for each known
-value of that part. A leaf has the answer. After the same values the model reads the same part next, so the
-first answer fixes the part of a node. Arrays hold trees and answers for `model.checker.memoised.successors`.
+There are three kinds of questions: the offers of a mover, the step of an event, and the truth of a state
+property. Each question has a tree. An inner node names the part that the model reads next, and has a branch
+for each known value of that part. A leaf holds the answer. If the model has read the same values, it reads
+the same part next. So the first answer fixes the part of a node. `model.checker.memoised.successors` reads
+the trees and answers from arrays.
 """
 
 from collections.abc import Sequence
@@ -18,14 +19,14 @@ MISSING = -1
 LEAF = -1
 """Marks a node with an answer, in place of a part."""
 PLAIN, REFUSED, BREAKS = 0, 1, 2
-"""The status of an answer: as its words state; refused by the environment; a property does not hold."""
+"""The status of an answer: its words hold it; the environment refuses the event; a property does not hold."""
 SPREAD_NODE, SPREAD_NUMBER = 0x9E3779B1, 0x85EBCA6B
-"""Factors that spread branches over their table."""
+"""Factors of the hash that spreads the branches over their table."""
 NUMBER_BITS = 24
-"""Maximum number of bits of the number of a part's value."""
+"""Number of bits for the number of a part's value. A part can have no more values than these bits number."""
 
 Words = tuple[tuple[int, int], ...]
-"""The content of an answer: pairs of numbers."""
+"""The content of an answer, as pairs of numbers (`model.checker.memoised.successors`)."""
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -34,21 +35,24 @@ class ContradictionError(RuntimeError):
 
 
 class Answers:
-    """All trees, with their answers."""
+    """All trees and their answers. A row is a state: for each part, the number of its value."""
 
     def __init__(self) -> None:
         self._nodes = _Rows(4)
-        """By node: its part or LEAF; the number and the node of its first branch; the answer of a leaf."""
+        """By node: its part or LEAF; the value number and the target of its first branch; a leaf's answer."""
         self._parts: list[int] = []
         self._branches: dict[tuple[int, int], int] = {}
         self._slots = np.zeros((1 << 12, 2), np.int64)
-        """The branches again, in a table by their numbers: a key, 0 for none, and a node."""
+        """All further branches as a hash table, for kernels.
+
+        A slot has a key (0: the slot is free) and a node.
+        """
         self._spans = _Rows(3)
         """By answer: the first and the last position of its words, and its status."""
         self._words = _Rows(2)
         self._known: dict[tuple[Words, int], int] = {}
         self._leaves: dict[int, int] = {}
-        self._node()  # no branch leads to node 0, so no branch has the key 0
+        self._node()  # reserves node 0, so that no branch has the key 0
 
     def tree(self) -> int:
         """The root of a new tree without an answer."""
@@ -65,9 +69,10 @@ class Answers:
         return self._leaves.get(node, MISSING)
 
     def add(self, tree: int, numbers: Numbers, read: Sequence[int], words: Words, stands: int) -> int:
-        """Stores an answer for all rows with these numbers at the parts that were read, in this order.
+        """Stores an answer for all rows that have the numbers of this row at the parts in `read`.
 
-        Raises ContradictionError if an earlier answer read other parts.
+        `read`: the parts in the order in which the model has read them. Raises ContradictionError if for an
+        earlier answer the model has read other parts after the same values.
         """
         node = tree
         for part in read:
@@ -76,11 +81,11 @@ class Answers:
                 self._nodes.rows[node, 0] = part
             if self._parts[node] != part:
                 raise ContradictionError(
-                    f"part {part} was read where part {self._parts[node]} was read before"
+                    f"the model read part {part} where it read part {self._parts[node]} before"
                 )
             node = self._below(node, numbers[part])
         if self._parts[node] != LEAF:
-            raise ContradictionError(f"no part was read where part {self._parts[node]} was read before")
+            raise ContradictionError(f"the model answered where it read part {self._parts[node]} before")
         answer = self._answer(words, stands)
         self._leaves[node] = answer
         self._nodes.rows[node, 3] = answer
@@ -92,12 +97,12 @@ class Answers:
         return tuple((first, second) for first, second in self._words.rows[begin:end].tolist())
 
     def stands(self, answer: int) -> int:
-        """PLAIN, REFUSED or BREAKS."""
+        """The status of an answer: PLAIN, REFUSED or BREAKS."""
         return int(self._spans.rows[answer, 2])
 
     @property
     def arrays(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Nodes, branches, answers and words."""
+        """The arrays for kernels: nodes, branches, answers and words."""
         return self._nodes.rows, self._slots, self._spans.rows, self._words.rows
 
     def _node(self) -> int:

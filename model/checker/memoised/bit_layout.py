@@ -1,4 +1,4 @@
-"""The bit layout of a packed state: for each part, the word, the shift and the mask of its value's number."""
+"""The bit layout of a packed state. Each part has a place for the number of its value in one of the words."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import numpy as np
 from model.checker.compiled.packing import MARK, WORD
 
 Numbers = tuple[int, ...]
-"""By part: the number of its value."""
+"""The *row* of a state. By part: the number of its value."""
 
 
 class Places(NamedTuple):
@@ -23,26 +23,26 @@ class Places(NamedTuple):
         return np.array(self.rows, np.int64)
 
     def has_capacity(self, counts: Iterable[int]) -> bool:
-        """Every part has enough bits for this number of values."""
+        """Whether every part has enough bits for this number of values. `counts`: by part."""
         return all(count - 1 <= mask for count, (_, _, mask) in zip(counts, self.rows, strict=True))
 
     def pack(self, numbers: Numbers) -> tuple[int, ...]:
-        """The words of a row; the first has a bit that is always set, so that no state is 0."""
+        """The words of a row. The first has a bit that is always set, so that no packed state is 0."""
         words = [1] + [0] * (self.words - 1)
         for number, (word, shift, _) in zip(numbers, self.rows, strict=True):
             words[word] |= number << shift
         return tuple(words)
 
     def unpack(self, words: Sequence[int]) -> Numbers:
-        """The row of these words."""
+        """The row whose packed form is these words."""
         return tuple([(words[word] >> shift) & mask for word, shift, mask in self.rows])
 
 
 def places_of(counts: Sequence[int], spare: int = 1, single: int = 0) -> Places:
-    """Places for parts with these numbers of values, each with spare bits for further values.
+    """Places for parts with these numbers of values, with spare bits for further values.
 
-    `spare`: the bits beyond those that the values of a part need; `single`: the bits of a part with one
-    value.
+    `spare`: the number of bits of a part beyond those that its values need. `single`: the number of bits of a
+    part with one value.
     """
     word, shift = 0, MARK
     rows: list[tuple[int, int, int]] = []

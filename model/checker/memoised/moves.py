@@ -1,11 +1,11 @@
-"""Every move of a closed model with portions, computed with stand-ins for the parts of its state.
+"""Computes the moves of a closed model that has portions, with stand-ins for the parts of its state.
 
-A move reads few parts: its read set. The answer of the model is stored for all states that have these parts;
-the move does not change the others (`model.checker.memoised.answer_trees`). So the model computes each answer
-once for many states. Read sets are not declared: they are the parts that the model reads before its answer.
-Three checks guard them. Each answer is computed a second time without stand-ins and must be the same. A model
-that reads the same values and then another part raises an error. `confirm` computes the answers of whole
-states once more.
+A move reads few parts: its *read set*. This module stores the answer of the model for all states with the
+same values in these parts (`model.checker.memoised.answer_trees`). So the model computes each answer once for
+many states. Nobody declares read sets: stand-ins record which parts the model reads before it answers. Three
+checks guard against a wrong read set. The model computes each answer a second time without stand-ins, and
+both answers must be equal. If the model reads the same values and then a different part, it is an error.
+`confirm` computes the answers of whole states once more.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,21 +29,21 @@ class ReadSetError(DisagreementError):
 
 
 class ModelAnswer(NamedTuple):
-    """An answer of the model."""
+    """An answer of the model to one question (`model.checker.memoised.answer_trees`)."""
 
     stands: int
-    """PLAIN, REFUSED or BREAKS."""
+    """The status: PLAIN, REFUSED or BREAKS."""
     offers: tuple[Event, ...] = ()
     """The offered events."""
     changes: Words = ()
-    """The parts that a step changes, with the numbers of their values.
+    """The parts that a step changes, each with the number of its new value.
 
-    A number below 0 names the part whose value they get: see `copied`.
+    A number below 0 instead names the part whose value is copied: see `copied`.
     """
     rules: tuple[str, ...] = ()
 
     def within(self, numbers: Numbers) -> "ModelAnswer":
-        """The answer for one state, in which each change has the number of the new value itself."""
+        """The answer for one state: each change has the number of its new value, also if it is copied."""
         values = ((part, number if number >= 0 else numbers[~number]) for part, number in self.changes)
         return self._replace(changes=tuple(one for one in values if numbers[one[0]] != one[1]))
 
@@ -52,7 +52,7 @@ Question = Callable[[Node], ModelAnswer]
 
 
 class MemoisedMoves:
-    """The known moves of a closed model, and the computation of further ones."""
+    """Stores the known moves of a closed model, and computes further ones."""
 
     def __init__(
         self, closed: ClosedModel, properties: tuple[Property, ...], capacity: Mapping[str, int] | None = None
@@ -69,7 +69,7 @@ class MemoisedMoves:
         self.rules: set[str] = set()
         """Rules that fired in some step."""
         self.computed = 0
-        """Number of answers that the model has computed."""
+        """Number of answers that the model has computed with stand-ins."""
         self._over_steps = tuple(known for known in properties if known.over_steps)
         self._over_states = tuple(known for known in properties if not known.over_steps)
         self._movers = closed.portions.movers
@@ -79,7 +79,10 @@ class MemoisedMoves:
         self.property_trees = tuple(self.answers.tree() for _ in self._over_states)
 
     def complete(self, numbers: Numbers) -> None:
-        """Computes all unknown answers of a state. Raises ReadSetError and ContradictionError."""
+        """Computes all unknown answers of a state.
+
+        Raises ReadSetError or ContradictionError if an answer depends on more than its read set.
+        """
         for known, tree in zip(self._over_states, self.property_trees, strict=True):
             self._found(tree, numbers, self._holding(known))
         for offers, tree in zip(self._movers, self.mover_trees, strict=True):
@@ -88,7 +91,7 @@ class MemoisedMoves:
                 self._found(event_tree, numbers, self._stepping(self._event_of[event_tree]))
 
     def confirm(self, numbers: Numbers) -> None:
-        """Computes all answers of a whole state again and compares. Raises ReadSetError if one differs."""
+        """Computes all answers of a state again, without stand-ins. Raises ReadSetError if one differs."""
         node: Node = self._plain.made(numbers)
         trees = [
             tree
@@ -97,7 +100,7 @@ class MemoisedMoves:
         ]
         events = [event for _, event in self.closed.offers(node.state)]
         if [self._event_of[tree] for tree in trees] != events:
-            raise ReadSetError(f"{node} offers {events}, and not what its movers were seen to offer")
+            raise ReadSetError(f"{node} offers {events}; for its movers, other offers are stored")
         steps = zip(trees, (self._stepping(event) for event in events), strict=True)
         properties = zip(self.property_trees, map(self._holding, self._over_states), strict=True)
         for tree, question in (*steps, *properties):
@@ -106,7 +109,7 @@ class MemoisedMoves:
             current = question(node)._replace(rules=())
             if kept.within(numbers) != current.within(numbers):
                 raise ReadSetError(
-                    f"{node}: {kept} is known of states that have the same parts, and this has {current}"
+                    f"{node}: for states with the same parts {kept} is stored, this state has {current}"
                 )
 
     def _found(self, tree: int, numbers: Numbers, question: Question) -> int:
@@ -122,7 +125,7 @@ class MemoisedMoves:
         if answered.within(numbers) != plain.within(numbers):
             names = ", ".join(self.parts.names[part] for part in reading.parts)
             raise ReadSetError(
-                f"with stand-ins, the model read {names} and answered {answered}; plainly, {plain}"
+                f"with stand-ins the model read {names} and answered {answered}; without, {plain}"
             )
         self.computed += 1
         self.rules.update(answered.rules)
@@ -131,7 +134,7 @@ class MemoisedMoves:
         return self.answers.add(tree, numbers, reading.parts, words, answered.stands)
 
     def _nodes(self, numbers: Numbers) -> tuple[Node, Node]:
-        """The node of a row, and the same node with stand-ins. Keeps the last pair for the next question."""
+        """The node of a row, and the same node with stand-ins. Caches the last pair."""
         if self._last is None or self._last[0] is not numbers:
             self._last = numbers, self._plain.made(numbers), self._standing.made(numbers)
         return self._last[1:]
@@ -192,5 +195,5 @@ def _those_present(present: tuple[bool, ...], members: tuple[Any, ...]) -> tuple
 
 
 def copied(source: int) -> int:
-    """The number below 0 that represents the value of the part `source`."""
+    """A number below 0, which represents the value that the part `source` has before the step."""
     return ~source

@@ -8,12 +8,12 @@ from model.checker.memoised.bit_layout import Numbers
 from model.checker.memoised.state_parts import Growing, Parts, Record, Shape, parts_of
 
 REMEMBERED = 48
-"""Maximum number of parts of a record that is made once for each combination of their values."""
+"""Records with at most this number of parts are cached by the values of their parts."""
 
 Member = Callable[[int, int], Any]
-"""The value or stand-in of a part with some number."""
+"""A function from a part and the number of its value to the value, or to its stand-in."""
 Collection = Callable[[tuple[Any, ...], tuple[Any, ...]], Any]
-"""A growing collection, from the flags of its present members and all its members."""
+"""Makes a growing collection. Arguments: whether each member is present, and the members."""
 
 
 class Maker:
@@ -30,7 +30,7 @@ class Maker:
         self._made: dict[Any, Any] = {}
 
     def made(self, numbers: Numbers) -> Any:  # noqa: ANN401 - a record
-        """The record of a row; if it has few parts, the same object for the same numbers."""
+        """The record of a row. A record with few parts is the same object for the same numbers."""
         if self._key is None:
             return self._make(numbers)
         key = self._key(numbers)

@@ -1,13 +1,13 @@
-"""Read sets: stand-ins for the parts of a state, which record that a function reads their value.
+"""Read sets: stand-ins replace the parts of a state, and record which values a function reads.
 
-A function can pass a stand-in on, put it into a record, or leave it in place, and none of this is recorded.
-Every operation that depends on its value (comparison, arithmetic, iteration, access to a field) uses the
-value itself, and its part is recorded as read, once and in order. So a function behaves on stand-ins as on
-the values, and its read set before each of its decisions is known without a declaration. A growing collection
-has a stand-in for each member, and for the presence of each member.
+If a function passes a stand-in on or puts it into a record, nothing is recorded. If an operation depends on
+the value (comparison, arithmetic, iteration, access to a field), the stand-in performs it on the value, and
+records that the part was read, once and in order. So a function behaves on stand-ins as on the values, and
+its read set is known at each of its decisions. A growing collection has a stand-in for each member, and one
+for the presence of each member.
 
-A stand-in cannot detect that its identity or type is read (`is`, `type`, `isinstance`), nor that a function
-keeps state between calls. `model.checker.memoised.moves` checks for both.
+A stand-in cannot detect that a function reads its identity or type (`is`, `type`, `isinstance`), or that a
+function keeps state between calls. `model.checker.memoised.moves` checks for both.
 """
 
 import operator
@@ -22,7 +22,7 @@ class Reading:
         self.begin()
 
     def begin(self) -> None:
-        """Starts another call with an empty read set."""
+        """Starts the record of another call, with an empty read set."""
         self.parts: list[int] = []
         self._known: set[int] = set()
 
@@ -37,7 +37,7 @@ class Reading:
 
 
 class StandIn:
-    """Represents the value of a part, in one call after another."""
+    """Replaces one value of a part. Later calls of functions use the same stand-in again."""
 
     __slots__ = ("_part", "_reading", "_value")
 
@@ -63,9 +63,9 @@ class StandIn:
 
 
 class Members:
-    """Represents a growing collection. Iteration reads the presence of its members.
+    """Replaces a growing collection. Iteration reads the presence of its members.
 
-    A slice without the first members (`[1:]`) is another such collection, and reads nothing.
+    A slice such as `[1:]` makes another `Members`, and reads nothing.
     """
 
     __slots__ = ("_members", "_present")
@@ -99,32 +99,32 @@ class Members:
 
 
 def slots_of(collection: Any) -> list[tuple[Any, Any]]:  # noqa: ANN401 - Members, a tuple, or None for none
-    """The presence of each member, and the member. It reads nothing."""
+    """For each member, whether it is present, and the member. Records no read."""
     if type(collection) is Members:
         return list(zip(collection._present, collection._members, strict=True))
     return [(True, member) for member in collection or ()]
 
 
 def known_to_be_false(value: Any) -> bool:  # noqa: ANN401 - a stand-in or not
-    """The value is false. A stand-in must also have been read."""
+    """Whether the value is false. For a stand-in, also whether the function has read it."""
     if type(value) is StandIn:
         return not value._value and value._part in value._reading
     return not value
 
 
 def part_of(stand_in: StandIn) -> int:
-    """The part that the stand-in represents. It reads nothing."""
+    """The part whose value the stand-in replaces. Records no read."""
     return stand_in._part
 
 
 def read(stand_in: StandIn) -> Any:  # noqa: ANN401
-    """The value, which is recorded as read."""
+    """The value of a stand-in. Records that its part is read."""
     stand_in._reading.note(stand_in._part)
     return stand_in._value
 
 
 def settled(value: Any) -> Any:  # noqa: ANN401
-    """The value without stand-ins. The values of the stand-ins in it are read."""
+    """The value, in which values replace the stand-ins. Records that their parts are read."""
     if type(value) is StandIn:
         return read(value)
     if type(value) is Members:

@@ -1,14 +1,15 @@
-"""Exploration at machine speed of a closed model without a kernel: tables hold the results of its moves.
+"""Explores a composition with a compiled search, which reads the results of moves from tables.
 
-    found = MemoisedSearch(closed model, of_component(closed model.component), cores=2).explore()
+found = MemoisedSearch(closed model, of_component(closed model.component), cores=2).explore()
 
-A composition has about as many shapes as states, so no kernel can be written beforehand. But each of its
-moves reads few parts of the state, and these have few combinations of values
-(`model.checker.memoised.moves`). The search is that of the compiled kernels. At a state with a missing
-answer, the Python model computes the answer, and the search continues. If a part gets more values than its
-bits can number, the search restarts with more bits and keeps all answers. To avoid most restarts, the first
-thousands of states are searched with many spare bits. If a collection has more members than parts, the search
-discards all answers and doubles the number of its parts.
+A composition has about as many shapes as states, so that no kernel can be generated before the search. But
+each of its moves reads few parts of the state, and these parts have few combinations of values
+(`model.checker.memoised.moves`). So the compiled search (`model.checker.compiled.level_search`) reads the
+results of moves, the *answers*, from tables. If an answer is missing, the Python model computes it, and the
+search continues. If a part gets more values than its bits can number, the search restarts with more bits and
+keeps all answers. To avoid most restarts, a first search visits some thousands of states with many spare
+bits. If a collection gets more members than it has parts for, the search discards all answers and restarts
+with parts for twice as many members.
 """
 
 from time import perf_counter
@@ -41,9 +42,9 @@ BRANCHING = 1 << 10
 AHEAD = 1 << 10
 """Maximum number of states that the model completes at a time."""
 SCOUTED = 20_000
-"""Number of states searched at first, with much spare space for new values."""
+"""Number of states that the first search visits, with many spare bits for new values."""
 CONFIRMED = 500
-"""Number of states, spread over all, whose answers are confirmed at the end."""
+"""Number of states whose answers the model confirms at the end. They are spread evenly over all states."""
 
 
 class MemoisedResult(NamedTuple):
@@ -52,37 +53,40 @@ class MemoisedResult(NamedTuple):
     states: int
     transitions: int
     depth: int
-    """Number of events on the longest shortest run."""
+    """The length in events of the shortest run to the state that is farthest from the start."""
     violation: Violation | None
     rules: frozenset[str]
     """Rules that fired in some step."""
     answers: int
-    """Number of answers that the model computed since a collection last outgrew its parts."""
+    """Number of computed answers.
+
+    It restarts from 0 if a collection gets more members than it has parts for.
+    """
     begun: int
-    """Number of starts of the search: the first one, and the restarts."""
+    """Number of starts of the search, including the restarts."""
     confirmed: int
     """Number of states whose answers were confirmed."""
     compile_seconds: float
     model_seconds: float
-    """Time in the Python model, including the storage of its answers."""
+    """Time in which the Python model computes and stores answers."""
     search_seconds: float
-    """All other time, including restarted searches."""
+    """All other time after compilation, including restarted searches."""
     bytes: int
-    """Size of tables and orders at the end."""
+    """Size in bytes of the hash tables and the lists of states at the end."""
 
 
 class Spare(NamedTuple):
-    """The spare space of packed states for new values."""
+    """The spare space in packed states for new values and members."""
 
     bits: int
-    """Bits beyond those that the values of a part need."""
+    """Number of bits of a part beyond those that its values need."""
     single: int
-    """Bits of a part with one value."""
+    """Number of bits of a part with one value."""
     members: int
-    """Members of a collection beyond the most seen so far."""
+    """Number of members of a collection for which there is space, beyond the largest number seen so far."""
 
     def places(self, parts: Parts) -> Places:
-        """The places of the numbers of parts."""
+        """The bit layout of a packed state with this spare space."""
         return places_of(parts.counts(self.members), self.bits, self.single)
 
 
@@ -103,7 +107,7 @@ class MemoisedSearch:
     def explore(
         self, *, limit: int = 1_000_000_000, expected: int = 0, progress: Progress | None = None
     ) -> MemoisedResult:
-        """Visits every reachable state, until none is new or a property fails.
+        """Visits every reachable state. Ends early if a property fails.
 
         `expected`: the approximate number of states, which sizes the first tables. Raises TooManyStatesError
         if there are more states than `limit`, ReadSetError or ContradictionError if an answer depends on more
@@ -140,7 +144,7 @@ class MemoisedSearch:
         expected: int,
         progress: Progress | None,
     ) -> tuple["_MemoisedSearch", Violation | None, int]:
-        """The search that had enough space, the violation that it found, and the number of searches begun."""
+        """The last search, which had enough space, its violation, and the number of searches begun."""
         shown = broken_at_start(self.closed, self.properties)
         scouts, times = True, 0
         while True:
@@ -171,7 +175,7 @@ class _OutgrownError(Exception):
 
 
 class _MemoisedSearch(LevelSearch):
-    """One search, with places for the values that the parts had at its start."""
+    """One search. Its bit layout fits the values that the parts have at its start."""
 
     def __init__(self, memoised: MemoisedSearch, module: Any, expected: int, spare: Spare) -> None:  # noqa: ANN401 - generated
         self.memoised = memoised
@@ -188,7 +192,7 @@ class _MemoisedSearch(LevelSearch):
         return (self._rows, *self.memo.answers.arrays, *self._trees)
 
     def warm_up(self) -> None:
-        """Calls everything on empty input, so that it is compiled or loaded."""
+        """Calls each function on empty input, so that numba compiles it or loads its compiled code."""
         super().warm_up()
         self.module.look_over_some(self.orders, self.heads, self.heads, self.flagged, self.read_beside)
         self.missing(0, 0, 0)
@@ -217,12 +221,12 @@ class _MemoisedSearch(LevelSearch):
         return self.shown(source, 0)
 
     def complete_ahead(self, own: int) -> None:
-        """Completes the state that raised the flag, and those after it in its level."""
+        """Computes missing answers of the state that raised the flag and of later states in its level."""
         for words in self.missing(own, int(self.flagged[own, 1]), int(self.levels[-1][own])):
             self.complete(words)
 
     def missing(self, own: int, first: int, last: int) -> list[Words]:
-        """States of a partition with missing answers."""
+        """States with missing answers, in a partition's list of states from `first` up to `last`."""
         order, found = self.orders[own], np.zeros(AHEAD, np.int64)
         count = self.module.unanswered(
             order, first, last, found, self.buffers[own], self.fired[own], self.read_beside
@@ -241,7 +245,10 @@ class _MemoisedSearch(LevelSearch):
             raise _OutgrownError
 
     def shown(self, source: Words, back: int) -> Violation:
-        """The run to a state, `back` levels before the newest, and its broken move."""
+        """The violation by a move from `source`, with its run.
+
+        `back`: the levels from it to the newest level.
+        """
         closed, properties = self.memoised.closed, self.memoised.properties
         before = self.before()
         states = [source]
@@ -256,14 +263,17 @@ class _MemoisedSearch(LevelSearch):
         return replayed(closed, properties, tuple(run))
 
     def move_to(self, node: Node, target: Words) -> tuple[Event, Node]:
-        """The model's first move to a state."""
+        """The model's first move from `node` to the state `target`.
+
+        Raises DisagreementError if it has none.
+        """
         for event, _, reached in moves_of(self.memoised.closed, node):
             if self.places.pack(self.memo.parts.numbers(reached)) == target:
                 return event, reached
-        raise DisagreementError(f"the tables lead from {node} to a state that no event leads to")
+        raise DisagreementError(f"the tables have a move from {node} that the model does not have")
 
     def confirm(self) -> int:
-        """Confirms the answers of states spread over all, and returns their number."""
+        """Confirms the answers of some states, spread evenly over all. Returns the number of these states."""
         confirmed = 0
         for order, tail in zip(self.orders, self.tails.tolist(), strict=True):
             for position in np.linspace(0, tail - 1, min(tail, CONFIRMED // self.measures.cores), dtype=int):

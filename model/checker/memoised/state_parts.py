@@ -1,10 +1,11 @@
-"""The parts of a composed state, and a small number for each value that a part has had.
+"""Divides a composed state into parts, and gives a small number to each value that a part has had.
 
-A node of a closed model with portions divides through its records, and through the collections that the
-portions name, into parts: numbers, words, and small collections. A collection that grows and shrinks divides
-into its members, each with a part that states whether it is present; the parts of an absent member are
-absent. Values are numbered at their first occurrence, so that a state is a row of small numbers, which
-`model.checker.memoised.bit_layout` packs into a few words. Equal numbers of a part represent equal values.
+A node of a closed model with portions divides into its records, and into the members of the collections that
+its portions name. A *part* does not divide further: it is a number, a word or a small collection. Each member
+of a collection that grows and shrinks has a further part, which states whether the member is present. The
+other parts of an absent member have the value ABSENT. A value gets its number at its first occurrence. So a
+state is a row of small numbers, which `model.checker.memoised.bit_layout` packs into a few words. Equal
+numbers of a part represent equal values.
 
 The parts of a node may be values or stand-ins of `model.checker.memoised.read_sets`.
 """
@@ -20,7 +21,7 @@ from model.checker.memoised.read_sets import StandIn, known_to_be_false, part_of
 
 ENVIRONMENT = "environment"
 INITIAL_MEMBERS = 8
-"""Initial number of members of a growing collection for which there are parts."""
+"""Number of members for which a growing collection has parts at first."""
 PRESENT = "present"
 
 
@@ -29,7 +30,7 @@ class Absent:
 
 
 ABSENT = Absent()
-"""The value whose number is 0."""
+"""The value of the parts of an absent member. Its number is 0."""
 NOTHING = (False, None)
 """The value of an absent member."""
 
@@ -45,13 +46,13 @@ class Growing(NamedTuple):
     """A collection that grows and shrinks."""
 
     number: int
-    """Its number among all growing collections."""
+    """The number of this collection among all growing collections."""
     members: tuple[tuple[int, "Shape", tuple[int, ...]], ...]
     """By member: the part that states its presence, the member's shape, and its parts."""
 
 
 Shape: TypeAlias = int | Record | Growing
-"""A number is that of a part, which does not divide further."""
+"""An int is the number of a part, which does not divide further."""
 Changes = list[tuple[int, Any]]
 """Changed parts, with their new values."""
 
@@ -61,7 +62,7 @@ class IndivisibleError(TypeError):
 
 
 class CapacityError(Exception):
-    """A collection has more members than there are parts; the argument is its path."""
+    """A collection has more members than it has parts for. The argument is the path of the collection."""
 
 
 class Parts:
@@ -76,13 +77,16 @@ class Parts:
         self._growing: list[tuple[str, Growing]] = []
         self._most: list[int] = []
         self.grown = 0
-        """Counts first occurrences of values and members."""
+        """Number of first occurrences of values and members so far."""
         self._copied: set[str] = set()
         self.names: list[str] = []
         whole = Node(closed.state, closed.environment)
         self.shape = self._shape_of(whole, "")
         self.values: list[list[Any]] = []
-        """By part. Members, and all parts of one name, share one list, so that they can be copied."""
+        """By part: its values so far. All parts of members with one field name share a list.
+
+        So a value can be copied from one of these parts to another by its number.
+        """
         self._numbers: list[dict[Any, int]] = []
         self._number_parts()
         self.start = self.numbers(whole)
@@ -108,7 +112,7 @@ class Parts:
         if member is not None:
             members = (self._shape_of(member, one, True) for one in paths)
         shapes = tuple((part, shape, parts_of(shape)) for part, shape in zip(present, members, strict=True))
-        growing = Growing(len(self._growing), shapes)  # after those in its members
+        growing = Growing(len(self._growing), shapes)  # collections in its members have smaller numbers
         self._growing.append((path, growing))
         self._most.append(0)
         return growing
@@ -128,7 +132,10 @@ class Parts:
             self._numbers.append(numbers.get(_field(name), {}))
 
     def counts(self, beyond: int = 0) -> list[int]:
-        """By part: the number of its values; members count up to `beyond` more than those seen so far."""
+        """By part: the number of its values. A part of a member that no state has had counts as 1.
+
+        `beyond`: for this number of further members of each collection, all values count.
+        """
         counts = [len(values) for values in self.values]
         for (_, shape), most in zip(self._growing, self._most, strict=True):
             for part, _, inner in shape.members[most + beyond :]:
@@ -137,7 +144,10 @@ class Parts:
         return counts
 
     def number(self, part: int, value: Any) -> int:  # noqa: ANN401 - any part's value, or what stands for it
-        """The number of a value, which may be new. Raises IndivisibleError for None, which `is` detects."""
+        """The number of a value, which may be new.
+
+        Raises IndivisibleError for None: a model tests it with `is`, which a stand-in cannot detect.
+        """
         if value is None:
             raise IndivisibleError(f"{self.names[part]} is None, for which nothing can stand in")
         known = self._numbers[part]
@@ -154,14 +164,18 @@ class Parts:
         return self.values[part] is self.values[other]
 
     def numbers(self, node: Node) -> Numbers:
-        """The row of a node. Raises IndivisibleError and CapacityError."""
+        """The row of a node.
+
+        Raises IndivisibleError if the node does not divide like the first one, and CapacityError if a
+        collection has more members than it has parts for.
+        """
         row = [0] * len(self.names)
         for part, value in self.different(None, node):
             row[part] = self.number(part, value)
         return tuple(row)
 
     def different(self, before: Node | None, after: Node) -> Changes:
-        """The parts whose object has changed, with the new object. Raises the errors of `numbers`."""
+        """The parts whose object is not the same in both nodes, with the new object. Raises as `numbers`."""
         changes: Changes = []
         self._compare(self.shape, before, after, changes)
         return changes
@@ -200,7 +214,10 @@ class Parts:
                 changes.extend([(one, ABSENT) for one in inner])
 
     def _is_own(self, shape: Growing, there: Any) -> bool:  # noqa: ANN401 - a truth or its stand-in
-        """Whether `there` is the presence of another member that `[k:]` has moved: no growth."""
+        """Whether `there` is the presence of another member, which a slice `[k:]` has moved.
+
+        Then the collection has not grown.
+        """
         return type(there) is StandIn and any(part_of(there) == part for part, _, _ in shape.members)
 
 
@@ -215,7 +232,7 @@ def parts_of(shape: Shape) -> tuple[int, ...]:
 
 
 def _named(path: str, names: Iterable[str]) -> str | None:
-    """The name of `names` with which the path ends, or None. `*` replaces the positions of members."""
+    """The first of `names` with which the path ends, or None. In a name, `*` represents any position."""
     generic = "." + ".".join("*" if name.isdigit() else name for name in path.split("."))
     return next((name for name in names if generic.endswith("." + name)), None)
 

@@ -1,10 +1,10 @@
-"""The successors of a packed state, from tables of answers: the `expand` of a composed closed model.
+"""Computes the successors of a packed state from tables of answers. It is the `expand` of a composition.
 
-It is compiled beside the search (`model.checker.compiled.kernels`). `answers` holds what it reads beside a
-state: the places of the parts, the four arrays of `model.checker.memoised.answer_trees`, the trees of movers
-and those of state properties. The words of a mover's answer name the trees of its offered events. The words
-of an event's answer name the changed parts, each with the number of its value or, below 0, with the part it
-is copied from.
+`model.checker.compiled.kernels` compiles it together with the search. Beside a state, it reads `answers`: the
+places of the parts, the four arrays of `model.checker.memoised.answer_trees`, the trees of the movers, and
+the trees of the state properties. The words of a mover's answer name the trees of its offered events. The
+words of an event's answer name the changed parts. Each has the number of its new value or, if the number is
+below 0, the part from which the value is copied.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ from model.checker.memoised.answer_trees import (
 )
 
 PATIENCE = 32
-"""Number of fully known states that are skipped in search of the next unknown one."""
+"""`unanswered` stops if this number of successive states has no missing answer."""
 BROKEN = 1
 UNANSWERED = 2
 CROWDED = 4
@@ -53,7 +53,7 @@ def answer_to(words: Words, tree: int, places: Ints, nodes: Ints, slots: Ints) -
 
 
 def expand(words: Words, out: Words, fired: Bytes, answers: Any) -> tuple[int, int, int]:  # noqa: ANN401
-    """Writes the successors of a state to `out`; returns their number, the number of moves, and flags."""
+    """Writes the successors of a state to `out`. Returns their number, the number of moves, and flags."""
     places, nodes, slots, spans, contents, movers, _ = answers
     count = 0
     for mover in movers:
@@ -86,7 +86,10 @@ def expand(words: Words, out: Words, fired: Bytes, answers: Any) -> tuple[int, i
 
 
 def look_over_some(orders: Words, heads: Ints, ends: Ints, flagged: Ints, answers: Any) -> None:  # noqa: ANN401
-    """Checks state properties from `heads` on, which it advances, until the level's end or a flag."""
+    """Checks the state properties of the states of a level, until the level ends or a flag is raised.
+
+    It begins at `heads`, and advances `heads`.
+    """
     places, nodes, slots, spans, _, _, properties = answers
     for own in prange(len(heads)):
         head = heads[own]
@@ -116,7 +119,7 @@ def unanswered(
 ) -> int:
     """Writes the positions in `order`, from `first` up to `last`, of states with missing answers to `found`.
 
-    Returns their number. It stops early if none is found for a while.
+    Returns the number of these states. Stops early if many successive states have no missing answer.
     """
     count, newest = 0, first
     for position in range(first, last):

@@ -1,10 +1,10 @@
-"""Barrier snapshots on any dataflow take only steps of the theorem: a refinement of `model.any_dataflow`.
+"""Checks that `model.any_dataflow` refines the theorem: each step is a sequence of the theorem's actions.
 
-As in `refinement`, each state of the model is coupled with a state of the theorem. Here the dataflow is an
-input, checkpoints may be unaligned or stop the job, and tasks may finish. Nearly every step is one action of
-the theorem. A step of a subtask is the action of each of its key groups in turn (see
+As in `refinement`, each state of the model is coupled with a state of the theorem. Here the dataflow is
+given, checkpoints may be unaligned or stop the job, and tasks may finish. Nearly every step is one action of
+the theorem. A step of a subtask is the action of each of its key groups, one after the other (see
 `model.theorem.rescaling`). The theorem's channels are those of the dataflow, then an input of each source,
-then an output of each sink. Histories have the same values in both.
+then an output of each sink. Histories have the same values in the model and in the theorem.
 """
 
 from collections.abc import Iterator, Mapping
@@ -67,7 +67,7 @@ class AnyRefinement(Refinement):
         return p + 1 if self.constants["is_input"](c) else ()
 
     def actions(self, before: Job, event: Do, step: Step[Job]) -> Iterator[Taken]:
-        """The theorem's actions for a step of the model, without alignments that are given up."""
+        """The theorem's actions for a step of the model, except the action `give up`."""
         of, n = event.of, event.checkpoint
         match event.action:
             case "ReadInput":
@@ -123,14 +123,17 @@ class AnyRefinement(Refinement):
             yield from ((name, u - 1, n) for u in group)
 
     def given_up(self, dataflow: Job, s: State) -> Iterator[tuple[int, int]]:
-        """The alignments (task, checkpoint) that block a channel in the theorem and none in the model."""
+        """The alignments (task, checkpoint) that block a channel in the theorem but not in the model."""
         for c, n in product(self.links if dataflow.up else (), range(self.domain.sizes[ID])):
             reader = dataflow.tasks[self.dataflow.channels[c][1] - 1]
             if self.waits(s, c, n) and (c not in reader.arrived or reader.is_recording):
                 yield s.target_of(c), n
 
     def differences(self, coupled: Coupled) -> tuple[str, ...]:
-        """The names of fields in which two states differ. Of a failed job, only fields that outlive it."""
+        """The names of the fields in which the two states differ.
+
+        While the job has failed, only the fields that do not end with its tasks are compared.
+        """
         job, s = coupled.dataflow, self.state(coupled)
         positions = range(self.domain.sizes[POSITION])
         known, tasks = job.checkpoints[job.latest], range(self.domain.sizes[TASK])
@@ -170,7 +173,7 @@ class AnyRefinement(Refinement):
         return tuple(name for name, (model, theorem) in pairs.items() if model != theorem)
 
     def _contents(self, s: State, c: int) -> list[tuple[str, Any]]:
-        """The items of a channel. Omits barriers of tasks that had finished: such a task has sent none."""
+        """The items of a channel, without barriers of tasks that had finished, because these send none."""
         sender, found = s.source_of(c), list[tuple[str, Any]]()
         for p in range(s.read(c), s.sent(c) + 1):
             for n in range(self.domain.sizes[ID]):

@@ -1,10 +1,11 @@
 """Finds runs of a broken variant on the small dataflow, from the start of the job to a false statement.
 
-An order of preference lists actions. A run takes the first one that is possible and changes the state. A
-search visits states of the unbroken theory: first those of the runs that some fixed orders give, then those
-one step away from them, and so on. In each state it looks for a *departure*: a step that the variant takes
-and the theory does not. The orders continue the run from there, until the *statement* (the theorem) is false,
-or only the clause of the variant. At the end the search removes unnecessary steps from the run.
+An *order of preference* lists actions. A run by this order always takes the first action in the list that is
+possible and changes the state. A search visits states of the unbroken theory: first the states of runs by
+some fixed orders, then the states one step from these, and so on. In each state it looks for a *departure*: a
+step that the variant permits and the theory does not. From each departure it continues runs by the orders,
+until a sentence of the theorem is false or, if there is none, the clause of the variant. At the end the
+search removes unnecessary steps from the run.
 """
 
 from collections import deque
@@ -22,7 +23,7 @@ from model.theorem.theory import Clause, Theory
 from model.theorem.variants import Variant
 
 RARE = ("overtake", "give up", "abort")
-"""Actions that only some of the searches take."""
+"""Rare actions. Each search takes only some of them."""
 CHECKPOINT = ("restore", "store", "acknowledge", "complete", "commit", "receive", "overtake", "snapshot")
 END = ("receive end", "finish")
 ORDERS = (
@@ -35,7 +36,7 @@ ORDERS = (
 )
 """The orders of preference. A run has at most one crash and one abort."""
 LONGEST = 45
-"""Maximum number of steps that one order continues a run."""
+"""Maximum number of steps by which an order continues a run."""
 
 
 class SearchLimits(NamedTuple):
@@ -44,7 +45,7 @@ class SearchLimits(NamedTuple):
     sentence: str
     small: Small
     rare: tuple[str, ...] = ()
-    """The rare actions that it takes."""
+    """The rare actions that the search takes."""
     states: int = 300
     """Maximum number of states of the theory that the search visits."""
     continued: int = 40
@@ -60,11 +61,14 @@ BOUNDS = (
     SearchLimits("inputs that end, and one aligned checkpoint", Small(2, 3, -1, -1, 1)),
     SearchLimits("inputs that end, and two aligned checkpoints", Small(3, 3, -1, -1, 1)),
 )
-"""The searches, in turn. Each source reads one record before the variant differs."""
+"""The searches, in the order in which they run. Each source reads one record before the departure."""
 
 
 def bounds_of(variant: Variant) -> tuple[SearchLimits, ...]:
-    """The searches for a variant: if it concerns tasks that finish, those in which inputs end."""
+    """The searches for a variant.
+
+    For a variant that concerns tasks that finish, those in which inputs end.
+    """
     ends = {found.name for found in (*finished.ACTIONS, *finished.INVARIANT)}
     if ends.isdisjoint((variant.action, variant.clause)):
         return BOUNDS
@@ -72,13 +76,13 @@ def bounds_of(variant: Variant) -> tuple[SearchLimits, ...]:
 
 
 def bound_in_words(variant: Variant) -> str:
-    """The limits of the searches for a run of the variant, in words."""
+    """A text with the limits of the searches for a run of the variant."""
     bounds = bounds_of(variant)
     states = sum(bound.states for bound in bounds)
     continued_from = sum(bound.continued for bound in bounds)
     searches = "; ".join(bound.sentence for bound in bounds)
     return (
-        f"{len(bounds)} searches ({searches}) of at most {states:,} states in all; the run goes on from at "
+        f"{len(bounds)} searches ({searches}) of at most {states:,} states in all; runs continue from at "
         f"most {continued_from} departures, each in {len(ORDERS)} orders of at most {LONGEST} steps"
     )
 
@@ -101,12 +105,12 @@ class Node(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """A value that is equal exactly for equal states."""
+        """A value that two nodes share if and only if their states are equal."""
         return tuple(getattr(self.state.functions[f.name], "values", None) for f in EXACTLY_ONCE.fields)
 
 
 class Graph:
-    """The states of the theory that a search visits: those of the orders first, then the nearest ones."""
+    """The states of the theory that a search visits: first those of runs by the orders, then near ones."""
 
     def __init__(self, bound: SearchLimits) -> None:
         self.bound = bound
@@ -121,7 +125,7 @@ class Graph:
         self._visited: list[Node] = []
 
     def nodes(self) -> Iterator[Node]:
-        """The states, visited when they are used for the first time."""
+        """Yields the states. A state is computed at its first use."""
         yield from self._visited
         while self._queue and len(self._visited) < self.bound.states:
             node = self._queue.popleft()
@@ -143,7 +147,7 @@ class Graph:
 
 
 def followers(theory: Theory, node: Node, name: str, small: Small) -> Iterator[Node]:
-    """The states after one step of an action, other than the state itself."""
+    """Yields the nodes after one step of an action that changes the state."""
     action = next(found for found in theory.actions if found.name == name)
     for elements in small.elements(action.of):
         step = Taken(action, elements)
@@ -153,7 +157,7 @@ def followers(theory: Theory, node: Node, name: str, small: Small) -> Iterator[N
 
 
 def departures(variant: Variant, theory: Theory, bound: SearchLimits) -> Iterator[Node]:
-    """The states after a departure: a step that the variant takes and the theory does not."""
+    """Yields the nodes after a departure: a step that the variant permits and the theory does not."""
     seen = set()
     for node in graph(bound).nodes():
         ordinary = {after.key for after in followers(EXACTLY_ONCE, node, variant.action, bound.small)}
@@ -183,7 +187,7 @@ def continued(
 def broken_statement(theory: Theory, state: State, small: Small) -> Failure | None:
     """The sentence of the theorem that is false in the state, or None.
 
-    None also while no checkpoint is complete and no record is visible.
+    Also returns None while no checkpoint is complete and no record is visible.
     """
     is_early = state.latest() == 0 and not any(state.times(OUTPUT, p) for p in range(small.positions))
     return None if is_early else failed(theory.theorem, state, small)
@@ -196,7 +200,7 @@ def graph(bound: SearchLimits) -> Graph:
 
 
 def run_of(variant: Variant) -> Run | None:
-    """A run that breaks the statement, else one that breaks the clause; None if the searches find neither."""
+    """A run to a false sentence of the theorem, else to a false clause; None if the searches find neither."""
     theory = variant.theory
     clause = tuple(c for c in theory.invariant if variant.is_record or c.name == variant.clause)
     found: Run | None = None
@@ -223,7 +227,7 @@ def refutation(variant: Variant) -> tuple[bool, Run | None]:
 
 
 def shortened(theory: Theory, run: Run) -> Run:
-    """The run without the steps that it does not need."""
+    """The run without unnecessary steps: its clause is still false at the end."""
     for place in reversed(range(len(run.steps))):
         steps = run.steps[:place] + run.steps[place + 1 :]
         if failure := failure_after(theory, steps, run.failure.clause, run.small):

@@ -1,9 +1,9 @@
-"""The executable dataflow takes only steps of the theorem: a refinement, with the run as history.
+"""Checks that `model.dataflow` refines the theorem: each of its steps is a sequence of the theorem's actions.
 
-`Refinement` couples each state of `model.dataflow` with a state of the theorem. It maps a step of the model
-to a sequence of the theorem's actions, perhaps none, by the event, its effects and the coordinator's states.
-The conditions of each action must hold. Afterwards `differences` compares the two states, and `false_clause`
-evaluates the invariant.
+`Refinement` couples each state of the model with a state of the theorem. From the event of a step, its
+effects and the coordinator's states, it derives the theorem's actions; there may be none. The conditions of
+each action must hold. Afterwards `differences` compares the two states, and `false_clause` evaluates the
+invariant.
 
 Tasks are the sources, the operator and the sink. Channels are an input and a channel to the operator for each
 source, the channel to the sink, and the output. A history is the tuple of records that a task has read.
@@ -27,13 +27,13 @@ from model.theorem.theory import Field
 
 ACTIONS = {found.name: found for found in EXACTLY_ONCE.actions}
 Tables = Mapping[str, tuple[Any, ...]]
-"""By field: its values, for all elements in their order."""
+"""By field: the table of its values, for all combinations of elements, in order."""
 Taken = tuple[Any, ...]
 """The name of an action and its elements."""
 
 
 class NoRefinementError(AssertionError):
-    """A step of the model that the theorem does not allow, or states that differ."""
+    """The theorem does not permit a step of the model, a clause is false, or the coupled states differ."""
 
 
 class Coupled(NamedTuple):
@@ -42,11 +42,11 @@ class Coupled(NamedTuple):
     dataflow: Any
     """A `Dataflow`; in `any_refinement` a `Job`."""
     tables: tuple[tuple[Any, ...], ...]
-    """The tables, in the order of the fields."""
+    """The state of the theorem: the tables of its fields, in the order of the fields."""
 
 
 class QuantifiersOfDataflow:
-    """Quantifiers over the elements of one dataflow."""
+    """Quantifiers over the tasks, channels, ids and positions of one dataflow."""
 
     def __init__(self, sizes: Mapping[Sort, int]) -> None:
         self.sizes = sizes
@@ -109,7 +109,7 @@ class Refinement:
         return c * self.records + p if c < self.sources else NONE
 
     def state(self, coupled: Coupled) -> State:
-        """The theorem's state as functions."""
+        """The theorem's state, with its fields as functions."""
         return self._state({field.name: t for field, t in zip(FIELDS, coupled.tables, strict=True)})
 
     def after(self, coupled: Coupled, event: Any, step: Step[Any]) -> Coupled:  # noqa: ANN401
@@ -122,7 +122,7 @@ class Refinement:
         return Coupled(step.state, tuple(tables.values()))
 
     def actions(self, before: Any, event: Any, step: Step[Any]) -> Iterator[Taken]:  # noqa: ANN401
-        """The theorem's actions for a step of the model, without alignments that are given up."""
+        """The theorem's actions for a step of the model, except the action `give up`."""
         after = step.state
         if type(event) is not Fail:
             yield from self._of_tasks(before, event, step)
@@ -176,13 +176,13 @@ class Refinement:
                 yield "commit", self.output, checkpoints[effect.transaction]
 
     def given_up(self, dataflow: Any, s: State) -> Iterator[tuple[int, int]]:  # noqa: ANN401
-        """The alignments (task, checkpoint) that block a channel in the theorem and none in the model."""
+        """The alignments (task, checkpoint) that block a channel in the theorem but not in the model."""
         for c, n in product(range(self.sources, self.output), range(self.domain.sizes[ID])):
             if self.waits(s, c, n) and not self._is_blocked(dataflow, c):
                 yield s.target_of(c), n
 
     def waits(self, s: State, c: int, n: int) -> bool:
-        """A barrier of the checkpoint blocks the channel."""
+        """Whether a barrier of the checkpoint blocks the channel in the theorem."""
         t = s.target_of(c)
         return bool(s.current(n) and s.arrived(c, n) and not s.passed(t, n) and not s.given_up(t, n))
 
@@ -288,7 +288,7 @@ class Refinement:
 
 
 def _outside(field: Field) -> Any:  # noqa: ANN401 - a value of the field's sort
-    """The value where nothing is stored."""
+    """The value of the field for elements outside the tables."""
     return () if field.value is HISTORY else False if field.value is TRUTH else 0
 
 
@@ -303,17 +303,17 @@ def _items(dataflow: Dataflow, channel: Any) -> list[tuple[str, int]]:  # noqa: 
 
 
 def _pending(dataflow: Dataflow) -> set[int]:
-    """Checkpoints that may still complete: pending ones, and those that may be in the store."""
+    """The checkpoints that may still complete: pending ones, and those that the store may hold."""
     coordinator = dataflow.coordinator
     in_store = {entry.checkpoint for entry in coordinator.unseen}
     return in_store | {pending.checkpoint for pending in coordinator.pending}
 
 
 def compared(closed: Any, refinement: Refinement, limit: int) -> tuple[int, int]:  # noqa: ANN401 - a ClosedModel
-    """Compares breadth first, up to `limit` states. Returns the numbers of coupled states and of steps.
+    """Explores the closed model breadth first, up to `limit` states, and compares each step with the theorem.
 
-    Raises NoRefinementError with the shortest run if the theorem does not have a step, a clause is false, or
-    the states differ.
+    Returns the numbers of coupled states and of steps. Raises NoRefinementError with the shortest run if the
+    theorem does not permit a step, a clause is false, or the states differ.
     """
     first = (refinement.start(closed.state), closed.environment)
     known: dict[Any, Any] = {first: ()}

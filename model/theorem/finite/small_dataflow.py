@@ -1,7 +1,8 @@
-"""A theory on one small dataflow, with Python values, so that its runs are readable.
+"""Evaluates a theory on one small dataflow with Python values, so that its runs are readable.
 
-Two sources, `a` and `b`, send to `join`, whose output a sink makes visible with transactions. For each record
-that a task reads, it sends one record. The state of a task is the sequence of records that it has read.
+Two sources, `a` and `b`, send records to the task `join`. A sink makes the output of `join` visible with
+transactions. A task sends one record for each record that it reads. Its state is the sequence of records that
+it has read.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,16 +22,16 @@ OUTPUT = CHANNELS.index("output")
 
 @dataclass(frozen=True)
 class Small:
-    """A size of the small dataflow, and quantifiers over it."""
+    """The small dataflow with bounds on ids and positions, and quantifiers over it."""
 
     ids: int = 4
-    """Checkpoint 0 is the start of the job."""
+    """Number of ids, including checkpoint 0, which is the start of the job."""
     positions: int = 4
-    """Number of positions of a channel, and of a run."""
+    """Number of positions of a channel, and of a task's run."""
     overtakes: int = 2
-    """The id of the unaligned checkpoint, if there is one."""
+    """The id of the unaligned checkpoint. A value that is not an id: there is none."""
     stops: int = 3
-    """The id of the savepoint that stops the job, if there is one."""
+    """The id of the savepoint that stops the job. A value that is not an id: there is none."""
     size: int = 0
     """The number of records of each input; 0: inputs do not end."""
 
@@ -96,11 +97,11 @@ SENTENCES = {
     "finish": "{0} finishes",
     "restore": "all tasks restart from the latest completed checkpoint",
 }
-"""Each action in words."""
+"""The sentence for a step of each action. `{0}`, `{1}`: its elements."""
 
 
 def words(sorts: tuple[Sort, ...], elements: tuple[int, ...]) -> list[str]:
-    """Elements in words."""
+    """The names of elements, for texts."""
     names = {TASK: TASKS, CHANNEL: CHANNELS}
     nouns = {ID: "checkpoint", POSITION: "position"}
     return [
@@ -151,7 +152,7 @@ def settled(
 
 
 def taken(theory: Theory, state: State, step: Taken, small: Small = SMALL) -> State | None:
-    """The state after a step; None if it cannot be taken, or leaves the small dataflow."""
+    """The state after a step. None if a guard does not hold or the step leaves the small dataflow."""
     try:
         guards, changes = step.action.step(state, *step.elements)
         return settled(state, changes, theory.fields, small) if all(guards.values()) else None

@@ -1,8 +1,8 @@
-"""Refutation in a small scope: a state that satisfies the invariant, and a step that makes a clause false.
+"""Refutes clauses in a small scope: finds a state that satisfies the invariant, and a step to a false clause.
 
-Tasks, channels, ids and positions have a few elements each, so quantifiers over them are finite. Histories
-and values have no bound. z3 chooses the dataflow, the operators and the state within the scope. A clause that
-is refuted here is false. A clause that is not refuted may still be false in a larger scope.
+A *scope* bounds the numbers of tasks, channels, ids and positions, so that quantifiers over them are finite.
+Histories and values have no bound. z3 chooses the dataflow, the operators and the state within the scope. If
+a clause is refuted here, it is false. If it is not refuted, it may still be false in a larger scope.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,13 +21,13 @@ SCOPE = {TASK: 2, CHANNEL: 3, ID: 3, POSITION: 4}
 
 
 class QuantifiersInScope:
-    """Quantifiers over the elements of the scope; histories stay without a bound."""
+    """Quantifiers over the elements of the scope. Histories and values have no bound."""
 
     def __init__(self) -> None:
         self._sorts: dict[str, z3.SortRef] = {}
         self._numbers = count()
         self.ranges: list[Formula] = []
-        """The formulas that state that each element and each value of a function lies in the scope."""
+        """Formulas: each element and each value of a function lies in the scope."""
 
     def sort(self, sort: Sort) -> z3.SortRef:
         """The sort of z3."""
@@ -38,7 +38,7 @@ class QuantifiersInScope:
         return self._sorts.setdefault(sort.name, z3.DeclareSort(sort.name))
 
     def fresh(self, sort: Sort) -> z3.ExprRef:
-        """An element of the scope."""
+        """A symbol for an element of the scope."""
         element = z3.Const(f"{sort.name}-{next(self._numbers)}", self.sort(sort))
         self.bounded(sort, element)
         return element
@@ -62,7 +62,7 @@ class QuantifiersInScope:
         return both(*(holds(*map(z3.IntVal, elements)) for elements in product(*ranges)))
 
     def function(self, field: Field) -> Callable[..., Any]:
-        """A function with values in the scope."""
+        """A function symbol with values in the scope."""
         if not field.of:
             constant = z3.Const(field.name, self.sort(field.value))
             self.bounded(field.value, constant)
