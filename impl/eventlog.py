@@ -1,9 +1,10 @@
 """The event log: one JSON line for each event of a protocol component, with the effects of the event.
 
 Each task has one file for each attempt, `<attempt>-<task>.jsonl`. The coordinator has the file
-`coordinator.jsonl`. So no process merges logs while the job runs. A line is written by one write, before its
-effects are carried out; only a sink's line is written afterwards. The log of a killed worker therefore has
-every event whose effects were carried out, but perhaps a sink's last one. Trace validation reads the logs.
+`coordinator.jsonl`. So no process merges logs while the job runs. Each line is written by one call of the
+kernel, before the effects of its event are carried out; only a sink's line is written after them. So the log
+of a killed worker has every event whose effects were carried out, except perhaps the last event of a sink.
+Trace validation reads the logs.
 """
 
 import itertools
@@ -71,7 +72,7 @@ class EventLog:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """A context in which no other thread writes a line; such a thread waits for its end."""
+        """A context in which no other thread writes a line. Other threads wait until the context ends."""
         with self._writing:
             yield
 

@@ -83,7 +83,7 @@ class TimerFunction(Protocol):
         """Get the timers of the subtask."""
 
     def on_timer(self, key: Hashable, timestamp: int) -> Iterable[Row]:
-        """Return the rows to emit for a timer that is due. It may have been due before a restore."""
+        """Return the rows to emit for a due timer. The timer may have become due before a restore."""
 
 
 class CheckpointListener(Protocol):
@@ -99,7 +99,7 @@ class CheckpointListener(Protocol):
         """The checkpoint is complete: a restore uses this checkpoint or a later one."""
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """The checkpoint was aborted (TASK-05). The next completed checkpoint covers its records, too."""
+        """The checkpoint was aborted (TASK-05). The next completed checkpoint includes its records."""
 
 
 class CoProcessFunction(Protocol):

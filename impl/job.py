@@ -1,4 +1,4 @@
-"""The declaration of a job: sources, processing, sinks, and how it checkpoints.
+"""The declaration of a job: sources, processing, sinks, and the settings of its checkpoints.
 
     result = (
         Job("flights")
@@ -100,7 +100,7 @@ class RunOptions(TypedDict, total=False):
     """The savepoint, or the retained checkpoint such as `chk-7`, that the run restores. It may be in any
     folder or object store. With a savepoint, parallelisms may differ."""
     claim_mode: str
-    """Who owns the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
+    """The owner of the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
     savepoint when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
     checkpoints: Path | str | None
     """The location of the checkpoints, a folder or a URI such as `s3://bucket/flights`. None, the default:
@@ -243,7 +243,7 @@ class Job:
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
-        output = output.absolute()  # an executor has a working folder of its own
+        output = output.absolute()  # the working folder of an executor is another one
         if settings.from_savepoint is not None:
             settings = replace(settings, from_savepoint=absolute(settings.from_savepoint))
         plan, config = self.plan(), JobConfig(self.checkpoints, self.restarts, self.execution)
@@ -269,7 +269,7 @@ class Job:
                 settings.rest_port,
                 settings.rest_bind_address,
                 output,
-                required=settings.start is not Start.TAKEN_OVER,  # the job matters more than its page
+                required=settings.start is not Start.TAKEN_OVER,  # better a job without a page than no job
             ),
             nullcontext(settings.spark)
             if settings.spark is not None

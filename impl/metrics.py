@@ -1,9 +1,9 @@
 """The measurements of a run: by task while the job runs, and by checkpoint in a file.
 
 A worker measures its alignments and its snapshots, and sends these measurements with its acknowledgement. Its
-heartbeat has the number of records, the bytes that wait at its inputs, and the time that it has waited. The
-driver keeps the newest measurements of each task. It writes a line for each completed checkpoint into
-`metrics.jsonl`.
+heartbeat has the number of records, the bytes that wait at its inputs, and the time that its thread has
+waited. The driver keeps the newest measurements of each task. It writes a line for each completed checkpoint
+into `metrics.jsonl`.
 """
 
 import time
@@ -128,7 +128,7 @@ class Stopwatch:
                 del known[min(known)]  # this checkpoint was aborted
 
     def taken(self, checkpoint: int, began: float) -> None:
-        """Record that the synchronous part of a snapshot has ended. `began`: its start, in s of `now`."""
+        """Record that the synchronous part of a snapshot has ended. `began`: its start, by `now`."""
         self._taken[checkpoint] = (self._clock() - began) * 1_000
         if len(self._taken) > _REMEMBERED:
             del self._taken[min(self._taken)]
@@ -140,7 +140,7 @@ class Stopwatch:
             self._overtaking.remove(min(self._overtaking))
 
     def written(self, checkpoint: int, began: float, size: int) -> None:
-        """Record that a snapshot of `size` bytes is durable. `began`: the start of its writing."""
+        """Record that a snapshot of `size` bytes is durable. `began`: the start of its writing, by `now`."""
         self._written[checkpoint] = (self._clock() - began) * 1_000, size
         if len(self._written) > _REMEMBERED:
             del self._written[min(self._written)]
@@ -181,7 +181,7 @@ class JobMetrics:
         self._open.clear()
 
     def alive(self, task: str, records: int, buffered: int, load: TaskLoad | None = None) -> None:
-        """Record the measurements of a heartbeat. `load`: None: the last known load stays."""
+        """Record the measurements of a heartbeat. `load` None keeps the last known load."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(records, buffered, known.snapshot, load or known.load)
 

@@ -111,7 +111,7 @@ class RunningJob:
         try:
             result = run()
         except BaseException as failed:  # noqa: BLE001 - `result` raises it
-            # `run_job` has answered the requests of other processes; a job that did not start has none
+            # This answers only the requests of this process: `run_job` answers those of other processes.
             self._requests.close(f"the job failed: {failed}", superseded=True)
             self._result.set_exception(failed)
         else:

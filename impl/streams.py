@@ -35,7 +35,7 @@ Aggregates = Mapping[str, Of]
 
 
 class End(NamedTuple):
-    """A stage whose rows a stream has, and how these rows reach the next stage.
+    """A stage whose rows are in a stream, and how these rows reach the next stage.
 
     `partitioning`: None: forward if both stages have the same parallelism, else rebalance.
     """
@@ -55,7 +55,7 @@ class Stream:
     ends: tuple[End, ...]
 
     def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
-        """The stream of `function(row)` for each row. `parallelism`: None: that of the stage before."""
+        """The stream of `function(row)` for each row. `parallelism` None: as in the stage before."""
         require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [function(row) for row in rows]), parallelism)
 
@@ -82,7 +82,7 @@ class Stream:
     def process(
         self, name: str, function: ProcessFunction | BatchFunction, parallelism: int | None = None
     ) -> "Stream":
-        """The stream of the rows that a function emits for each row or each batch. Its `key` is None."""
+        """The stream of the rows that a function emits for each row or batch. Its argument `key` is None."""
         if parallelism is None:
             parallelism = max(self.job.stage(end.stage).parallelism for end in self.ends)
         return self._into(Stage(name, Role.PROCESS, function, parallelism))
@@ -113,7 +113,7 @@ class Stream:
         return replace(self, ends=self._each(Partitioning.BROADCAST))
 
     def chained(self) -> "Stream":
-        """Run the next function in the subtasks of the function before it, which calls it with its rows.
+        """Run the next function in the subtasks of the function before it. Rows pass by a call.
 
         Flink chains functions by default if they have the same parallelism. After a restore, each function
         with state must be in the same chain, under the same name.
@@ -188,8 +188,8 @@ class KeyedStream:
     def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int | None = None) -> Stream:
         """The stream of aggregates of columns, by key. It emits the changed keys before each barrier.
 
-        `aggregates`: from each column of the result to its aggregate, such as {"rows": count(), "sum":
-        sum_of("value")}. Raises `ConfigError` unless the stream is keyed by columns, and for no aggregate.
+        `aggregates`: maps each column of the result to its aggregate, such as {"rows": count(), "sum":
+        sum_of("value")}. Raises `ConfigError` if it is empty, or if the stream is not keyed by columns.
         """
         selected = [end.key_selector for end in self.ends]
         keys = {None if one is None else columns_of(one) for one in selected}
@@ -227,7 +227,7 @@ def _selector(key_selector: KeySelector | str, columns: tuple[str, ...]) -> KeyS
 
 
 def _connect(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
-    """The stream of a new stage with these inputs, or of the stage before if the new one is chained to it."""
+    """The stream of a new stage with these inputs. A chained stage becomes a part of the stage before it."""
     if any(end.chained for ends in inputs for end in ends):
         return _chain(job, stage, [end for ends in inputs for end in ends])
     edges = [
@@ -251,7 +251,7 @@ def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
             f"{stage.name!r} has parallelism {stage.parallelism} and is chained to {before.name!r} of "
             f"parallelism {before.parallelism}; leave the parallelism out"
         )
-    if any(stage.logic is there for there in (before.logic, *(link.function for link in before.chained))):
+    if any(stage.logic is other for other in (before.logic, *(link.function for link in before.chained))):
         raise ConfigError(
             f"{stage.name!r}: expected a function object of its own, got the object of another function in "
             "the same chain; make one object for each, or both would share their fields"

@@ -1,4 +1,4 @@
-"""Checks that a plan can run, before Spark is started."""
+"""Checks that a plan can run. The checks come before the start of Spark."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def require_runnable(plan: Plan) -> None:
-    """Raise ConfigError unless every stage is on a path from a source to a sink, and is valid itself."""
+    """Raise ConfigError unless all stages and edges are valid, and each stage is between source and sink."""
     if not 1 <= plan.max_parallelism <= LARGEST_MAX_PARALLELISM:
         raise ConfigError(f"max_parallelism takes 1 to {LARGEST_MAX_PARALLELISM}, not {plan.max_parallelism}")
     for stage in plan.stages:
@@ -71,7 +71,7 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
 
 
 def _require_timers(name: str, function: object, *, keyed: bool) -> None:
-    """Raise ConfigError for timers without a key, or without the method that they call."""
+    """Raise ConfigError for timers on a stream without keys, or without the method `on_timer`."""
     has_timers, takes_them = (hasattr(function, hook) for hook in ("on_timer", "open_timers"))
     if takes_them and not has_timers:
         raise ConfigError(f"{name!r} has open_timers; it needs on_timer(key, timestamp), too")

@@ -50,7 +50,7 @@ _CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One kind of difference: its number, and the first ones as rows."""
+    """One kind of difference: its name, its number of rows, and the first of these rows."""
 
     what: str
     count: int
@@ -72,7 +72,7 @@ class FlightsReport:
         return not self.differences
 
     def describe(self) -> str:
-        """The verdict in a few lines."""
+        """The result as text: one line if the output is exact, else a line for each kind of difference."""
         if self.exact:
             return f"exact: {self.rows} updates of {self.keys} keys, one for each flight"
         lines = [f"{one.count} {one.what}, the first: {one.first[0]}" for one in self.differences]
