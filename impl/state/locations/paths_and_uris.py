@@ -23,7 +23,7 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _IN_MEMORY: Final = "jobmanager"
 """The URI scheme of checkpoints in the memory of a driver."""
 _BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory", _IN_MEMORY})
-"""Schemes whose URIs begin with the bucket."""
+"""The schemes whose URIs begin with a bucket."""
 _CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
 """Clients by process id and URI. A forked process cannot use the connections of its parent's client."""
 
@@ -64,7 +64,7 @@ def beside(where: Where, name: str) -> Where:
 
 
 def location_of(where: Where | Location) -> Location:
-    """The location at a path or URI. Raises StateError for a URI that no store has, or without obstore."""
+    """The location at a path or URI. Raises StateError for a URI of no known store, or without obstore."""
     if isinstance(where, Location):
         return where
     where = path_or_uri(where)
@@ -90,15 +90,15 @@ def is_in_memory(where: Where) -> bool:
 
 
 def forget(where: Where) -> None:
-    """Free the objects at a URI in the memory of this process; any other path or URI has no effect."""
+    """Free the objects at a URI in the memory of this process. Does nothing for any other path or URI."""
     if is_in_memory(where):
         _CLIENTS.pop((os.getpid(), str(where)), None)
 
 
 def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
-    """The folder or URI in which a job with this output folder makes savepoints if the request names none.
+    """The folder or URI of the savepoints of a job, if a request names no other one.
 
-    None if the checkpoints are in memory: a request must name one then.
+    None if the checkpoints are in memory. Then each request must name a folder or URI.
     """
     if is_in_memory(checkpoints):
         return None
@@ -106,7 +106,7 @@ def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
 
 
 def record_checkpoint_folder(output: Path, where: Where) -> None:
-    """Record in the output folder of a job where its checkpoints are, unless they are in that folder."""
+    """Record the path or URI of a job's checkpoints in its output folder, unless they are in that folder."""
     file = output / _RECORD
     if where == output / CHECKPOINTS:
         remove_file(file)
@@ -115,6 +115,6 @@ def record_checkpoint_folder(output: Path, where: Where) -> None:
 
 
 def recorded_checkpoint_folder(output: Path) -> Where | None:
-    """The recorded path or URI of a job's checkpoints; None: they are in its output folder."""
+    """The recorded path or URI of a job's checkpoints; None if they are in its output folder."""
     file = output / _RECORD
     return path_or_uri(read_file(file).decode().strip()) if file.is_file() else None
