@@ -61,8 +61,8 @@ def left(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ..
 def resolve(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ...]:
     """Commit or roll back the transactions that an ended job has left; returns them.
 
-    The job can be resumed afterwards. The call takes the next attempt id from the storage, so a driver that
-    still runs can complete no further checkpoint. Raises the errors of `left`, and TransactionLostError if a
+    The job can be resumed afterwards. The call draws the number of a new attempt, so a driver that still runs
+    can complete no further checkpoint. Raises the errors of `left`, and TransactionLostError if a
     transaction of the checkpoint is neither prepared nor committed any more.
     """
     attempt = storage.new_attempt(owner=_OWNER)

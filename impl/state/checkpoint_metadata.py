@@ -27,7 +27,7 @@ class StateHandle:
     checkpoint: int
     attempt: int
     file: str
-    """The snapshot's file, or the manifest that contains it; relative to the checkpoint folder or savepoint."""
+    """The file with the snapshot, or the manifest that contains it. Relative to the storage's location."""
     size: int
     """The size of the snapshot, in bytes."""
     checksum: str
@@ -93,7 +93,7 @@ class CompletedCheckpoint:
 
     @classmethod
     def decode(cls, data: bytes, file: str) -> Self:
-        """The checkpoint of a manifest. If it was altered, raises SnapshotCorruptError, which names `file`."""
+        """The checkpoint of a manifest. Raises SnapshotCorruptError, with `file`, if it was altered."""
         try:
             body = json.loads(data)
             written = body.pop("checksum")

@@ -1,6 +1,6 @@
 """Checkpoints as files of one location, which all tasks and attempts of the job share.
 
-    attempts/3                    a driver has taken the id 3 for an attempt
+    attempts/3                    a driver has drawn the number 3 for an attempt
     attempts/3.restored           the checkpoint from which attempt 3 started
     attempts/lineage              the name of the run in its outputs, drawn once at random
     chk-7/count-0.3.state         the snapshot of task count-0, written by attempt 3
@@ -9,15 +9,16 @@
     chk-7/_metadata               the manifest: checkpoint 7 is complete. It lists the files, and contains the
                                   snapshots that are too small for a file
 
-A driver takes an id for an attempt by publishing a file that must not exist, so two drivers never take the
-same id. A checkpoint is complete if its `_metadata` is published, and only one of two publishers succeeds. A
-superseded attempt does no harm (ONCE-06): its files have its id in their names, and it checks for a newer
-attempt before it publishes. If it still publishes, every reader refuses the checkpoint if it is dead.
+A driver *draws* the number of a new attempt: it publishes a file that must not exist, so two drivers never
+draw the same number. A checkpoint is complete if its `_metadata` is published, and only one of two publishers
+succeeds. A superseded attempt does no harm (ONCE-06): its files have its number in their names, and it checks
+for a newer attempt before it publishes. If it still publishes, every reader refuses the checkpoint if it is
+dead.
 
 These rules fence off a superseded attempt, at whatever step its driver is paused (FENCE-01 to FENCE-05):
 
-* A driver with attempt n takes the id n + 1 only if that name is free; otherwise it was superseded.
-* A new attempt takes its id *before* it reads the newest checkpoint. A publisher looks for a newer attempt
+* A driver with attempt n draws n + 1 only if that name is free; otherwise it was superseded.
+* A driver draws a number *before* it reads the newest checkpoint. A publisher looks for a newer attempt
   *after* its publication, and before any task is notified. So the publisher finds the new attempt, or the
   new attempt finds the checkpoint.
 * The start of an attempt is published once: by the attempt, or by a newer attempt as "never". So all later
@@ -69,7 +70,7 @@ class CheckpointStorage(SnapshotFiles):
         super().__init__(where)
         self._inline_bytes = inline_bytes
         self._unclosed: int | None = None
-        """An attempt that this driver has taken, but for which `_supersede` has not succeeded; or None."""
+        """An attempt that this driver has drawn, but for which `_supersede` has failed; None otherwise."""
         self._location.make_folder(ATTEMPTS)
 
     @property
@@ -82,11 +83,11 @@ class CheckpointStorage(SnapshotFiles):
     # ------------------------------------------------------------ attempts
 
     def new_attempt(self, after: int | None = None, owner: str = "") -> int:
-        """Take the id of a new attempt: 1, or an id above all earlier ids. No other driver gets the same id.
+        """Draw the number of a new attempt: 1, or a number above all earlier ones. No other driver gets it.
 
         `after`: the driver's earlier attempt. Raises SupersededError if that is not the newest. An older
         attempt that has not recorded its start cannot record it any more. `owner`: a text that `owner_of`
-        returns. Raises StorageError, for example on a full disk; the next call then continues with this id.
+        returns. Raises StorageError, for example on a full disk; the next call then continues with it.
         """
         unclosed, self._unclosed = self._unclosed, None
         attempt = self._draw(after, owner) if unclosed is None else unclosed
@@ -94,7 +95,7 @@ class CheckpointStorage(SnapshotFiles):
             if after is not None or unclosed is not None:  # else nothing to check
                 self.require_newest("drawing a new attempt", attempt)
             self._supersede(attempt)
-        except errors.StorageError:  # the next call uses this id, because FENCE-01 allows no unused id
+        except errors.StorageError:  # the next call uses this number; with another one, FENCE-01 would fail
             self._unclosed = attempt
             raise
         return attempt
@@ -135,7 +136,7 @@ class CheckpointStorage(SnapshotFiles):
         """Raise SupersededError if `attempt` is not the newest. `doing`: its action, for the message."""
         newest = self.newest_attempt()
         if newest == self._unclosed:
-            return  # this driver has taken it, and continues with it at its next call
+            return  # this driver has drawn the number, and its next call continues with it
         if attempt < newest:
             raise errors.SupersededError.of(doing, attempt, newest, str(self._location))
         if attempt > newest:
@@ -145,7 +146,7 @@ class CheckpointStorage(SnapshotFiles):
             )
 
     def owner_of(self, attempt: int) -> str:
-        """The text `owner` with which a driver has taken the id of an attempt; empty without one."""
+        """The text `owner` with which a driver has drawn an attempt; empty without one."""
         return self._location.read(f"{ATTEMPTS}/{attempt}").decode()
 
     def newest_attempt(self) -> int:
@@ -369,7 +370,7 @@ class CheckpointStorage(SnapshotFiles):
         return {one.file for there in manifests for handle in there.handles.values() for one in handle.shared}
 
     def manifest(self, checkpoint: int) -> CompletedCheckpoint:
-        """A published checkpoint. Its files are not verified. Raises FileNotFoundError if it is not complete."""
+        """A published checkpoint, without a check of its files. Raises FileNotFoundError if not complete."""
         name = f"{_folder(checkpoint)}/{METADATA}"
         try:
             content = self._location.read(name)
@@ -390,5 +391,5 @@ def _folder(checkpoint: int) -> str:
 
 
 def _numbers(names: Iterable[str]) -> list[int]:
-    """The ids of all attempts, from the file names in the folder `attempts`."""
+    """The numbers of all attempts, from the file names in the folder `attempts`."""
     return [int(name) for name in names if _ATTEMPT.fullmatch(name)]

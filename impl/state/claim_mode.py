@@ -124,9 +124,9 @@ def begin_from(
     *,
     claim: bool = False,
 ) -> CompletedCheckpoint:
-    """Copy `original` into `storage`, and take a new attempt that starts from the copy; returns the copy.
+    """Copy `original` into `storage`, and draw an attempt that starts from the copy; returns the copy.
 
-    The id of the new attempt is above the id of the attempt that made the original. Checkpoints in `storage`
+    The new attempt has a number above that of the attempt that made the original. Checkpoints in `storage`
     with a higher id than the copy are dead from then on. `owner`: as in `new_attempt`. `claim`: whether the
     job owns the original. Raises CheckpointConflictError if `original` is in `storage`, or if its id has
     other content there; SupersededError if a newer attempt exists.

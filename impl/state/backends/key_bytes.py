@@ -45,7 +45,7 @@ def key_bytes(key: object) -> bytes:
 
 
 def key_of(data: bytes) -> tuple[Hashable, bytes]:
-    """The key at the beginning of `data`, and the rest. Raises KeyEncodingError for an unknown kind of key."""
+    """The key at the beginning of `data`, and the rest. Raises KeyEncodingError for an unknown kind."""
     (length,) = _LENGTH.unpack_from(data, 1)
     beyond = 1 + _LENGTH.size + length
     kind = data[:1].decode("latin-1")

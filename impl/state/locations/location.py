@@ -66,7 +66,7 @@ class Location(ABC):
 
     @abstractmethod
     def write_unsettled(self, name: str, data: bytes) -> None:
-        """Do the same as `replace`, but the name is durable only after `settle` or `publish` in the folder."""
+        """Do the same as `replace`, but a later `settle` or `publish` there makes the name durable."""
 
     @abstractmethod
     def settle(self, folder: str = "") -> None:

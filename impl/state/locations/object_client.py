@@ -31,7 +31,7 @@ class UnansweredError(StorageError):
 
 
 class ObjectClient(Protocol):
-    """A client of one store. A failed request raises UnansweredError if a retry may help, else StorageError."""
+    """A client of one store. Methods raise UnansweredError if a retry may succeed, otherwise StorageError."""
 
     def create(self, name: str, data: bytes, writer: str) -> None:
         """Write an object with the signature `writer`. Raises FileExistsError if the object exists."""
@@ -62,7 +62,7 @@ class ObjectClient(Protocol):
 
 
 class ObstoreClient:
-    """A client that uses `obstore`. The environment has the credentials and AWS_ENDPOINT_URL, the endpoint."""
+    """A client that uses `obstore`. The environment sets its credentials and endpoint (AWS_ENDPOINT_URL)."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
