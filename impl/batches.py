@@ -111,7 +111,7 @@ def _encoded(column: pa.Array) -> Keys:
 
 
 def _renumbered(present: Codes, codes: Codes) -> Codes:
-    """The position of each code in `present`, which has the codes in ascending order."""
+    """The position of each code of `codes` in `present`, which has all these codes in ascending order."""
     numbers = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int64)
     numbers[present] = np.arange(len(present))
     return numbers[codes]
@@ -221,9 +221,9 @@ def with_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:
-    """The given rows of a batch.
+    """The rows of a batch at the positions `rows`.
 
-    A dictionary column keeps only the values in use. It stays a dictionary only if this saves memory.
+    A dictionary column keeps only the values that these rows use, and stays one only if this saves memory.
     """
     part = batch.take(pa.array(rows))
     columns = [_compact(column) if pa.types.is_dictionary(column.type) else column for column in part.columns]

@@ -81,7 +81,7 @@ def _culprit(values: Sequence[Any], kind: pa.DataType) -> object:
 
 
 def _lossless(kind: pa.DataType) -> frozenset[type]:
-    """The Python types whose values Arrow either stores exactly in a column of `kind`, or refuses."""
+    """The Python types whose values never change in a column of `kind`. Arrow stores or refuses them."""
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return frozenset({int, bool, _MISSING})
     if pa.types.is_float64(kind):

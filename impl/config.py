@@ -66,7 +66,7 @@ class CheckpointConfig:
 
     `checkpoint_timeout_ms`: a checkpoint that is not complete this time after its trigger is aborted.
 
-    `min_pause_between_checkpoints_ms`: the time from a completion during which no periodic checkpoint starts.
+    `min_pause_between_checkpoints_ms`: the minimum time from a completion to the next periodic checkpoint.
 
     `max_concurrent_checkpoints`: while this number of checkpoints is pending, a further one waits. Savepoints
     do not wait if checkpoints are aligned (COORD-03).
@@ -78,7 +78,7 @@ class CheckpointConfig:
     -1: any number.
 
     `data_inline_threshold_bytes`: a task's snapshot of at most this size is stored in the checkpoint's
-    `_metadata`, and a larger snapshot in a file of its own. 0: each snapshot has a file.
+    `_metadata`, and a larger snapshot in its own file. 0: each snapshot has a file.
 
     `externalized_checkpoint_retention`: None keeps the completed checkpoints after the end of the job. The
     other values are Flink's (COORD-25). RETAIN_ON_CANCELLATION deletes them when the job has finished,
@@ -160,7 +160,7 @@ class CheckpointConfig:
 
     @property
     def gate_mode(self) -> str:
-        """The mode of every task's gate, by the name that the protocol uses."""
+        """The mode of every task's gate, with its name in the protocol."""
         if self.unaligned_checkpoints_enabled:
             return ALTERNATING if self.aligned_checkpoint_timeout_ms else UNALIGNED
         return MODES[self.checkpointing_mode]
@@ -195,7 +195,7 @@ class RestartConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionConfig:
-    """The bounds of the runtime. No bound changes a result.
+    """The settings of the runtime. None of them changes the result of a job.
 
     `batch_rows`: the maximum number of rows in a frame.
 

@@ -43,7 +43,7 @@ _LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class DriverJob:
-    """A job with its Spark master, its output folder and its settings, as the supervisor sends it."""
+    """The data that the supervisor sends to a driver: a job, its Spark master, output folder and settings."""
 
     job: Job
     master: str
@@ -156,7 +156,7 @@ def _outcome(result: Path, deaths: tuple[str, ...]) -> JobResult:
 
 
 def main(supervisor: int) -> None:
-    """Run the driver's process. `supervisor`: the descriptor of the pipe over which the job comes."""
+    """Run the driver's process. `supervisor`: the descriptor of the pipe from which it reads the job."""
     sys.path.append(os.getcwd())
     (length,) = _LENGTH.unpack(_exactly(supervisor, _LENGTH.size))
     driver_job, lock, result = pickle.loads(_exactly(supervisor, length))

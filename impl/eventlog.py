@@ -66,7 +66,7 @@ class EventLog:
             self._seq += 1
 
     def step(self, component: str, event: Event, effects: tuple[Effect, ...], **fields: object) -> None:
-        """Append an event of `component` with its effects and further `fields`. Raises what `line` raises."""
+        """Append an event of `component` with its effects and further `fields`. Raises as `line` does."""
         words = [effect.wire() for effect in effects]
         self.line({"component": component, "event": event.wire(), "effects": words, **fields})
 
@@ -136,7 +136,7 @@ class Recorded(Generic[EventT, EffectT]):
         """Apply `event`; returns the effects in order.
 
         `fields`: a function that returns further fields of the line. It is called only if there is a log.
-        Raises what the component raises. Then no line is logged, because the event had no effect.
+        Raises the errors of the component. Then no line is logged, because the event had no effect.
         """
         effects = self._component.handle(event)
         if self._log is not None:

@@ -169,9 +169,9 @@ class FaultPlan:
 
     def __post_init__(self) -> None:
         if self.point not in POINTS:
-            raise ConfigError(f"no fault happens at {self.point!r}; name a point of {', '.join(POINTS)}")
+            raise ConfigError(f"{self.point!r} is no fault point; name one of {', '.join(POINTS)}")
         if self.action not in ACTIONS:
-            raise ConfigError(f"no fault does {self.action!r}; name an action of {', '.join(ACTIONS)}")
+            raise ConfigError(f"{self.action!r} is no action of a fault; name one of {', '.join(ACTIONS)}")
         if self.action not in actions_at(self.point):
             raise ConfigError(
                 f"{self.action} cannot happen at {self.point}; name an action of "
@@ -194,7 +194,7 @@ NumberedFault: TypeAlias = tuple[int, FaultPlan]
 
 
 class Schedule:
-    """The number of times that one process has reached each fault point, and the faults that become due."""
+    """Counts how often one process has reached each fault point, and finds the faults that are due."""
 
     def __init__(self, faults: Iterable[NumberedFault]) -> None:
         self._faults = tuple(faults)

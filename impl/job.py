@@ -93,12 +93,13 @@ class RunOptions(TypedDict, total=False):
     event_log: bool
     """Whether the run writes event logs (`eventlog`) into the folder `events` of the output folder."""
     on_progress: OnProgress | None
-    """A function that the driver calls several times a second."""
+    """A function that the driver calls several times a second with a `Progress`."""
     resume: bool
-    """Whether the run restores the newest checkpoint of the output folder. Parallelisms may differ."""
+    """Whether the run restores the newest checkpoint of the output folder. A stage may have another
+    parallelism than in the earlier run."""
     from_savepoint: Path | str | None
     """The savepoint, or the retained checkpoint such as `chk-7`, that the run restores. It may be in any
-    folder or object store. With a savepoint, parallelisms may differ."""
+    folder or object store. With a savepoint, a stage may have another parallelism than in the savepoint."""
     claim_mode: str
     """The owner of the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
     savepoint when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
@@ -220,8 +221,9 @@ class Job:
         """Run the job on a Spark master, wait for its end, and return its result.
 
         The run makes `checkpoints`, `spark.log` and, with `event_log`, `events` in the folder `output`. With
-        the option `checkpoints`, the checkpoints are there instead, and the savepoints in its folder
-        `savepoints`. `impl.driver.supervise` does the same and also replaces a driver that is killed.
+        the option `checkpoints`, the checkpoints are in the location that it names, and the savepoints in the
+        folder `savepoints` of this location. `impl.driver.supervise` does the same, and also replaces a
+        driver that is killed.
 
         Raises `ConfigError` for a job or options that cannot work, `OutputInUseError` if another job writes
         into `output`, and other `SparkRuntimeError`s (`impl.spark.errors`). Raises `ConnectorError` for a

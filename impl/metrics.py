@@ -26,11 +26,11 @@ class SnapshotMeasures:
     alignment_ms: float = 0.0
     """The time from the first barrier to the last one; 0 for a source, and for a task with one channel."""
     writing_ms: float = 0.0
-    """The asynchronous part of the snapshot: the time to encode and to write it."""
+    """The time of the asynchronous part of the snapshot, which encodes and writes the state."""
     bytes: int = 0
-    """The size of the snapshot in bytes, with its in-flight data."""
+    """The size of the snapshot in bytes, including its in-flight data."""
     synchronous_ms: float = 0.0
-    """The synchronous part of the snapshot, in which the subtask processes no record."""
+    """The time of the synchronous part of the snapshot, in which the subtask processes no record."""
     unaligned: bool = False
     """Whether the subtask has sent its barrier as an overtaking barrier."""
 
@@ -85,7 +85,7 @@ class CheckpointMeasures:
 
 
 class WaitingTime:
-    """The time that one thread has spent in its `with` blocks. Any thread may read this time."""
+    """Measures the time that one thread spends in `with` blocks of this object. Any thread may read it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -125,7 +125,7 @@ class Stopwatch:
         self._aligned[checkpoint] = (now - first) * 1_000
         for known in (self._first, self._aligned):
             if len(known) > _REMEMBERED:
-                del known[min(known)]  # this checkpoint was aborted
+                del known[min(known)]  # the oldest checkpoint was aborted
 
     def taken(self, checkpoint: int, began: float) -> None:
         """Record that the synchronous part of a snapshot has ended. `began`: its start, by `now`."""

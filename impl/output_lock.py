@@ -79,8 +79,8 @@ def _acquired(output: Path, *, supersedes: bool = False) -> int:
         holder = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
         raise OutputInUseError(
-            f"{output}: expected a folder that no job runs into, but process {holder} runs a job there; end "
-            "that process, or name another folder. Nothing was changed"
+            f"{output}: expected an output folder that no job uses, but process {holder} runs a job there; "
+            "end that process, or name another folder. Nothing was changed"
         ) from None
     except OSError as failed:
         if failed.errno not in _UNSUPPORTED:

@@ -1,4 +1,4 @@
-"""Requests for savepoints of a running job, from its own process or from another process.
+"""Requests for savepoints of a running job, from the process of the job or from another process.
 
 A request waits until the coordinator takes it. The answer is a `Savepoint`, or the reason why the savepoint
 failed. Another process makes a request by a file in the folder `requests` of the job's output folder. The job
@@ -157,7 +157,7 @@ class SavepointRequests:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
     def require_suspendable(self) -> None:
-        """Raise SavepointFailedError if the job could not be resumed after its suspension."""
+        """Raise SavepointFailedError if the job cannot be resumed after a suspension."""
         if not self._may_suspend:
             raise SavepointFailedError(
                 "the checkpoints of this job are in the memory of its driver and end with it, so the job "

@@ -1,6 +1,6 @@
-"""The declaration of streams, with the names of Flink's DataStream API where they fit.
+"""The declaration of streams. Names are those of Flink's DataStream API if it has the same method.
 
-A stream is the output of one stage, or of several stages (`union`), together with the job so far.
+A stream is the output of one stage, or of several stages (`union`), together with the job declared until now.
 Every method returns a new value. `Stream.sink` ends a stream and returns the job. Methods raise `ConfigError`
 if the job has a stage of the same name, or if a function or a value is not valid.
 """
@@ -88,7 +88,7 @@ class Stream:
         return self._into(Stage(name, Role.PROCESS, function, parallelism))
 
     def key_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
-        """Send every row to the subtask of its key, which is the result of a function, or columns by name.
+        """Send every row to the subtask of its key: the result of a function of the row, or named columns.
 
         Keys are numbers, strings, bytes, None, dates and times, UUIDs, members of enums, and tuples,
         frozensets and frozen dataclasses of keys. `impl.state.backends.key_values` has the whole list. The
@@ -131,7 +131,7 @@ class Stream:
         return KeyedStream(self.job, tuple(ends))
 
     def union(self, *others: "Stream") -> "Stream":
-        """The stream of the rows of this stream and of `others`. The rows of two streams have no order."""
+        """The stream of the rows of this stream and of `others`. Rows of different streams have no order."""
         job, ends = self.job, self.ends
         for other in others:
             job, ends = job.together_with(other.job), (*ends, *other.ends)
@@ -181,7 +181,7 @@ class KeyedStream:
         parallelism: int | None = None,
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
-        """The stream of the results of an aggregation of the rows of each key. `emit`: when it emits them."""
+        """The stream of the results of an aggregation of the rows of each key. `emit`: when to emit them."""
         require_no_hooks(name, function)
         return self.process(name, Aggregating(function, emit), parallelism)
 
@@ -253,8 +253,8 @@ def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
         )
     if any(stage.logic is other for other in (before.logic, *(link.function for link in before.chained))):
         raise ConfigError(
-            f"{stage.name!r}: expected a function object of its own, got the object of another function in "
-            "the same chain; make one object for each, or both would share their fields"
+            f"{stage.name!r}: expected a separate function object, got an object that is already in the "
+            "chain; make one object for each function, because the same object would share its fields"
         )
     link = Chained(stage.name, stage.logic, ends[0].key_selector)
     return Stream(job.with_chained(before, link), (End(before.name),))

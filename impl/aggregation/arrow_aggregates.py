@@ -32,7 +32,7 @@ class Kernel(NamedTuple):
 
 
 def _lesser(one: Any, other: Any) -> Any:  # noqa: ANN401 - values of a column
-    """The lesser of two values; NaN only if both are NaN, as in Arrow's kernels."""
+    """The lesser of two values. As in Arrow's kernels, the result is NaN only if both values are NaN."""
     return other if other < one or one != one else one
 
 

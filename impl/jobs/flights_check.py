@@ -1,6 +1,7 @@
 """The check of the main job: was every flight counted exactly once? Rules ONCE-02, ONCE-03.
 
-The committed output is read through its manifests and compared with totals that DuckDB computes from the CSV.
+It reads the committed output through its manifests, and compares it with totals that DuckDB computes from the
+CSV.
 """
 
 import zipfile
@@ -80,7 +81,7 @@ class FlightsReport:
 
 
 def check_flights(committed: Path, csv: Path) -> FlightsReport:
-    """Compare the output in `committed` with the flights in `csv`, plain or zipped."""
+    """Compare the output in `committed` with the flights in the file `csv`, which may be zipped."""
     updates = read_committed(committed)
     if not updates.num_columns:
         updates = UPDATES.empty_table()

@@ -96,7 +96,7 @@ class RestServer(ThreadingHTTPServer):
         self._thread.start()
 
     def server_bind(self) -> None:
-        """Bind without a request to a name server."""
+        """Bind the socket. The method of the base class would also send a request to a name server."""
         TCPServer.server_bind(self)
 
     def close(self) -> None:

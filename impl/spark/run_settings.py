@@ -1,4 +1,4 @@
-"""The settings of one run of a job: its start, its files, and the progress that it reports."""
+"""The settings of one run of a job, its files, and the progress that it reports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -99,7 +99,7 @@ class RunSettings:
     checkpoints: Where | None = None
     """The location of the checkpoints; None: in the output folder."""
     allow_non_restored_state: bool = False
-    """Whether state of stages that the job no longer has may be dropped."""
+    """Whether the state of stages that the job no longer has may be lost."""
     event_log: bool = False
     faults: tuple[FaultPlan, ...] = ()
     fault_record: Path | None = None

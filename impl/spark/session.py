@@ -149,7 +149,7 @@ def _unchanged(batches: Iterator[Any]) -> Iterator[Any]:
 def _require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin" / "java").exists():
-        raise JavaNotFoundError(f"JAVA_HOME is {home!r} and holds no bin/java: point it at Java 17 or newer")
+        raise JavaNotFoundError(f"JAVA_HOME is {home!r} and has no bin/java: point it at Java 17 or newer")
     if not home and shutil.which("java") is None:
         raise JavaNotFoundError("no `java` on PATH and no JAVA_HOME: install Java 17 or newer for Spark")
 

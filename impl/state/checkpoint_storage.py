@@ -15,7 +15,8 @@ succeeds. A superseded attempt does no harm (ONCE-06): its files have its number
 for a newer attempt before it publishes. If it still publishes, every reader refuses the checkpoint if it is
 dead.
 
-These rules fence off a superseded attempt, at whatever step its driver is paused (FENCE-01 to FENCE-05):
+These rules prevent effects of a superseded attempt, also if its driver is paused at any step (FENCE-01 to
+FENCE-05):
 
 * A driver with attempt n draws n + 1 only if that name is free; otherwise it was superseded.
 * A driver draws a number *before* it reads the newest checkpoint. A publisher looks for a newer attempt
@@ -25,7 +26,7 @@ These rules fence off a superseded attempt, at whatever step its driver is pause
   readers agree which checkpoints are dead.
 * A checkpoint id belongs to the driver that has reserved its folder.
 
-This needs a storage on which a name that one process creates is visible at once to all others: a local file
+This needs a storage on which all processes immediately see a name that one process has created: a local file
 system, NFS mounted with `noac`, or an object store with conditional writes. `locations` has these storages.
 """
 
@@ -75,7 +76,7 @@ class CheckpointStorage(SnapshotFiles):
 
     @property
     def lineage(self) -> str:
-        """The unique name of the run in its outputs; the first call draws it at random."""
+        """The unique name of the run in its outputs. The first call draws it at random."""
         if self._location.size(LINEAGE) is None:
             self._location.publish(LINEAGE, secrets.token_hex(8).encode())  # of two calls, one publishes
         return self._location.read(LINEAGE).decode()
@@ -142,7 +143,7 @@ class CheckpointStorage(SnapshotFiles):
         if attempt > newest:
             raise errors.StorageError(
                 f"{doing}: expected attempt {attempt} in {self._location}, but the newest there is {newest}; "
-                "find out who has deleted files there, and resume the job from the remaining checkpoints"
+                "find out what has deleted files there, and resume the job from the remaining checkpoints"
             )
 
     def owner_of(self, attempt: int) -> str:
@@ -229,12 +230,13 @@ class CheckpointStorage(SnapshotFiles):
         handles: Iterable[StateHandle],
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
-        """Complete a checkpoint by publishing its `_metadata`; a repeated call has no effect.
+        """Complete a checkpoint by publishing its `_metadata`. A repeated call has no effect.
 
-        Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing,
-        SupersededError if a newer attempt exists before or directly after the publication; the caller must
-        then not act on the checkpoint. Raises StorageError if the storage failed and the checkpoint is not
-        complete. Raises UncertainPublicationError if it may be complete; the caller must then keep its files.
+        Raises CheckpointConflictError if the id has other content, SnapshotCorruptError if a file is missing.
+        Raises SupersededError if a newer attempt exists before or directly after the publication; then the
+        caller must not act on the checkpoint. Raises StorageError if the storage failed and the checkpoint is
+        not complete. Raises UncertainPublicationError if it may be complete; then the caller must keep its
+        files.
         """
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         by_task = {one.task: one for one in handles}
@@ -248,7 +250,7 @@ class CheckpointStorage(SnapshotFiles):
         if not is_new and self._location.read(name) != content:
             raise errors.CheckpointConflictError(
                 f"{self._location}/{name}: checkpoint {checkpoint} is complete already with other content; "
-                "give every checkpoint an id of its own, see next_checkpoint_id"
+                "give every checkpoint a different id, see next_checkpoint_id"
             )
         with self._uncertain(name):
             self.require_newest(f"publishing checkpoint {checkpoint}", attempt)  # it may be superseded now

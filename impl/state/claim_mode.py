@@ -2,7 +2,7 @@
 
 This savepoint or checkpoint is the *original*. The job copies its files, as hard links where possible, into
 its own checkpoint folder, as a completed checkpoint with the same id. The job restores, subsumes and deletes
-this copy like any other checkpoint. The original and the copy may each be in an object store. Flink's claim
+this copy like any other checkpoint. Both the original and the copy may be in an object store. Flink's claim
 mode decides who owns the original:
 
 NO_CLAIM    The user. The job never changes or deletes the original. After its start it needs no file of it.
@@ -229,7 +229,8 @@ def origin_of(storage: CheckpointStorage) -> Origin | None:
 def discard(storage: CheckpointStorage, checkpoint: int) -> None:
     """Delete a checkpoint of a job. If it is the copy of a claimed original, delete the original first.
 
-    If the driver dies between the two deletions, the copy is still complete; the next driver repeats both.
+    If the driver is killed between the two deletions, the copy is still complete. The next driver repeats
+    both deletions.
     """
     origin = origin_of(storage)
     if origin is not None and origin.claimed is not None and origin.checkpoint == checkpoint:

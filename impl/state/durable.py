@@ -53,7 +53,7 @@ def write_file_unsynced(path: Path, data: bytes) -> None:
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-    `owner`: a text in the temporary name, so that a sweep finds the file after its process was killed.
+    `owner`: a text in the temporary name. By it a sweep finds the temporary file of a killed process.
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:

@@ -67,7 +67,7 @@ class SavepointFolder(SnapshotFiles):
         max_parallelism: int,
         origin: Mapping[str, Any],
     ) -> CompletedCheckpoint:
-        """Complete the savepoint by publishing its `_metadata`. `origin`: its job and its type.
+        """Complete the savepoint by publishing its `_metadata`. `origin`: its kind, its job, its lineage.
 
         Raises SnapshotCorruptError if a file is missing, CheckpointConflictError if the folder has a
         complete savepoint.

@@ -33,8 +33,8 @@ def handle_of(
     """The handle of a snapshot in `file`. Raises StateError if the name of the task cannot be a file name."""
     if not _TASK.fullmatch(task):
         raise StateError(
-            f"the name of a task has letters, digits, - and _, got {task!r}; rename it, its files have "
-            "that name"
+            f"the name of a task has letters, digits, - and _, got {task!r}; rename it, because its files "
+            "have that name"
         )
     digest = checksum(snapshot).hex()
     return StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)

@@ -49,7 +49,7 @@ class CreditedChannel:
     def __init__(
         self,
         connection: Connection,
-        credits: int,  # noqa: A002 - the word of flow control
+        credits: int,  # noqa: A002 - the standard term of flow control
         restored: Sequence[bytes],
         listener: ChannelListener,
     ) -> None:
@@ -118,7 +118,7 @@ class CreditedChannel:
                 self._changed.wait()
             unsent = self._is_broken or self._end.first is not None
         if unsent:
-            raise ConnectionLostError("could not send what waited: the channel is closed")
+            raise ConnectionLostError("could not send the waiting items: the channel is closed")
 
     def cut(self) -> None:
         """Break the connection, like a network failure."""
@@ -196,7 +196,7 @@ class CreditedChannel:
 
     def _gone(self, lost: SparkRuntimeError) -> None:
         with self._changed:
-            known = self._closed or self._ended  # a receiver that has read the end may close
+            known = self._closed or self._ended  # a receiver may close after it has read the end
             self._closed = True
             self._changed.notify_all()
         if not known:

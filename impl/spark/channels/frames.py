@@ -29,7 +29,7 @@ MAX_HANDSHAKE = 4_096
 
 
 class Kind(IntEnum):
-    """The content of a frame."""
+    """The kind of a frame, which states its content."""
 
     HANDSHAKE = 1
     CONTROL = 2
@@ -142,7 +142,7 @@ class Connection:
     def send_message(self, packed: bytes) -> None:
         """Send a control message, in several frames if it is larger than `MAX_PAYLOAD`.
 
-        Raises `ConnectionLostError` if the other side is gone.
+        Raises `ConnectionLostError` if the connection is lost.
         """
         with self._sending:
             while len(packed) > MAX_PAYLOAD:

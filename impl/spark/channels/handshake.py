@@ -103,7 +103,7 @@ def accept_as(
         if not _proves(answer, _proof(secret, "opening", nonce, hello)):
             raise _refuse(connection, "the opening side does not hold the secret of this job")
         if hello.get("attempt") != attempt:
-            raise _refuse(connection, f"expected attempt {attempt}, {hello.get('attempt')} was claimed")
+            raise _refuse(connection, f"expected attempt {attempt}, got {hello.get('attempt')}")
         proved()
         _send(connection, {"welcome": True})
     except BaseException:

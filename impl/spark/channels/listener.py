@@ -43,8 +43,8 @@ _OF_ONE_CONNECTION = frozenset(
         errno.ETIMEDOUT,
     }
 )
-"""Errors of `accept` that concern one connection. After any other error, such as EMFILE, an immediate retry
-fails again, because the process has no free descriptor or memory."""
+"""Errors of `accept` that affect only one connection. After any other error, such as EMFILE, an immediate
+retry fails again, because the process has no free descriptor or memory."""
 
 
 @dataclass(frozen=True, slots=True)

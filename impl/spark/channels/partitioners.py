@@ -93,7 +93,7 @@ class KeyPartitioner:
                     receiver = self._receiver_of(key)
                 by_receiver[receiver].append(row)
         except TypeError:
-            require_key(key)  # raises for a key without a hash; otherwise the selector has failed
+            require_key(key)  # raises an error for a key without a hash; else the selector has failed
             raise
         return zip(self._channels, by_receiver, strict=True)
 

@@ -78,7 +78,7 @@ class _Seen:
 
 
 class Attempt:
-    """Runs the Spark job of one attempt, and coordinates it until it has ended."""
+    """Runs the Spark job of one attempt, and handles its workers' reports until the attempt has ended."""
 
     def __init__(
         self,
@@ -202,7 +202,9 @@ class Attempt:
                 if task not in self._seen.finished:
                     raise AttemptFailedError(f"{task} is gone: {reason}")
             case messages.FaultReached():
-                raise AttemptFailedError(f"{task} has reached a fault, and none is planned: a defect")
+                raise AttemptFailedError(
+                    f"{task} has reached a fault point without a planned fault: a defect"
+                )
             case _:
                 assert_never(report)
 
@@ -265,4 +267,4 @@ def _primary_failure(workers: Workers, reporter: str) -> AttemptFailedError | Jo
 
 def _first_line(error: BaseException | None) -> str:
     lines = str(error).strip().splitlines() if error is not None else []
-    return lines[0][:300] if lines else "it gave no reason"
+    return lines[0][:300] if lines else "the error has no message"

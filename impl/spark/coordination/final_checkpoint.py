@@ -1,7 +1,7 @@
 """The end of a job's input, and the checkpoint that commits the remaining output.
 
-In Flink (FLIP-147) a task whose input has ended waits for the first checkpoint after that, and checkpoints
-continue with the remaining tasks. Here no task finishes early: sources at their end still take snapshots.
+In Flink (FLIP-147) a task whose input has ended waits for the next checkpoint, and checkpoints continue with
+the remaining tasks. In this runtime no task finishes early: sources at their end still take snapshots.
 When the end of data has passed through every task, the coordinator takes one final checkpoint of all of them.
 Its completion commits the remaining output. Then the sources end their partitions, and the job is finished.
 So every task takes part in every checkpoint.

@@ -49,8 +49,8 @@ def require_a_start(
     unreadable = "".join(f"; checkpoint {one.checkpoint}: {one.reason}" for one in latest.refused)
     if resume:
         raise ConfigError(
-            f"{folder} holds no checkpoint to resume from{unreadable}; restore one from a backup, or begin "
-            "without resume"
+            f"{folder} has no checkpoint from which the job can resume{unreadable}; restore one from a "
+            "backup, or begin without resume"
         )
     for output in plan.outputs():
         if output.holds_output(plan.name):

@@ -78,8 +78,8 @@ class OutputCleanup:
             lost = self._outputs[stage].lost(names)
             if lost:
                 raise RestoreRefusedError(
-                    f"the savepoint holds output of {stage!r} that was pre-committed and not committed, and "
-                    f"it is gone from {self._outputs[stage].where}: {', '.join(sorted(lost))}. Its job has "
-                    "failed after the savepoint, before its next checkpoint, and has written it again: begin "
-                    "from a checkpoint of that job, or from another savepoint"
+                    f"the savepoint contains transactions of {stage!r} that were pre-committed and not "
+                    f"committed, and {self._outputs[stage].where} has lost them: {', '.join(sorted(lost))}. "
+                    "The job of the savepoint has failed before its next checkpoint, and has written this "
+                    "output again: begin from a checkpoint of that job, or from another savepoint"
                 )

@@ -39,7 +39,7 @@ _OF_DRIVER = (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.
 
 
 class DriverInjector:
-    """The planned faults of one job. `line` appends to the coordinator's log, `send` sends a task commands."""
+    """The planned faults of one job. `line` appends to the coordinator's log, `send` sends commands."""
 
     def __init__(self, ledger: faults.FaultLedger, plan: Plan, line: Line) -> None:
         self._ledger = ledger

@@ -114,7 +114,7 @@ class Savepoints:
         if folder is None:
             raise StateError(
                 "the checkpoints of this job are in the memory of its driver, so savepoints have no folder "
-                "beside them; name a directory, which all workers can access"
+                "beside them; name a directory that all workers can access"
             )
         return folder
 
@@ -244,7 +244,7 @@ class Savepoints:
         if stopped is not None:
             pending, done = stopped
             pending.answer(done)
-        self._requests.close("the job has ended; only a running job takes a savepoint")
+        self._requests.close("the job has ended; only a running job can take a savepoint")
 
     def failed(self, error: Exception) -> None:
         """Answer the open requests, except those that another driver will answer after a take-over."""

@@ -18,7 +18,7 @@ _ROWS: Final = 16_384
 _BYTES: Final = 16 * 1024 * 1024
 """When the waiting rows have this size in bytes, the function gets them."""
 _EXACT: Final = (pa.types.is_string, pa.types.is_binary, pa.types.is_integer)
-"""The types whose dictionaries Arrow joins without a change. It alters half floats, and merges 0.0 and -0.0."""
+"""Types whose dictionaries Arrow joins without a change. It alters half floats, and merges 0.0 and -0.0."""
 _BITS: Final = 32
 """Indices of a dictionary with this number of bits cannot overflow when dictionaries are joined."""
 

@@ -31,7 +31,7 @@ class StatelessOperator(Operator):
         self.inputs = (whole_batches(link.function, getattr(link.function, "process_element", None), None),)
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The snapshot has no section."""
+        """Return an asynchronous part that returns no section."""
         return dict
 
 

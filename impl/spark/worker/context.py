@@ -21,7 +21,7 @@ def clock_from(passed: int) -> Callable[[], int]:
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """One subtask of one attempt. Used by the subtask's thread."""
+    """The shared data of one subtask in one attempt. Used by the subtask's thread."""
 
     task: str
     attempt: int
@@ -31,7 +31,7 @@ class TaskContext:
     outputs: Outputs
     storage: TaskStorage
     report: Callable[[Report], None]
-    """Sends a report to the driver. Raises `ConnectionLostError`."""
+    """A function that sends a report to the driver. Raises `ConnectionLostError`."""
     mode: str
     """The mode of the gate: exactly-once, at-least-once, unaligned or alternating."""
     savepoints: KnownSavepoints

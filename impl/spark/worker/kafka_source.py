@@ -335,8 +335,8 @@ def _require_same(topics: Mapping[str, Topic], positions: Mapping[Partition, Pos
         if name in topics and topics[name].id != position.topic_id:
             raise OffsetsLostError(
                 f"topic {name!r} was created anew: expected the id {position.topic_id}, got "
-                f"{topics[name].id}; offset {position.offset} of its partition {number} is now of another "
-                f"record; {REMEDY}"
+                f"{topics[name].id}; offset {position.offset} of its partition {number} now belongs to "
+                f"another record; {REMEDY}"
             )
 
 
@@ -346,7 +346,7 @@ def _require_offset(partition: Partition, position: Position, bounds: Bounds) ->
         return
     topic, number = partition
     raise OffsetsLostError(
-        f"partition {number} of topic {topic!r} is to be read from offset {position.offset}, and the broker "
-        f"has the offsets from {bounds.low} to {bounds.high}: records were lost or deleted before they were "
-        f"read; {REMEDY}"
+        f"the job must read partition {number} of topic {topic!r} from offset {position.offset}, but the "
+        f"broker has the offsets from {bounds.low} to {bounds.high}: records were lost, or deleted before "
+        f"the job has read them; {REMEDY}"
     )

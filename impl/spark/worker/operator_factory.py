@@ -101,8 +101,8 @@ class _OperatorFactory:
     ) -> ProcessOperator:
         """The operator of `function`, with its state restored.
 
-        `task`: the name under which its state is stored; `before`: the restored snapshots of all subtasks of
-        this stage.
+        `task`: the name of the operator in its stored state. `before`: the restored snapshots of all subtasks
+        of this stage.
         """
         index, every = self.subtask.index, self.plan.max_parallelism
         parallelism = self.plan.stages[self.subtask.stage].parallelism

@@ -107,7 +107,7 @@ class ProcessOperator(Operator):
         return joined((self.before_barrier(), tuple(self._call("finish") or ())))
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take a snapshot of all state. The operator state is encoded at once."""
+        """Take a snapshot of all state. The synchronous part already encodes the operator state."""
         self._call("snapshot_state", checkpoint)
         mine = self._store.sections()
         rest = self._state.snapshot(checkpoint, alone)

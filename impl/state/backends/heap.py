@@ -94,11 +94,11 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         return state
 
     def has(self, name: str) -> bool:
-        """Whether there is a state of that name."""
+        """Whether a state with this name exists."""
         return name in self._states
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take a snapshot. The asynchronous part encodes the immutable states. `alone` has no effect."""
+        """Take a snapshot. Its asynchronous part encodes the immutable states. `alone` has no effect."""
         most = max((len(state) for state in self._states.values()), default=0)
         ranges = _split(self._context.groups, -(-most // _KEYS_OF_A_SECTION))
         sections = [dict[str, bytes | SectionState]() for _ in ranges]

@@ -38,7 +38,7 @@ Form = Callable[[Any], Any]
 _LARGEST_EXPONENT: Final = 10_000
 """The maximum exponent of a Decimal that can be a key."""
 _PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
-"""Types whose values are all keys."""
+"""Types of which every value can be a key."""
 
 
 def canonical(key: object) -> Any:  # noqa: ANN401 - one of the forms above
@@ -150,7 +150,7 @@ def _datetime(key: datetime) -> datetime:
 
 def _time(key: time) -> time:
     if key.tzinfo is not None:
-        refuse(key, "what a time of day in a time zone equals depends on the date", "drop its time zone")
+        refuse(key, "a time of day in a time zone is a different time on other dates", "remove its time zone")
     return time(key.hour, key.minute, key.second, key.microsecond)
 
 

@@ -13,11 +13,11 @@ The contract of a backend:
     sections with keys begin with `keyed/`. The sections record the key group of each key, because a restore
     at another parallelism divides the keys by their groups.
  4. `restore` is called once, on a new backend, before any other call. It gets the sections of every subtask
-    of the checkpoint that owned one of the backend's groups, and restores the keys of its own groups only.
+    of the checkpoint that owned one of the backend's groups, and restores only the keys of these groups.
  5. If a function uses a key of a group that its subtask does not own, the backend raises StateError, at the
     latest at the next snapshot. Otherwise a restore at another parallelism would lose the state of the key.
  6. `notify_complete` and `notify_abort` report the end of a checkpoint, at most once; some ends are not
-    reported. After `close` nothing is called.
+    reported. After `close` the runtime calls no other method.
 """
 
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ SECTION = "keyed/"
 """The prefix of the names of a backend's sections with keys."""
 
 AsynchronousPart = Callable[[], Mapping[str, bytes]]
-"""Returns the sections of a snapshot, by name."""
+"""A function that returns the sections of a snapshot, by name."""
 
 
 class ValueState(Protocol[V]):
@@ -195,8 +195,8 @@ def require_kind(task: str, name: str, known: str, kind: str) -> None:
     """Raise StateError unless the state `name` is of this kind."""
     if known != kind:
         raise StateError(
-            f"{task}: state {name!r} is a {known} state, requested as a {kind} state; give each state a name "
-            "of its own"
+            f"{task}: state {name!r} is a {known} state, requested as a {kind} state; give each state a "
+            "different name"
         )
 
 

@@ -82,7 +82,7 @@ class OperatorStateStore:
         if known.distribution is not distribution:
             raise StateError(
                 f"operator state {name!r} is a {known.distribution.value} list, requested as a "
-                f"{distribution.value} list; give each a name of its own"
+                f"{distribution.value} list; give each list a different name"
             )
         return known
 

@@ -57,7 +57,7 @@ class Location(ABC):
         """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
         Of two calls with one name, exactly one succeeds. After a StorageError the file may exist or not.
-        `owner`: a text in temporary names, so that a sweep finds the files of a killed process.
+        `owner`: a text in temporary names. By it a sweep finds the files of a killed process.
         """
 
     @abstractmethod

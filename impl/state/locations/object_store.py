@@ -1,8 +1,8 @@
 """Files as objects below one prefix of an object store.
 
-The store must write an object as a whole or not at all, and a read after the write must find it (Amazon S3
-does both). A publication is a conditional write, which the store refuses if the name exists. A folder is a
-prefix; publishing the object `.reserved` in it reserves the folder.
+A write to the store must be atomic, and a read after the write must find the object (Amazon S3 guarantees
+both). A publication is a conditional write, which the store refuses if the name exists. A folder is a prefix.
+To reserve a folder, this module publishes the object `.reserved` in it.
 
 A request that fails, is throttled or gets no answer is sent again within `Retries.seconds`. The store may
 have executed it although the answer was lost. A repeated publication then finds that the name exists. So each

@@ -25,7 +25,7 @@ _IN_MEMORY: Final = "jobmanager"
 _BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory", _IN_MEMORY})
 """The schemes whose URIs begin with a bucket."""
 _CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
-"""Clients by process id and URI. A forked process cannot use the connections of its parent's client."""
+"""The clients, by process id and URI. A forked process cannot use the connections of its parent's client."""
 
 
 def is_uri(where: Where) -> bool:
@@ -34,7 +34,7 @@ def is_uri(where: Where) -> bool:
 
 
 def path_or_uri(where: Where) -> Where:
-    """The normal form: a Path for a folder or a URI `file://`; any other URI without a final `/`.
+    """The normal form of a location: a Path for a folder or a URI `file://`, or a URI without a final `/`.
 
     Raises StateError for a URI without a bucket, or with a query or a fragment.
     """
@@ -51,14 +51,14 @@ def path_or_uri(where: Where) -> Where:
 def absolute(where: Where) -> Where:
     """The absolute path of a folder, or the URI.
 
-    Executors need it, because their working folder is another one. Raises StateError as `path_or_uri`.
+    Executors need it, because their working folder is another one. Raises the errors of `path_or_uri`.
     """
     where = path_or_uri(where)
     return where.absolute() if isinstance(where, Path) else where
 
 
 def beside(where: Where, name: str) -> Where:
-    """The path or URI of the folder `name` in `where`. Raises StateError as `path_or_uri`."""
+    """The path or URI of the folder `name` in `where`. Raises the errors of `path_or_uri`."""
     where = path_or_uri(where)
     return where / name if isinstance(where, Path) else f"{where}/{name}"
 
