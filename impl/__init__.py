@@ -2,7 +2,7 @@
 
 A user declares a job with `job`, its processing with `streams` and `functions`, its settings with `config`
 and its planned faults with `faults`. `running_job` is a job in a thread of the user's process. `driver`
-runs a job in a process of its own and replaces that process when it is killed. `savepoints` requests
+runs a job in a separate process and starts a new process if that one is killed. `savepoints` requests
 savepoints of a running job. `eventlog` writes the logs that trace validation reads. `metrics` has the
 measurements of a run, and `monitoring` the web page of a running job.
 

@@ -1,9 +1,9 @@
-"""Rows as Arrow batches instead of lists, and their keys without a loop over the rows.
+"""Rows as Arrow batches instead of lists of tuples, and the keys of a batch without a loop over its rows.
 
-A `pyarrow.RecordBatch` may replace any list of rows. Row i has the values of the columns at position i. Keys
-from columns are computed for a whole batch: codes number the distinct values of a column, and only the
-distinct keys become Python objects. These keys equal the keys that a selector computes for single rows, so a
-key has the same key group in both cases.
+A `pyarrow.RecordBatch` may replace any list of rows. Row i has the values of the columns at position i. If
+the keys are columns, they are computed for a whole batch: each distinct value of a column gets a number, its
+*code*, and only the distinct keys become Python objects. These keys equal the keys that a selector computes
+for single rows, so a key has the same key group in both cases.
 """
 
 import operator
@@ -24,13 +24,13 @@ Codes = npt.NDArray[np.int64]
 
 
 class Keys(NamedTuple):
-    """The keys of a batch. Row i has the key `distinct[codes[i]]`. Each key of `distinct` is in some row."""
+    """The keys of a batch. Row i has the key `distinct[codes[i]]`. Each key of `distinct` has a row."""
 
     codes: Codes
     distinct: list[Hashable]
 
     def by_row(self) -> list[Hashable]:
-        """The key of every row, in order."""
+        """The key of each row, in the order of the rows."""
         return list(map(self.distinct.__getitem__, self.codes.tolist()))
 
     def in_order(self) -> Codes:
@@ -69,21 +69,21 @@ class KeyColumns:
         if len(each) == 1:
             return each[0]
         codes = each[0].codes
-        for one in each[1:]:  # codes stay below the number of rows, so that no product leaves 64 bits
+        for one in each[1:]:  # pairs are numbered from 0 each time, so the product fits into 64 bits
             pairs = pa.array(codes * len(one.distinct) + one.codes)
             codes = pairs.dictionary_encode().indices.to_numpy().astype(np.int64)
-        row_of = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)  # one row of each key
+        row_of = np.zeros(int(codes.max()) + 1 if len(codes) else 0, np.int64)  # the last row of each key
         row_of[codes] = np.arange(len(codes))
         parts = [map(one.distinct.__getitem__, one.codes[row_of].tolist()) for one in each]
         return Keys(codes, list(zip(*parts, strict=True)))
 
 
 def columns_of(selector: KeySelector) -> KeyColumns | None:
-    """The columns of a selector that is `KeyColumns` or an `operator.itemgetter`, else None."""
+    """The columns of a `KeyColumns` or of an `operator.itemgetter` of positions; None for other selectors."""
     if isinstance(selector, KeyColumns):
         return selector
     if isinstance(selector, operator.itemgetter):
-        given: Any = selector.__reduce__()[1]  # its arguments
+        given: Any = selector.__reduce__()[1]  # the arguments of the itemgetter
         if all(type(one) is int and one >= 0 for one in given):
             return KeyColumns(given)
     return None
@@ -99,19 +99,19 @@ def _encoded(column: pa.Array) -> Keys:
         indices = indices.fill_null(len(values) - 1)
     codes = indices.to_numpy().astype(np.int64)
     present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-    if len(present) < len(values):  # the dictionary of a slice has further values
+    if len(present) < len(values):  # a slice keeps the whole dictionary, also values that it does not use
         values = values.take(pa.array(present))
         codes = _renumbered(present, codes)
     distinct = values.to_pylist()
     if len(set(distinct)) == len(distinct):
         return Keys(codes, distinct)
-    numbers: dict[Hashable, int] = {}  # some are equal in Python, such as 0.0 and -0.0
+    numbers: dict[Hashable, int] = {}  # Arrow distinguishes values that are equal in Python: 0.0 and -0.0
     again = [numbers.setdefault(value, len(numbers)) for value in distinct]
     return Keys(np.array(again, np.int64)[codes], list(numbers))
 
 
 def _renumbered(present: Codes, codes: Codes) -> Codes:
-    """The position of each code in `present`, which has the codes in ascending order."""
+    """The position of each code of `codes` in `present`, which has all these codes in ascending order."""
     numbers = np.zeros(int(present[-1]) + 1 if len(present) else 0, np.int64)
     numbers[present] = np.arange(len(present))
     return numbers[codes]
@@ -125,9 +125,9 @@ def rows_of(rows: Rows) -> Sequence[Row]:
 
 
 def rows_in_slices(batch: pa.RecordBatch, ends: Iterable[int]) -> Iterator[list[Row]]:
-    """The rows of a batch in slices, as tuples of Python values; a slice ends before each of `ends`.
+    """The rows of a batch in slices, as tuples of Python values; a slice ends before each row of `ends`.
 
-    A slice of some thousand rows stays in the processor's cache while it is processed.
+    The processor's cache can hold a slice of some thousand rows while the slice is processed.
     """
     values = [*map(_values, batch.columns)]
     first = 0
@@ -187,7 +187,7 @@ def exact(column: pa.Array) -> pa.Array:
 def _values(column: pa.Array) -> Callable[[int, int], Iterable[Any]]:
     """A function of `first` and `beyond` that returns the values of the rows from `first` to `beyond` - 1."""
     if pa.types.is_dictionary(column.type) and not column.null_count:
-        known = column.dictionary.to_pylist()  # every value once: equal ones are one object
+        known = column.dictionary.to_pylist()  # one Python object for each distinct value
         codes = column.indices.to_numpy()
         return lambda first, beyond: map(known.__getitem__, codes[first:beyond].tolist())
     if not column.null_count and (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
@@ -197,8 +197,8 @@ def _values(column: pa.Array) -> Callable[[int, int], Iterable[Any]]:
     return lambda first, beyond: values.slice(first, beyond - first).to_pylist()
 
 
-_WORTH_IT: Final = 2
-"""A column gets a dictionary if each value has at least this number of rows on average."""
+_ROWS_PER_VALUE: Final = 2
+"""A column gets a dictionary if each distinct value has at least this number of rows on average."""
 
 
 def without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -211,19 +211,19 @@ def without_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def with_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same rows; columns of text and bytes have dictionaries where that makes fewer Python objects."""
+    """The same rows. Columns of text or bytes become dictionary columns if their values repeat often."""
     for index, column in enumerate(batch.columns):
         if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
             encoded = column.dictionary_encode()
-            if len(encoded.dictionary) * _WORTH_IT <= len(column):
+            if len(encoded.dictionary) * _ROWS_PER_VALUE <= len(column):
                 batch = batch.set_column(index, batch.schema.names[index], encoded)
     return batch
 
 
 def taken(batch: pa.RecordBatch, rows: Codes) -> pa.RecordBatch:
-    """The given rows of a batch.
+    """The rows of a batch at the positions `rows`.
 
-    A dictionary column keeps only the values in use. It stays a dictionary only if this saves memory.
+    A dictionary column keeps only the values that these rows use, and stays one only if this saves memory.
     """
     part = batch.take(pa.array(rows))
     columns = [_compact(column) if pa.types.is_dictionary(column.type) else column for column in part.columns]
@@ -236,7 +236,7 @@ def _compact(column: pa.Array) -> pa.Array:
         return column.cast(column.type.value_type)
     codes = indices.to_numpy()
     present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-    if len(present) * _WORTH_IT > len(codes):
+    if len(present) * _ROWS_PER_VALUE > len(codes):
         return column.cast(column.type.value_type)
     numbers = _renumbered(present, codes).astype(np.int32)
     return pa.DictionaryArray.from_arrays(pa.array(numbers), values.take(pa.array(present)))

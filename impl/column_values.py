@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 _MISSING: Final = type(None)
 _AMBIGUOUS: Final = 1 << 53
-"""The lowest float that may represent several integers."""
+"""2^53: from this float on, several integers may become the same float."""
 
 
 class ColumnValueError(ValueError):
@@ -30,7 +30,7 @@ def column_of(values: Sequence[Any], field: pa.Field) -> pa.Array:
         made = pa.array(values, field.type)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as cause:
         raise _refused(field, _culprit(values, field.type), cause) from cause
-    if not set(map(type, values)) <= _lossless(field.type) and not _whole_datetimes(values, field.type):
+    if not set(map(type, values)) <= _lossless(field.type) and not _keeps_datetimes(field.type, values):
         for value, kept in zip(values, made.to_pylist(), strict=True):
             if not _same(value, kept, field.type):
                 raise _refused(field, value, f"it would become {kept!r}")
@@ -71,17 +71,17 @@ def _refused(field: pa.Field, value: object, why: object) -> ColumnValueError:
 
 
 def _culprit(values: Sequence[Any], kind: pa.DataType) -> object:
-    """The first value that Arrow refuses by itself; all values if Arrow refuses none of them."""
+    """The first value that Arrow refuses also alone; all values if Arrow accepts each of them alone."""
     for value in values:
         try:
             pa.array([value], kind)
         except (pa.ArrowException, ValueError, TypeError, OverflowError):
             return value
-    return values  # each is valid alone: the array of all may be too long
+    return values  # the array of all values may be too long
 
 
 def _lossless(kind: pa.DataType) -> frozenset[type]:
-    """The Python types whose values Arrow either stores exactly in a column of `kind`, or refuses."""
+    """The Python types whose values never change in a column of `kind`. Arrow stores or refuses them."""
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return frozenset({int, bool, _MISSING})
     if pa.types.is_float64(kind):
@@ -93,8 +93,8 @@ def _lossless(kind: pa.DataType) -> frozenset[type]:
     return frozenset({date, _MISSING}) if pa.types.is_date32(kind) else frozenset({_MISSING})
 
 
-def _whole_datetimes(values: Sequence[Any], kind: pa.DataType) -> bool:
-    """Whether values and column are datetimes without a time zone, and the column has microseconds."""
+def _keeps_datetimes(kind: pa.DataType, values: Sequence[Any]) -> bool:
+    """Whether `kind` is a datetime with microseconds, and neither `kind` nor a value has a time zone."""
     if not (pa.types.is_timestamp(kind) and kind.tz is None and kind.unit in ("us", "ns")):
         return False
     there = [value for value in values if value is not None]
@@ -102,7 +102,7 @@ def _whole_datetimes(values: Sequence[Any], kind: pa.DataType) -> bool:
 
 
 def _same(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401 - any value
-    """Whether `kept`, the value in a column of `kind`, equals the given `value`."""
+    """Whether `kept`, which a column of `kind` has stored for `value`, equals `value`."""
     if value is None or kept is None:
         return value is None and kept is None
     if pa.types.is_dictionary(kind):
@@ -127,7 +127,7 @@ def _same(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401 - a
 
 def _same_struct(value: Any, kept: Mapping[str, Any], kind: pa.StructType) -> bool:  # noqa: ANN401
     if not isinstance(value, Mapping):
-        return True  # Arrow takes only tuples of pairs here, and keeps all pairs
+        return True  # a struct that is no mapping is given as pairs, and Arrow stores all pairs
     fields = {field.name: field.type for field in kind}
     return value.keys() <= fields.keys() and all(
         _same(value.get(name), kept[name], part) for name, part in fields.items()
@@ -145,11 +145,11 @@ def _same_float(value: Any, kept: float, kind: pa.DataType) -> bool:  # noqa: AN
 def _same_scalar(value: Any, kept: Any, kind: pa.DataType) -> bool:  # noqa: ANN401
     if pa.types.is_temporal(kind) and not isinstance(value, float):
         if isinstance(value, int):
-            return True  # a number of units since 1970
+            return True  # a number of time units since 1970, which Arrow stores unchanged
         if isinstance(value, datetime) and isinstance(kept, datetime):
             if (value.tzinfo is None) != (kept.tzinfo is None):
                 return False
-            if value.tzinfo is not None:  # in UTC: Python finds no zones equal while a clock is set back
+            if value.tzinfo is not None:  # when a clock is set back, Python compares two zones as unequal
                 return value.astimezone(UTC) == kept.astimezone(UTC)
         if isinstance(value, datetime) and type(kept) is date:
             return bool(value == datetime.combine(kept, time()))

@@ -49,8 +49,8 @@ def _at_least(option: str, value: object, least: int) -> None:
 class CheckpointConfig:
     """The settings of checkpoints: how they are taken, how many may fail, and which are retained.
 
-    `checkpointing_interval_ms`: None takes checkpoints only on request (`RunningJob.checkpoint`) and at the
-    end of the data.
+    `checkpointing_interval_ms`: None: no periodic checkpoints. The job takes checkpoints only on request
+    (`RunningJob.checkpoint`) and at the end of the data.
 
     `checkpointing_start_delay_ms`: the time from the start of an attempt to its first periodic checkpoint.
     None: one interval.
@@ -66,7 +66,7 @@ class CheckpointConfig:
 
     `checkpoint_timeout_ms`: a checkpoint that is not complete this time after its trigger is aborted.
 
-    `min_pause_between_checkpoints_ms`: the time from a completion during which no periodic checkpoint starts.
+    `min_pause_between_checkpoints_ms`: the minimum time from a completion to the next periodic checkpoint.
 
     `max_concurrent_checkpoints`: while this number of checkpoints is pending, a further one waits. Savepoints
     do not wait if checkpoints are aligned (COORD-03).
@@ -78,15 +78,15 @@ class CheckpointConfig:
     -1: any number.
 
     `data_inline_threshold_bytes`: a task's snapshot of at most this size is stored in the checkpoint's
-    `_metadata`, and a larger snapshot in a file of its own. 0: each snapshot has a file.
+    `_metadata`, and a larger snapshot in its own file. 0: each snapshot has a file.
 
-    `externalized_checkpoint_retention`: None keeps the completed checkpoints after the end of the job.
-    Flink's values delete them (COORD-25). RETAIN_ON_CANCELLATION deletes them when the job has finished,
+    `externalized_checkpoint_retention`: None keeps the completed checkpoints after the end of the job. The
+    other values are Flink's (COORD-25). RETAIN_ON_CANCELLATION deletes them when the job has finished,
     DELETE_ON_CANCELLATION also when it was cancelled, NO_EXTERNALIZED_CHECKPOINTS also when it has failed.
 
     `checkpoint_storage`: Flink's `execution.checkpointing.storage`. "filesystem" writes files, into a folder
-    or an object store. "jobmanager" keeps the snapshots in the memory of the driver, at most 1 MiB of each
-    task; the checkpoints end with the driver.
+    or an object store. "jobmanager" keeps the snapshots in the memory of the driver, at most 1 MiB for each
+    task. These checkpoints are lost when the driver ends.
     """
 
     checkpointing_interval_ms: int | None = 500
@@ -160,7 +160,7 @@ class CheckpointConfig:
 
     @property
     def gate_mode(self) -> str:
-        """The mode of every task's gate, by the name that the protocol uses."""
+        """The mode of every task's gate, with its name in the protocol."""
         if self.unaligned_checkpoints_enabled:
             return ALTERNATING if self.aligned_checkpoint_timeout_ms else UNALIGNED
         return MODES[self.checkpointing_mode]
@@ -170,7 +170,10 @@ class CheckpointConfig:
         return status in _DELETED_AT[self.externalized_checkpoint_retention]
 
     def shuts_down(self, status: str) -> bool:
-        """Whether the end with `status` shuts down the coordinator: a suspension, or one that deletes."""
+        """Whether a job with the final `status` shuts down its coordinator.
+
+        SUSPENDED does, and each status at which the job deletes its completed checkpoints.
+        """
         return status == "SUSPENDED" or self.deletes_checkpoints(status)
 
     @property
@@ -192,15 +195,15 @@ class RestartConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionConfig:
-    """The bounds of the runtime. No bound changes a result.
+    """The settings of the runtime. None of them changes the result of a job.
 
     `batch_rows`: the maximum number of rows in a frame.
 
     `channel_batches`: the number of frames that a channel's queue holds. A full queue stops the sender of the
     channel (backpressure).
 
-    `socket_buffer_bytes`: bounds the data between two subtasks that the kernel holds. A barrier cannot
-    overtake this data.
+    `socket_buffer_bytes`: the size of the kernel's buffers for the data between two subtasks. A barrier
+    cannot overtake the data in these buffers.
 
     `heartbeat_interval_ms`: the interval between two heartbeats of a worker.
 

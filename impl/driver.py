@@ -1,11 +1,12 @@
-"""Runs a job in a driver process of its own, and starts a new driver when that process is killed.
+"""Runs a job in a separate driver process, and starts a new driver when that process is killed.
 
-`supervise` starts `python -m impl.driver`, sends it the job over a pipe, and waits. A driver that ends by
-itself leaves a result, or an error that the next driver would raise, too. After a driver that was killed,
-`supervise` starts the next driver, which restores the newest checkpoint. The attempts of the next driver have
-higher ids, so every storage and every sink refuses the workers of the killed driver (ONCE-06). These workers
-end when their control connection closes. The working folder is the last entry of the driver's module path. So
-the driver finds a job's modules there, but no module there replaces a module of this package.
+`supervise` starts `python -m impl.driver`, sends it the job over a pipe, and waits. A driver that is not
+killed leaves the result of the job, or an error. `supervise` then starts no further driver, because it would
+raise the same error. If the driver was killed, `supervise` starts the next one, which restores the newest
+checkpoint. The attempts of the next driver have higher ids, so every storage and every sink refuses the
+workers of the killed driver (ONCE-06). These workers end when their control connection closes. The working
+folder is the last entry of the driver's module path. So the driver finds a job's modules there, but no module
+there replaces a module of this package.
 
 The pipe stays open while the supervisor lives. A driver that reads the end of the pipe has lost its
 supervisor, and ends itself and all processes that it has started. A supervisor that is interrupted, or gets
@@ -14,7 +15,7 @@ job. The folder `driver` has two kinds of files, which only their owner can read
 supervisor's token:
 
     TOKEN-faults      the planned faults that have happened, by number
-    TOKEN-N-result    the result of its N-th driver, or its error
+    TOKEN-N-result    the result or the error of the supervisor's N-th driver
 """
 
 import contextlib
@@ -42,7 +43,7 @@ _LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class DriverJob:
-    """A job with its Spark master, its output folder and its settings, as the supervisor sends it."""
+    """The data that the supervisor sends to a driver: a job, its Spark master, output folder and settings."""
 
     job: Job
     master: str
@@ -62,16 +63,16 @@ class _Supervisor(NamedTuple):
 def supervise(
     job: Job, master: str, output: Path, *, drivers: int = 4, **options: Unpack[RunOptions]
 ) -> JobResult:
-    """Run `job` in a driver process that is replaced when it is killed; returns the job's result.
+    """Run `job` in a driver process, which is replaced when it is killed. Returns the result of the job.
 
-    `options`: the options of `Job.execute` but for `spark` and `on_progress`, which cannot be sent to another
+    `options`: the options of `Job.execute` except `spark` and `on_progress`, which cannot be sent to another
     process. `drivers`: the maximum number of drivers. Raises `ConfigError` for `spark` or `on_progress`, and
-    `JobFailedError` if `drivers` drivers were killed. Raises every error that a driver ends with.
+    `JobFailedError` if `drivers` drivers were killed. If a driver ends with an error, raises that error.
     """
-    own = [name for name in ("spark", "on_progress") if options.get(name) is not None]
-    if own:
+    local = [name for name in ("spark", "on_progress") if options.get(name) is not None]
+    if local:
         raise ConfigError(
-            f"{', '.join(own)}: cannot be sent to another process; leave the option out, or call execute"
+            f"{', '.join(local)}: cannot be sent to another process; leave the option out, or call execute"
         )
     token = new_token()
     folder = output / "driver"
@@ -95,7 +96,7 @@ def supervise(
         finally:
             end(token)  # processes of drivers that were killed, or have failed, may still run
     raise JobFailedError(
-        f"job {job.name!r}: {drivers} drivers were killed, the last one by {deaths[-1]}; find out who kills "
+        f"job {job.name!r}: {drivers} drivers were killed, the last one by {deaths[-1]}; find out what kills "
         "them, and resume the job"
     )
 
@@ -120,11 +121,11 @@ def _run(driver_job: DriverJob, supervisor: _Supervisor, result: Path) -> str | 
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), TOKEN: supervisor.token},
         stdin=subprocess.PIPE,
         pass_fds=(supervisor.lock,),
-        start_new_session=True,  # signals of a terminal reach the supervisor, which ends the driver
+        start_new_session=True,  # a terminal sends its signals only to the supervisor, which ends the driver
     )
     assert driver.stdin is not None
     try:
-        with contextlib.suppress(BrokenPipeError):  # it was killed; its exit code has the signal
+        with contextlib.suppress(BrokenPipeError):  # the driver was killed; its exit code has the signal
             driver.stdin.write(_LENGTH.pack(len(packed)) + packed)
             driver.stdin.flush()
         code = driver.wait()
@@ -155,7 +156,7 @@ def _outcome(result: Path, deaths: tuple[str, ...]) -> JobResult:
 
 
 def main(supervisor: int) -> None:
-    """Run the driver's process. `supervisor`: the descriptor of the pipe over which the job comes."""
+    """Run the driver's process. `supervisor`: the descriptor of the pipe from which it reads the job."""
     sys.path.append(os.getcwd())
     (length,) = _LENGTH.unpack(_exactly(supervisor, _LENGTH.size))
     driver_job, lock, result = pickle.loads(_exactly(supervisor, length))
@@ -170,7 +171,7 @@ def pack_outcome(driver_job: DriverJob) -> bytes:
     outcome: JobResult | Exception
     try:
         outcome = driver_job.job.drive(driver_job.master, driver_job.output, driver_job.settings)
-    except Exception as failed:  # noqa: BLE001 - whatever it is, the supervisor raises it
+    except Exception as failed:  # noqa: BLE001 - the supervisor raises it
         outcome = failed
     try:
         packed = pickle.dumps(outcome)
@@ -193,7 +194,8 @@ def _exactly(supervisor: int, count: int) -> bytes:
 def _end_with(supervisor: int) -> None:
     """Wait for the end of the supervisor, then end all processes of this driver.
 
-    It reads the descriptor directly, because a buffered file would be locked when the driver ends by itself.
+    It reads the descriptor directly: a thread that waits in a buffered file locks this file, and then the
+    interpreter cannot close the file at the normal end of the driver.
     """
     while os.read(supervisor, 1):
         pass  # the supervisor sends nothing after the job

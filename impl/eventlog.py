@@ -1,9 +1,10 @@
 """The event log: one JSON line for each event of a protocol component, with the effects of the event.
 
 Each task has one file for each attempt, `<attempt>-<task>.jsonl`. The coordinator has the file
-`coordinator.jsonl`. So no process merges logs while the job runs. A line is written by one write, before its
-effects are carried out; only a sink's line is written afterwards. The log of a killed worker therefore has
-every event whose effects were carried out, but perhaps a sink's last one. Trace validation reads the logs.
+`coordinator.jsonl`. So no process merges logs while the job runs. Each line is written by one call of the
+kernel, before the effects of its event are carried out; only a sink's line is written after them. So the log
+of a killed worker has every event whose effects were carried out, except perhaps the last event of a sink.
+Trace validation reads the logs.
 """
 
 import itertools
@@ -65,13 +66,13 @@ class EventLog:
             self._seq += 1
 
     def step(self, component: str, event: Event, effects: tuple[Effect, ...], **fields: object) -> None:
-        """Append an event of `component` with its effects and further `fields`. Raises what `line` raises."""
+        """Append an event of `component` with its effects and further `fields`. Raises as `line` does."""
         words = [effect.wire() for effect in effects]
         self.line({"component": component, "event": event.wire(), "effects": words, **fields})
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """A context in which no other thread writes a line; such a thread waits for its end."""
+        """A context in which no other thread writes a line. Other threads wait until the context ends."""
         with self._writing:
             yield
 
@@ -135,7 +136,7 @@ class Recorded(Generic[EventT, EffectT]):
         """Apply `event`; returns the effects in order.
 
         `fields`: a function that returns further fields of the line. It is called only if there is a log.
-        Raises what the component raises. Then no line is logged, because the event had no effect.
+        Raises the errors of the component. Then no line is logged, because the event had no effect.
         """
         effects = self._component.handle(event)
         if self._log is not None:

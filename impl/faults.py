@@ -1,9 +1,9 @@
 """Planned faults, for tests and demonstrations. Each happens at a *fault point* of the protocol.
 
-A plan names the fault point, optionally the task, at which arrival of the task the fault happens, and the
-action. Each fault happens once in a job. The task requests permission from the driver before the fault
-happens, and the driver permits each fault once. So the fault does not happen again in the next attempt. The
-event log has each fault.
+A plan names the fault point and the action, and may name the task. It also states at which arrival of the
+task at the fault point the fault happens: the first, the second, and so on. The task requests permission from
+the driver before the fault happens, and the driver permits each fault once. So the fault does not happen
+again in the next attempt. The event log records each fault.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from impl.config import ConfigError
 
 
 class _Word(StrEnum):
-    """A word of a plan, with its meaning as `meaning`."""
+    """The name of a fault point or of an action. `meaning` explains it."""
 
     meaning: str
 
@@ -72,7 +72,7 @@ class Point(_Word):
 
 
 class Action(_Word):
-    """The action of a fault."""
+    """An action: the failure that a planned fault injects."""
 
     SIGKILL = "sigkill", "the worker's process is killed"
     ERROR = "error", "the subtask raises an error"
@@ -115,7 +115,7 @@ FORWARD = (Action.CLOCK_FORWARD, Action.DRIVER_CLOCK_FORWARD)
 BACK = (Action.CLOCK_BACK, Action.DRIVER_CLOCK_BACK)
 DRIVER_CLOCK = (Action.DRIVER_CLOCK_FORWARD, Action.DRIVER_CLOCK_BACK)
 CLOCK = (*FORWARD, *BACK)
-"""Jumps of a wall clock. Nothing that a job does may depend on them."""
+"""Jumps of a wall clock. The behaviour of a job must not depend on them."""
 DISK_POINTS = (Point.SNAPSHOT_DUE, Point.PRE_COMMIT_DUE, Point.COMPLETION_DUE)
 """Fault points after which a file is written."""
 SERVER_POINTS = (
@@ -127,7 +127,7 @@ SERVER_POINTS = (
     Point.RESTORE_DUE,
     Point.RESTORED,
 )
-"""Fault points around the preparation of a transaction, its commit, and a restore that commits it."""
+"""Fault points before or after a transaction is prepared or committed, also by a restore."""
 
 
 def actions_at(point: str) -> tuple[str, ...]:
@@ -169,9 +169,9 @@ class FaultPlan:
 
     def __post_init__(self) -> None:
         if self.point not in POINTS:
-            raise ConfigError(f"no fault happens at {self.point!r}; name a point of {', '.join(POINTS)}")
+            raise ConfigError(f"{self.point!r} is no fault point; name one of {', '.join(POINTS)}")
         if self.action not in ACTIONS:
-            raise ConfigError(f"no fault does {self.action!r}; name an action of {', '.join(ACTIONS)}")
+            raise ConfigError(f"{self.action!r} is no action of a fault; name one of {', '.join(ACTIONS)}")
         if self.action not in actions_at(self.point):
             raise ConfigError(
                 f"{self.action} cannot happen at {self.point}; name an action of "
@@ -194,7 +194,7 @@ NumberedFault: TypeAlias = tuple[int, FaultPlan]
 
 
 class Schedule:
-    """The number of times that one process has reached each fault point, and the faults that become due."""
+    """Counts how often one process has reached each fault point, and finds the faults that are due."""
 
     def __init__(self, faults: Iterable[NumberedFault]) -> None:
         self._faults = tuple(faults)

@@ -1,4 +1,4 @@
-"""The interfaces of users' functions over rows, with Flink's names where they fit.
+"""The interfaces of users' functions over rows. Names are Flink's if Flink has the same interface.
 
 The runtime holds the state of a function, by key or by subtask, and stores it in every snapshot. A restore
 does not bring back any other value that a function keeps. A function must be deterministic: the same row and
@@ -44,7 +44,7 @@ class RichFunction(Protocol):
     """A function that has keyed state, or resources to open and close."""
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Get the named states, and open resources."""
+        """Get the named states from `state`, and open resources."""
 
     def close(self) -> None:
         """Release all resources."""
@@ -54,7 +54,7 @@ class CheckpointedFunction(Protocol):
     """A function that has operator state."""
 
     def initialize_state(self, store: OperatorStateStore) -> None:
-        """Get the named lists. `store.restored` is the id of the restored checkpoint, or None."""
+        """Get the named lists from `store`. `store.restored`: the id of the restored checkpoint, or None."""
 
     def snapshot_state(self, checkpoint: int) -> None:
         """Copy the values that the function holds outside the named lists into these lists.
@@ -83,7 +83,7 @@ class TimerFunction(Protocol):
         """Get the timers of the subtask."""
 
     def on_timer(self, key: Hashable, timestamp: int) -> Iterable[Row]:
-        """Return the rows to emit for a timer that is due. It may have been due before a restore."""
+        """Return the rows to emit for a due timer. The timer may have become due before a restore."""
 
 
 class CheckpointListener(Protocol):
@@ -99,7 +99,7 @@ class CheckpointListener(Protocol):
         """The checkpoint is complete: a restore uses this checkpoint or a later one."""
 
     def notify_checkpoint_aborted(self, checkpoint_id: int) -> None:
-        """The checkpoint was aborted (TASK-05). The next completed checkpoint covers its records, too."""
+        """The checkpoint was aborted (TASK-05). The next completed checkpoint includes its records."""
 
 
 class CoProcessFunction(Protocol):

@@ -1,4 +1,4 @@
-"""The declaration of a job: sources, processing, sinks, and how it checkpoints.
+"""The declaration of a job: sources, processing, sinks, and the settings of its checkpoints.
 
     result = (
         Job("flights")
@@ -93,14 +93,15 @@ class RunOptions(TypedDict, total=False):
     event_log: bool
     """Whether the run writes event logs (`eventlog`) into the folder `events` of the output folder."""
     on_progress: OnProgress | None
-    """A function that the driver calls several times a second."""
+    """A function that the driver calls several times a second with a `Progress`."""
     resume: bool
-    """Whether the run restores the newest checkpoint of the output folder. Parallelisms may differ."""
+    """Whether the run restores the newest checkpoint of the output folder. A stage may have another
+    parallelism than in the earlier run."""
     from_savepoint: Path | str | None
     """The savepoint, or the retained checkpoint such as `chk-7`, that the run restores. It may be in any
-    folder or object store. With a savepoint, parallelisms may differ."""
+    folder or object store. With a savepoint, a stage may have another parallelism than in the savepoint."""
     claim_mode: str
-    """Who owns the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
+    """The owner of the restored savepoint. NO_CLAIM, the default: the user. CLAIM: the job, which deletes the
     savepoint when its copy is subsumed. Flink's `execution.state-recovery.claim-mode`."""
     checkpoints: Path | str | None
     """The location of the checkpoints, a folder or a URI such as `s3://bucket/flights`. None, the default:
@@ -220,8 +221,9 @@ class Job:
         """Run the job on a Spark master, wait for its end, and return its result.
 
         The run makes `checkpoints`, `spark.log` and, with `event_log`, `events` in the folder `output`. With
-        the option `checkpoints`, the checkpoints are there instead, and the savepoints in its folder
-        `savepoints`. `impl.driver.supervise` does the same and also replaces a driver that is killed.
+        the option `checkpoints`, the checkpoints are in the location that it names, and the savepoints in the
+        folder `savepoints` of this location. `impl.driver.supervise` does the same, and also replaces a
+        driver that is killed.
 
         Raises `ConfigError` for a job or options that cannot work, `OutputInUseError` if another job writes
         into `output`, and other `SparkRuntimeError`s (`impl.spark.errors`). Raises `ConnectorError` for a
@@ -243,7 +245,7 @@ class Job:
 
     def drive(self, master: str, output: Path, settings: RunSettings) -> JobResult:
         """Run the job with all settings of a run, and return its result. Raises what `execute` raises."""
-        output = output.absolute()  # an executor has a working folder of its own
+        output = output.absolute()  # the working folder of an executor is another one
         if settings.from_savepoint is not None:
             settings = replace(settings, from_savepoint=absolute(settings.from_savepoint))
         plan, config = self.plan(), JobConfig(self.checkpoints, self.restarts, self.execution)
@@ -269,7 +271,7 @@ class Job:
                 settings.rest_port,
                 settings.rest_bind_address,
                 output,
-                required=settings.start is not Start.TAKEN_OVER,  # the job matters more than its page
+                required=settings.start is not Start.TAKEN_OVER,  # better a job without a page than no job
             ),
             nullcontext(settings.spark)
             if settings.spark is not None

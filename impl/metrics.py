@@ -1,9 +1,9 @@
 """The measurements of a run: by task while the job runs, and by checkpoint in a file.
 
 A worker measures its alignments and its snapshots, and sends these measurements with its acknowledgement. Its
-heartbeat has the number of records, the bytes that wait at its inputs, and the time that it has waited. The
-driver keeps the newest measurements of each task. It writes a line for each completed checkpoint into
-`metrics.jsonl`.
+heartbeat has the number of records, the bytes that wait at its inputs, and the time that its thread has
+waited. The driver keeps the newest measurements of each task. It writes a line for each completed checkpoint
+into `metrics.jsonl`.
 """
 
 import time
@@ -26,11 +26,11 @@ class SnapshotMeasures:
     alignment_ms: float = 0.0
     """The time from the first barrier to the last one; 0 for a source, and for a task with one channel."""
     writing_ms: float = 0.0
-    """The asynchronous part of the snapshot: the time to encode and to write it."""
+    """The time of the asynchronous part of the snapshot, which encodes and writes the state."""
     bytes: int = 0
-    """The size of the snapshot in bytes, with its in-flight data."""
+    """The size of the snapshot in bytes, including its in-flight data."""
     synchronous_ms: float = 0.0
-    """The synchronous part of the snapshot, in which the subtask processes no record."""
+    """The time of the synchronous part of the snapshot, in which the subtask processes no record."""
     unaligned: bool = False
     """Whether the subtask has sent its barrier as an overtaking barrier."""
 
@@ -85,7 +85,7 @@ class CheckpointMeasures:
 
 
 class WaitingTime:
-    """The time that one thread has spent in its `with` blocks. Any thread may read this time."""
+    """Measures the time that one thread spends in `with` blocks of this object. Any thread may read it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -125,10 +125,10 @@ class Stopwatch:
         self._aligned[checkpoint] = (now - first) * 1_000
         for known in (self._first, self._aligned):
             if len(known) > _REMEMBERED:
-                del known[min(known)]  # this checkpoint was aborted
+                del known[min(known)]  # the oldest checkpoint was aborted
 
     def taken(self, checkpoint: int, began: float) -> None:
-        """Record that the synchronous part of a snapshot has ended. `began`: its start, in s of `now`."""
+        """Record that the synchronous part of a snapshot has ended. `began`: its start, by `now`."""
         self._taken[checkpoint] = (self._clock() - began) * 1_000
         if len(self._taken) > _REMEMBERED:
             del self._taken[min(self._taken)]
@@ -140,7 +140,7 @@ class Stopwatch:
             self._overtaking.remove(min(self._overtaking))
 
     def written(self, checkpoint: int, began: float, size: int) -> None:
-        """Record that a snapshot of `size` bytes is durable. `began`: the start of its writing."""
+        """Record that a snapshot of `size` bytes is durable. `began`: the start of its writing, by `now`."""
         self._written[checkpoint] = (self._clock() - began) * 1_000, size
         if len(self._written) > _REMEMBERED:
             del self._written[min(self._written)]
@@ -181,7 +181,7 @@ class JobMetrics:
         self._open.clear()
 
     def alive(self, task: str, records: int, buffered: int, load: TaskLoad | None = None) -> None:
-        """Record the measurements of a heartbeat. `load`: None: the last known load stays."""
+        """Record the measurements of a heartbeat. `load` None keeps the last known load."""
         known = self._tasks.get(task, TaskMeasures())
         self._tasks[task] = TaskMeasures(records, buffered, known.snapshot, load or known.load)
 

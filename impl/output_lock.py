@@ -3,7 +3,7 @@
 The lock is `flock` on the file `.lock` of the folder. The kernel releases it when the last process that holds
 it ends, also when that process is killed. The drivers of a supervisor inherit its lock, so the lock is free
 only when the supervisor and all its drivers have ended. Two hosts that share a folder see each other's locks
-only if the file system shares locks. In every case, attempts fence the checkpoints (ONCE-06).
+only if the file system shares locks. The storage refuses an older attempt also without a lock (ONCE-06).
 """
 
 import contextlib
@@ -27,12 +27,13 @@ _UNSUPPORTED = frozenset({errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 @contextlib.contextmanager
 def locked(output: Path, *, supersedes: bool = False) -> Iterator[int]:
-    """A context that holds the lock of `output`, or a lock that was reserved; gives its file descriptor.
+    """A context that holds the lock of `output` and gives the file descriptor of the lock.
 
-    `supersedes`: whether the context begins although an older driver holds the lock. A resumed job needs this
-    if the older driver is frozen or hangs. The fencing of attempts ends the older driver (ONCE-06), and the
-    resumed job deletes none of its files. A thread waits for the lock and takes it when the older driver has
-    ended. Raises `OutputInUseError` if another job holds the lock and `supersedes` is False.
+    It takes over a lock that `reserved` or `inherit` holds. `supersedes`: whether the context begins although
+    an older driver holds the lock. A resumed job needs this if the older driver is frozen or hangs. The
+    fencing of attempts ends the older driver (ONCE-06), and the resumed job deletes none of its files. A
+    thread takes the lock when the older driver has ended. Raises `OutputInUseError` if another job holds the
+    lock and `supersedes` is False.
     """
     descriptor = _reserved.pop(output.resolve(), None)
     if descriptor is None:
@@ -59,7 +60,7 @@ def reserved(output: Path) -> Iterator[None]:
 
 
 def inherit(output: Path, descriptor: int) -> None:
-    """Reserve the lock that this process has inherited from its parent, by its file descriptor."""
+    """Reserve a lock that this process has inherited. `descriptor`: the file descriptor of the lock."""
     os.set_inheritable(descriptor, False)
     _reserved[output.resolve()] = descriptor
 
@@ -78,8 +79,8 @@ def _acquired(output: Path, *, supersedes: bool = False) -> int:
         holder = os.read(descriptor, 32).decode(errors="replace").strip()
         os.close(descriptor)
         raise OutputInUseError(
-            f"{output}: expected a folder that no job runs into, but process {holder} runs a job there; end "
-            "that process, or name another folder. Nothing was changed"
+            f"{output}: expected an output folder that no job uses, but process {holder} runs a job there; "
+            "end that process, or name another folder. Nothing was changed"
         ) from None
     except OSError as failed:
         if failed.errno not in _UNSUPPORTED:
@@ -91,7 +92,7 @@ def _acquired(output: Path, *, supersedes: bool = False) -> int:
 
 
 def _take_when_free(descriptor: int) -> None:
-    """Wait for the lock, and close this descriptor. The job's own descriptor keeps the lock."""
+    """Take the lock when the older driver has ended. Closes `descriptor`; the job has a copy, which stays."""
     with contextlib.suppress(OSError):
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         _sign(descriptor)

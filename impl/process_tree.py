@@ -30,7 +30,7 @@ def members(token: str) -> list[psutil.Process]:
     """The live processes with this token, without the calling process."""
     found = []
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):  # it has ended, or is another user's
+        with contextlib.suppress(psutil.Error):  # the process has ended, or belongs to another user
             ours = process.environ().get(TOKEN) == token and process.pid != os.getpid()
             if ours and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)

@@ -59,10 +59,10 @@ class RunningJob:
     ) -> Savepoint:
         """Stop the job with a savepoint, wait for the end of the job, and return the savepoint.
 
-        The sinks have committed all records before the savepoint. With `drain`, every function first gets the
-        end of its data; use it for a job that will not run again. Raises `SavepointFailedError` if the
-        savepoint fails or the job continues. Raises `TimeoutError` after `seconds`, and what `Job.execute`
-        raises if the job fails at its end.
+        At its end, the sinks have committed the output of all records before the savepoint. With `drain`,
+        every function first gets the end of its data; use it for a job that will not run again. Raises
+        `SavepointFailedError` if the savepoint fails or the job continues. Raises `TimeoutError` after
+        `seconds`, and the errors of `Job.execute` if the job fails at its end.
         """
         taken = self._requests.add(SavepointRequest(directory, stop=True, drain=drain)).result(seconds)
         self._result.result(seconds)
@@ -72,7 +72,7 @@ class RunningJob:
         """Cancel the job without a savepoint, and wait for its end. Returns False if it had already finished.
 
         The setting `externalized_checkpoint_retention` decides whether the checkpoints stay. If they stay,
-        the job can be resumed. Raises what `Job.execute` raises if the job fails before it is cancelled.
+        the job can be resumed. Raises the errors of `Job.execute` if the job fails before it is cancelled.
         Raises `TimeoutError` after `seconds`.
         """
         self._requests.cancelled.set()
@@ -89,8 +89,8 @@ class RunningJob:
 
         A run with `resume=True` continues the job. Pending checkpoints are aborted; no setting deletes a
         completed one. Waits for the end of the driver. Raises SavepointFailedError if the checkpoints are in
-        the memory of the driver, what `Job.execute` raises if the job fails before, and `TimeoutError` after
-        `seconds`.
+        the memory of the driver, the errors of `Job.execute` if the job fails before, and `TimeoutError`
+        after `seconds`.
         """
         self._requests.require_suspendable()
         self._requests.suspended.set()
@@ -103,7 +103,7 @@ class RunningJob:
     def result(self, seconds: float | None = None) -> JobResult:
         """Wait for the end of the job, and return its result.
 
-        Raises what `Job.execute` raises, and `TimeoutError` after `seconds`.
+        Raises the errors of `Job.execute`, and `TimeoutError` after `seconds`.
         """
         return self._result.result(seconds)
 
@@ -111,7 +111,7 @@ class RunningJob:
         try:
             result = run()
         except BaseException as failed:  # noqa: BLE001 - `result` raises it
-            # `run_job` has answered the requests of other processes; a job that did not start has none
+            # This answers only the requests of this process: `run_job` answers those of other processes.
             self._requests.close(f"the job failed: {failed}", superseded=True)
             self._result.set_exception(failed)
         else:

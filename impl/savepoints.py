@@ -1,4 +1,4 @@
-"""Requests for savepoints of a running job, from its own process or from another process.
+"""Requests for savepoints of a running job, from the process of the job or from another process.
 
 A request waits until the coordinator takes it. The answer is a `Savepoint`, or the reason why the savepoint
 failed. Another process makes a request by a file in the folder `requests` of the job's output folder. The job
@@ -8,9 +8,10 @@ polls this folder and writes its answer into a second file:
     requests/5f0c22.answer       the answer
 
 Another process cancels or suspends a job by such a file, too. A driver that replaces a killed driver answers
-the requests that are still in the folder. So a request to end the job counts only while its sender waits. The
-sender writes the file again with a higher number, and the driver waits for that. This does not depend on the
-clock of another host, nor on a clock that an operator sets.
+the requests that are still in the folder. But an old request must not end a resumed job, so a request to end
+the job counts only while its sender waits. The sender writes the file again and again, each time with a
+higher number. The driver ends the job when it has seen the number grow. This uses neither the clock of
+another host nor a clock that an operator can set.
 """
 
 import json
@@ -35,9 +36,9 @@ REQUESTS = "requests"
 _REQUEST, _ANSWER = ".json", ".answer"
 _POLL_SECONDS = 0.1
 CANCEL, SUSPEND = "cancel", "suspend"
-"""The kinds of requests that end a job. Each is also the field with the number that grows (see above)."""
+"""The kinds of requests that end a job. The field with the growing number has the same name (see above)."""
 _GROWS_SECONDS, _STALE_SECONDS = 0.3, 10.0
-"""Senders raise the number at the first interval; one that has not raised it for the second has ended."""
+"""The interval at which a sender raises the number, and the time without a rise after which it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,9 @@ class SavepointRequest:
     """A request for a savepoint.
 
     `directory`: the folder or URI in which the savepoint gets its own folder; None: the job's folder
-    `savepoints`. `stop`: whether the job ends with the savepoint. `drain`: whether its data ends before the
-    savepoint, so that every function finishes. Raises `SavepointFailedError` for other values, and for
-    `drain` without `stop`, because the data of a job that continues has no end.
+    `savepoints`. `stop`: whether the job ends with the savepoint. `drain`: whether every function gets the
+    end of its data before the savepoint, so that it finishes. Raises `SavepointFailedError` for other values,
+    and for `drain` without `stop`, because the data of a job that continues has no end.
     """
 
     directory: Where | None = None
@@ -88,9 +89,9 @@ class PendingRequest:
 class SavepointRequests:
     """The requests of one job.
 
-    `files`: the folder of the requests of other processes; None: this job takes no such requests.
-    `may_suspend`: whether the checkpoints outlive the driver. `checkpoints`: the requests of this process for
-    checkpoints.
+    `files`: the folder of the requests of other processes; None: this job accepts no such requests.
+    `may_suspend`: whether the checkpoints still exist after the end of the driver. `checkpoints`: the
+    requests of this process for checkpoints.
     """
 
     def __init__(
@@ -156,7 +157,7 @@ class SavepointRequests:
                 self._waiting.append(PendingRequest(request, answer, elsewhere=True))
 
     def require_suspendable(self) -> None:
-        """Raise SavepointFailedError if the job could not be resumed after its suspension."""
+        """Raise SavepointFailedError if the job cannot be resumed after a suspension."""
         if not self._may_suspend:
             raise SavepointFailedError(
                 "the checkpoints of this job are in the memory of its driver and end with it, so the job "
@@ -164,7 +165,10 @@ class SavepointRequests:
             )
 
     def _end(self, path: Path, end: str, number: int) -> None:
-        """End the job if the sender of the request still waits: its number has grown since it was read."""
+        """End the job if `number` is higher than at the first read, so that the sender still waits.
+
+        Removes the request of a sender that has ended. Raises SavepointFailedError if the job cannot suspend.
+        """
         if end == SUSPEND:
             self.require_suspendable()
         self._ends[path] = end
@@ -182,11 +186,11 @@ class SavepointRequests:
             return self._waiting.popleft() if self._waiting else None
 
     def close(self, reason: str, *, superseded: bool = False, ended_by: str | None = None) -> None:
-        """Answer all requests, because the job has ended. All, and all later ones, fail with `reason`.
+        """Answer all requests, because the job has ended. These and all later requests fail with `reason`.
 
         `ended_by`: the kind of request that has ended the job, CANCEL or SUSPEND. Such requests succeed.
-        `superseded`: whether a newer driver runs the job; it answers the requests of other processes, and
-        this driver does not.
+        `superseded`: whether a newer driver runs the job. If so, the newer driver answers the requests of
+        other processes, and this driver does not.
         """
         self.checkpoints.close(reason)
         if superseded:
@@ -260,7 +264,7 @@ def _answer_to(output: Path, values: Mapping[str, object], seconds: float) -> di
         time.sleep(_POLL_SECONDS)
     answer: dict[str, Any] = json.loads(read_file(answered))
     remove_file(answered)
-    remove_file(file)  # it may have been written once more while the job answered
+    remove_file(file)  # this process may have written the request again while the job answered
     return answer
 
 

@@ -1,6 +1,6 @@
-"""The declaration of streams, with the names of Flink's DataStream API where they fit.
+"""The declaration of streams. Names are those of Flink's DataStream API if it has the same method.
 
-A stream is the output of one stage, or of several stages (`union`), together with the job so far.
+A stream is the output of one stage, or of several stages (`union`), together with the job declared until now.
 Every method returns a new value. `Stream.sink` ends a stream and returns the job. Methods raise `ConfigError`
 if the job has a stage of the same name, or if a function or a value is not valid.
 """
@@ -35,7 +35,7 @@ Aggregates = Mapping[str, Of]
 
 
 class End(NamedTuple):
-    """A stage whose rows a stream has, and how these rows reach the next stage.
+    """A stage whose rows are in a stream, and how these rows reach the next stage.
 
     `partitioning`: None: forward if both stages have the same parallelism, else rebalance.
     """
@@ -55,7 +55,7 @@ class Stream:
     ends: tuple[End, ...]
 
     def map(self, name: str, function: Callable[[Row], Row], parallelism: int | None = None) -> "Stream":
-        """The stream of `function(row)` for each row. `parallelism`: None: that of the stage before."""
+        """The stream of `function(row)` for each row. `parallelism` None: as in the stage before."""
         require_no_hooks(name, function)
         return self.process(name, Rowwise(lambda rows: [function(row) for row in rows]), parallelism)
 
@@ -82,13 +82,13 @@ class Stream:
     def process(
         self, name: str, function: ProcessFunction | BatchFunction, parallelism: int | None = None
     ) -> "Stream":
-        """The stream of the rows that a function emits for each row or each batch. Its `key` is None."""
+        """The stream of the rows that a function emits for each row or batch. Its argument `key` is None."""
         if parallelism is None:
             parallelism = max(self.job.stage(end.stage).parallelism for end in self.ends)
         return self._into(Stage(name, Role.PROCESS, function, parallelism))
 
     def key_by(self, key_selector: KeySelector | str, *columns: str) -> "KeyedStream":
-        """Send every row to the subtask of its key, which is the result of a function, or columns by name.
+        """Send every row to the subtask of its key: the result of a function of the row, or named columns.
 
         Keys are numbers, strings, bytes, None, dates and times, UUIDs, members of enums, and tuples,
         frozensets and frozen dataclasses of keys. `impl.state.backends.key_values` has the whole list. The
@@ -113,7 +113,7 @@ class Stream:
         return replace(self, ends=self._each(Partitioning.BROADCAST))
 
     def chained(self) -> "Stream":
-        """Run the next function in the subtasks of the function before it, which calls it with its rows.
+        """Run the next function in the subtasks of the function before it. Rows pass by a call.
 
         Flink chains functions by default if they have the same parallelism. After a restore, each function
         with state must be in the same chain, under the same name.
@@ -131,7 +131,7 @@ class Stream:
         return KeyedStream(self.job, tuple(ends))
 
     def union(self, *others: "Stream") -> "Stream":
-        """The stream of the rows of this stream and of `others`. The rows of two streams have no order."""
+        """The stream of the rows of this stream and of `others`. Rows of different streams have no order."""
         job, ends = self.job, self.ends
         for other in others:
             job, ends = job.together_with(other.job), (*ends, *other.ends)
@@ -181,15 +181,15 @@ class KeyedStream:
         parallelism: int | None = None,
         emit: Emit = Emit.EACH_ROW,
     ) -> Stream:
-        """The stream of the results of an aggregation of the rows of each key. `emit`: when it emits them."""
+        """The stream of the results of an aggregation of the rows of each key. `emit`: when to emit them."""
         require_no_hooks(name, function)
         return self.process(name, Aggregating(function, emit), parallelism)
 
     def aggregate_columns(self, name: str, aggregates: Aggregates, parallelism: int | None = None) -> Stream:
         """The stream of aggregates of columns, by key. It emits the changed keys before each barrier.
 
-        `aggregates`: from each column of the result to its aggregate, such as {"rows": count(), "sum":
-        sum_of("value")}. Raises `ConfigError` unless the stream is keyed by columns, and for no aggregate.
+        `aggregates`: maps each column of the result to its aggregate, such as {"rows": count(), "sum":
+        sum_of("value")}. Raises `ConfigError` if it is empty, or if the stream is not keyed by columns.
         """
         selected = [end.key_selector for end in self.ends]
         keys = {None if one is None else columns_of(one) for one in selected}
@@ -227,7 +227,7 @@ def _selector(key_selector: KeySelector | str, columns: tuple[str, ...]) -> KeyS
 
 
 def _connect(job: "Job", stage: Stage, *inputs: tuple[End, ...]) -> Stream:
-    """The stream of a new stage with these inputs, or of the stage before if the new one is chained to it."""
+    """The stream of a new stage with these inputs. A chained stage becomes a part of the stage before it."""
     if any(end.chained for ends in inputs for end in ends):
         return _chain(job, stage, [end for ends in inputs for end in ends])
     edges = [
@@ -251,10 +251,10 @@ def _chain(job: "Job", stage: Stage, ends: Sequence[End]) -> Stream:
             f"{stage.name!r} has parallelism {stage.parallelism} and is chained to {before.name!r} of "
             f"parallelism {before.parallelism}; leave the parallelism out"
         )
-    if any(stage.logic is there for there in (before.logic, *(link.function for link in before.chained))):
+    if any(stage.logic is other for other in (before.logic, *(link.function for link in before.chained))):
         raise ConfigError(
-            f"{stage.name!r}: expected a function object of its own, got the object of another function in "
-            "the same chain; make one object for each, or both would share their fields"
+            f"{stage.name!r}: expected a separate function object, got an object that is already in the "
+            "chain; make one object for each function, because the same object would share its fields"
         )
     link = Chained(stage.name, stage.logic, ends[0].key_selector)
     return Stream(job.with_chained(before, link), (End(before.name),))

@@ -1,4 +1,4 @@
-"""The prepared transactions that an ended job has left in PostgreSQL, and the end that each of them needs.
+"""Commits or rolls back the prepared transactions that an ended job has left in PostgreSQL.
 
 A sink prepares a transaction for a checkpoint, and commits it once the checkpoint has completed. So the
 transactions in the newest completed checkpoint have to be committed (SINK-06), even if the job is never
@@ -19,7 +19,7 @@ _OWNER = "barrierspec transactions"
 
 
 class Fate(Enum):
-    """What has to happen to a prepared transaction."""
+    """The action that a prepared transaction needs."""
 
     COMMIT = "commit"
     ROLL_BACK = "roll back"
@@ -44,7 +44,7 @@ def checkpoints_at(where: Where) -> CheckpointStorage:
 
 
 def left(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ...]:
-    """The prepared transactions of the job of a checkpoint folder, in the order of their global ids.
+    """The prepared transactions of the job whose checkpoints are in `storage`, ordered by their global ids.
 
     Raises ConnectorError for a server that cannot be used, StateError for a folder that cannot be read.
     """
@@ -61,9 +61,9 @@ def left(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ..
 def resolve(storage: CheckpointStorage, conninfo: str) -> tuple[LeftTransaction, ...]:
     """Commit or roll back the transactions that an ended job has left; returns them.
 
-    The job can be resumed afterwards. This draws an attempt, so that a driver that still runs completes no
-    further checkpoint. Raises as `left`, and TransactionLostError if a transaction of the checkpoint is
-    neither prepared nor committed any more.
+    The job can be resumed afterwards. The call draws the number of a new attempt, so a driver that still runs
+    can complete no further checkpoint. Raises the errors of `left`, and TransactionLostError if a
+    transaction of the checkpoint is neither prepared nor committed any more.
     """
     attempt = storage.new_attempt(owner=_OWNER)
     completed = storage.latest_completed().completed

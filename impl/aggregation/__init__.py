@@ -1,1 +1,1 @@
-"""Aggregates by key over Arrow columns (`arrow_aggregates`) and over rows (`rows`); exact sums (`sums`)."""
+"""Aggregates by key: of Arrow columns (`arrow_aggregates`), and of rows (`rows`). `sums` makes sums exact."""

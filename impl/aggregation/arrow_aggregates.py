@@ -1,8 +1,8 @@
 """A process function that aggregates columns by key with Arrow's kernels; no row becomes a Python object.
 
-The function groups each batch by key. It then merges the groups of several batches, and only then reads the
+The function groups each batch by key, and merges the groups of several batches. Only then does it read the
 state, once for each distinct key. Before each barrier it writes the state of each key that has changed, and
-emits one row for it.
+emits one row for this key.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -17,22 +17,22 @@ from impl.state import KeyedStateBackend
 from impl.state.backends.key_values import require_keys
 
 _GROUPS: Final = 65_536
-"""The function merges the waiting groups into the accumulators as soon as there are this many."""
+"""When this number of groups waits, the function merges them into the accumulators."""
 
 
 class Kernel(NamedTuple):
-    """The kernels of an aggregate, and its merge in Python."""
+    """One kind of aggregate: the names of its Arrow kernels, and its merge function in Python."""
 
     name: str
-    """Arrow's kernel that aggregates rows."""
+    """The kernel that aggregates rows."""
     again: str
-    """Arrow's kernel that merges results of the same key."""
+    """The kernel that merges results of the same key."""
     merge: Callable[[Any, Any], Any]
-    """The merge of two results in Python."""
+    """The Python function that merges two results."""
 
 
 def _lesser(one: Any, other: Any) -> Any:  # noqa: ANN401 - values of a column
-    """The lesser of two values; NaN only if both are NaN, as in Arrow's kernels."""
+    """The lesser of two values. As in Arrow's kernels, the result is NaN only if both values are NaN."""
     return other if other < one or one != one else one
 
 
@@ -62,8 +62,8 @@ def count() -> Of:
 def sum_of(column: str) -> Of:
     """The sum of a column, exact for integers and decimals; null if all values are null.
 
-    The result has Arrow's type: 64 bits for integers, the most digits for decimals. A sum beyond this type
-    ends the job with an AggregateOverflowError.
+    The result has the type of Arrow's sum: 64 bits for integers, the maximum number of digits for decimals. A
+    sum that does not fit into this type ends the job with an AggregateOverflowError.
     """
     return Of(_SUM, column)
 
@@ -96,7 +96,7 @@ class AggregatingColumns:
         """The accumulators of keys that have changed since the last barrier. The next barrier stores them."""
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Open the accumulators: for each key the tuple of its aggregates."""
+        """Open the state. The accumulator of a key is the tuple of its aggregates."""
         self._state = state.value_state("accumulators", immutable=True)
 
     def process_batch(self, batch: pa.RecordBatch) -> Sequence[Row]:
@@ -104,16 +104,16 @@ class AggregatingColumns:
         named = [batch.schema.field(one).name for one in self._key.columns]
         if self._batches != batch.schema:
             self._batches, self._schema = batch.schema, None
-            self._schema = self._first(batch.slice(0, 0), named).schema
-        table = self._first(batch, named)
+            self._schema = self._groups_of(batch.slice(0, 0), named).schema
+        table = self._groups_of(batch, named)
         self._waiting.append(table)
         self._groups += table.num_rows
         if self._groups >= _GROUPS:
             self._update()
         return ()
 
-    def _first(self, batch: pa.RecordBatch, named: list[str]) -> pa.Table:
-        """The groups of one batch: the columns of the key, then the aggregates."""
+    def _groups_of(self, batch: pa.RecordBatch, named: list[str]) -> pa.Table:
+        """The groups of one batch: the columns of the key, which are `named`, then the aggregates."""
         columns = {f"key {name}": key_column(batch.column(name)) for name in named}
         columns |= {f"of {of.column}": batch.column(of.column) for of in self._kinds if of.column}
         columns |= {
@@ -129,7 +129,7 @@ class AggregatingColumns:
         return pa.table([_plain(one) for one in grouped.columns], names=[*named, *self._names])
 
     def before_barrier(self) -> Rows:
-        """One row for each key that has changed since the last barrier; the state gets its accumulators."""
+        """Store the accumulators of the keys that have changed since the last barrier; returns their rows."""
         self._update()
         changed, self._changed = self._changed, {}
         if self._schema is None or not changed:
@@ -162,8 +162,8 @@ class AggregatingColumns:
         if not keys:
             return
         require_keys(keys)
-        if len(set(keys)) < len(keys):  # Python equates some keys that Arrow does not: 0.0 and -0.0
-            keys, new = self._once(keys, new)
+        if len(set(keys)) < len(keys):  # some keys are equal in Python but not in Arrow, such as 0.0 and -0.0
+            keys, new = self._distinct(keys, new)
         changed = self._changed
         others = [key for key in keys if key not in changed]
         if others:
@@ -175,7 +175,7 @@ class AggregatingColumns:
         changed.update(zip(keys, after, strict=True))
 
     def _merged(self, before: Sequence[Sequence[Any]], new: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """The merged aggregates of the same keys, column by column; a null counts as no value."""
+        """The aggregates of the same keys, merged column by column. A null counts as no value."""
         merged = []
         for of, olds, news in zip(self._kinds, before, new, strict=True):
             merge = of.kernel.merge
@@ -186,10 +186,10 @@ class AggregatingColumns:
                 merged.append([*map(merge, olds, news)])
         return merged
 
-    def _once(
+    def _distinct(
         self, keys: Sequence[Hashable], columns: Sequence[Sequence[Any]]
     ) -> tuple[Sequence[Hashable], Sequence[Sequence[Any]]]:
-        """The distinct keys as Python compares them, and their merged aggregates, column by column."""
+        """The keys that are distinct in Python, and for each column the merged aggregates of these keys."""
         found: dict[Hashable, Sequence[Any]] = {}
         for key, *values in zip(keys, *columns, strict=True):
             one = [[value] for value in values]
@@ -198,7 +198,7 @@ class AggregatingColumns:
 
 
 def _grouped(table: pa.Table, keys: list[str], requested: list[Any]) -> pa.Table:
-    """One row for each combination of the keys, which come first, then the aggregates."""
+    """A table with a row for each distinct key: the columns `keys`, then the `requested` aggregates."""
     return table.group_by(keys, use_threads=False).aggregate(requested)
 
 

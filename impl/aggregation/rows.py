@@ -1,9 +1,9 @@
-"""Aggregates by key of rows, with functions of the user.
+"""Aggregates of the rows of each key, with functions of the user.
 
-An aggregate emits an update for every row, or before each barrier one for each key that has changed
-(`Emit.CHANGED`). The updates leave before the barrier, so no snapshot contains them. With `Emit.CHANGED` the
-accumulators of the keys that have changed since the last barrier are in memory, and are written into the
-state before the barrier. So each key's state is read and written once a checkpoint, not once a batch.
+An aggregate emits an update for every row (`Emit.EACH_ROW`), or before each barrier one update for each key
+that has changed (`Emit.CHANGED`). The updates leave before the barrier, so no snapshot contains them. With
+`Emit.CHANGED`, the function holds the accumulators of the changed keys in memory, and writes them into the
+state before the barrier. So it reads and writes the state of a key once a checkpoint, not once a batch.
 """
 
 from bisect import bisect_left
@@ -22,14 +22,14 @@ Accumulator = TypeVar("Accumulator")
 _WORTH_SORTING: Final = 2
 """If keys have at least this many rows on average, sorting by key costs less than a lookup for each row."""
 _ROWS_AT_ONCE: Final = 4_096
-"""Number of rows that are made of a sorted batch at once."""
+"""The number of rows of a sorted batch that become Python objects at once."""
 
 
 class AggregateFunction(Protocol[Accumulator]):
     """An aggregate for each key."""
 
     def create_accumulator(self) -> Accumulator:
-        """The accumulator of a key without rows; it must not be changed in place."""
+        """The accumulator of a key without rows. No function may change it in place."""
 
     def add(self, row: Row, accumulator: Accumulator) -> Accumulator:
         """The accumulator after one more row."""
@@ -42,9 +42,9 @@ class Emit(Enum):
     """When an aggregate emits its results."""
 
     EACH_ROW = "each row"
-    """An update for every row, in its order."""
+    """An update for every row, in the order of the rows."""
     CHANGED = "changed"
-    """Before each barrier and at the end, an update for every key that has changed, after its last row."""
+    """Before each barrier and at the end of the data, an update for the last row of each changed key."""
 
 
 class Aggregating:
@@ -57,12 +57,12 @@ class Aggregating:
         self._accumulators: dict[Hashable, Any] = {}
         """The accumulators of the keys that have changed since the last barrier."""
         self.buffers_batches = self._changed is not None
-        """Whether batches may wait for others until a barrier (`impl.spark.worker.batch_buffer`)."""
+        """Whether the worker may collect several batches before a call (`impl.spark.worker.batch_buffer`)."""
         if self._changed is not None:
             self.process_keyed_batch = self._by_key
 
     def open(self, state: KeyedStateBackend) -> None:
-        """Open the accumulators."""
+        """Open the state, which has the accumulator of each key."""
         self._state = state.value_state("accumulator", immutable=True)
         self._get, self._put = self._state.get, self._state.put
 
@@ -71,7 +71,7 @@ class Aggregating:
         return self.process_keyed_rows((key,), (row,))
 
     def process_keyed_rows(self, keys: Sequence[Hashable], rows: Sequence[Row]) -> Sequence[Row]:
-        """As `process_element` for many rows, in their order. `keys`: the key of each row."""
+        """Do the same as `process_element` for many rows, in their order. `keys`: the key of each row."""
         get, put, add = self._get, self._put, self._aggregate.add
         fresh = self._aggregate.create_accumulator()
         if self._changed is not None:
@@ -89,7 +89,7 @@ class Aggregating:
         return out
 
     def _by_key(self, keys: Keys, batch: pa.RecordBatch) -> Sequence[Row]:
-        """As `process_keyed_rows` for an Arrow batch with `Emit.CHANGED`, key by key."""
+        """Do the same as `process_keyed_rows` for an Arrow batch with `Emit.CHANGED`, key by key."""
         if len(keys.codes) < _WORTH_SORTING * len(keys.distinct):
             return self.process_keyed_rows(keys.by_row(), rows_of(batch))
         assert self._changed is not None
@@ -115,7 +115,7 @@ class Aggregating:
         return ()
 
     def before_barrier(self) -> Sequence[Row]:
-        """One update for each key that has changed since the last barrier; the state gets its accumulator."""
+        """Store the accumulators of the keys that have changed since the last barrier; return the updates."""
         if not self._changed:
             return ()
         keys, accumulators = [*self._changed], self._accumulators
@@ -128,7 +128,7 @@ class Aggregating:
 
 
 def _key_ranges(ends: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of keys (first, one after the last) with about `_ROWS_AT_ONCE` rows each, or one key with more.
+    """Split keys into ranges (first, last + 1) of about `_ROWS_AT_ONCE` rows. A range has at least one key.
 
     `ends`: for each key the position after its last row, ascending.
     """

@@ -1,9 +1,9 @@
-"""Exact sums: Arrow's kernel wraps around at 64 and 128 bits without an error.
+"""Exact sums. Arrow's sum kernel overflows at 64 and at 128 bits without an error.
 
-Before a column is summed, its least and greatest value show whether a sum of its rows may exceed the type. If
-so, the column is cast to a wider decimal. The accumulators are Python's integers, which have no bounds, and
-decimals with all their digits. The result has Arrow's type of a sum; a sum beyond this type is refused when
-it is emitted.
+Before the sum of a column, its least and greatest value show whether the sum of its rows may exceed the type.
+If so, the column is cast to a wider decimal. The accumulators are Python's integers, which have no bounds,
+and decimals with all their digits. The result has the type of Arrow's sum. A sum that does not fit into this
+type raises an error when the function emits it.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _NARROW, _WIDE = 38, 76
-"""Digits of Arrow's decimals of 128 and of 256 bits."""
+"""The numbers of digits of Arrow's decimals with 128 and with 256 bits."""
 _EXACT: Final = Context(prec=1_000, traps=[Inexact])
 
 
@@ -23,14 +23,14 @@ class AggregateOverflowError(ArithmeticError):
 
 
 def plus(one: Any, other: Any) -> Any:  # noqa: ANN401 - two numbers of one type
-    """The sum of two numbers, of decimals with all their digits."""
+    """The sum of two numbers. A sum of decimals keeps all digits."""
     return _EXACT.add(one, other) if isinstance(one, Decimal) else one + other
 
 
 def safe_to_sum(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """The column in a type that Arrow can sum without an overflow.
 
-    Raises AggregateOverflowError if there is none.
+    Raises AggregateOverflowError if there is no such type.
     """
     kind = column.type
     if pa.types.is_integer(kind):
@@ -56,13 +56,13 @@ def safe_to_sum(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _largest(column: pa.ChunkedArray) -> int:
-    """An integer that is at least the absolute value of every value of a column."""
+    """An integer that is not less than the absolute value of any value of the column."""
     least, most = pc.min_max(column).as_py().values()
     return 0 if least is None else int(max(abs(least), abs(most))) + (not isinstance(most, int))
 
 
 def one_type(tables: Sequence[pa.Table], keyed: int) -> list[pa.Table]:
-    """The tables with every column after the first `keyed` ones cast to its widest type."""
+    """The tables with equal types: each column after the first `keyed` has its widest type of all tables."""
     widest = list(tables[0].schema.types)
     for table in tables[1:]:
         for index in range(keyed, len(widest)):
@@ -84,7 +84,7 @@ def _width(kind: pa.DataType) -> int:
 
 
 def in_python(column: pa.ChunkedArray, kind: pa.DataType) -> list[Any]:
-    """The values of a column, as ints if the type of the result, `kind`, is an integer type."""
+    """The values of a column as Python objects: ints if the type of the result, `kind`, is integral."""
     values: list[Any] = column.to_pylist()
     if pa.types.is_integer(kind) and pa.types.is_decimal(column.type):
         return [None if value is None else int(value) for value in values]
@@ -92,13 +92,13 @@ def in_python(column: pa.ChunkedArray, kind: pa.DataType) -> list[Any]:
 
 
 def declared(values: Sequence[Any], field: pa.Field) -> pa.Array:
-    """A column of the result. Raises AggregateOverflowError for a value beyond its type."""
+    """A column of the result. Raises AggregateOverflowError for a value that does not fit into its type."""
     try:
         return pa.array(values, field.type)
     except (OverflowError, pa.ArrowInvalid) as cause:
         numbers: list[Any] = [one for one in values if isinstance(one, int | Decimal)]
         largest = max(numbers, key=abs, default=None)
         raise AggregateOverflowError(
-            f"the column {field.name!r} of the result is {field.type}, which does not hold {largest}; cast "
-            "what it is the sum of to decimal128(38, 0), or to a floating-point type, before it is summed"
+            f"the column {field.name!r} of the result is {field.type}, which cannot store {largest}; cast "
+            "the summed column to decimal128(38, 0), or to a floating-point type, before the aggregation"
         ) from cause

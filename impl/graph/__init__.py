@@ -1,5 +1,5 @@
 """The plan of a job.
 
-`plan` has its stages and edges, `topology` checks that it can run, `rescaling` that it can continue from a
-checkpoint of another plan.
+`plan` has the stages and edges. `topology` checks that a plan can run. `rescaling` checks that it can
+continue from a checkpoint of another plan, and distributes the state anew.
 """

@@ -1,8 +1,8 @@
-"""The plan of a job: a graph of stages, their subtasks, and the channels between these.
+"""The plan of a job: a graph of stages, with their subtasks and the channels between the subtasks.
 
 A stage is a source, a process function or a sink, and has `parallelism` subtasks. An edge states how the rows
-of one stage reach the subtasks of another, and at which input. A subtask has one channel for each subtask
-that may send to it, over all its inputs.
+of one stage reach the subtasks of another stage, and at which of its inputs. All inputs of a subtask together
+have one channel for each subtask that may send to it.
 """
 
 from collections.abc import Callable
@@ -27,20 +27,20 @@ class Role(Enum):
 
 
 class Partitioning(Enum):
-    """The distribution of rows along an edge."""
+    """The distribution of rows along an edge: which subtasks of the next stage get a row."""
 
     FORWARD = "forward"
-    """Each subtask sends to the one with the same index."""
+    """The subtask with the same index."""
     HASH = "hash"
-    """To the subtask that owns the key group of the row's key."""
+    """The subtask that owns the key group of the row's key."""
     REBALANCE = "rebalance"
-    """To all subtasks in turn, by whole batches."""
+    """Any one subtask. Each subtask in turn gets a whole batch."""
     BROADCAST = "broadcast"
-    """To every subtask."""
+    """Every subtask."""
 
 
 class Chained(NamedTuple):
-    """A function that runs in the subtasks of a stage, after its own. `key_selector`: None without keys."""
+    """A function that runs in the subtasks of a stage, after `Stage.logic`. `key_selector`: None: no keys."""
 
     name: str
     function: Any
@@ -65,7 +65,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Rows of stage `upstream` go to stage `downstream`; `input` is 0, or 1 for its second input."""
+    """An edge: rows of stage `upstream` go to input `input` (0 or 1) of stage `downstream`."""
 
     upstream: str
     downstream: str
@@ -76,7 +76,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """One subtask: number `index` of the `stage`-th stage."""
+    """One subtask. `stage`: the position of its stage in the plan. `index`: its position in the stage."""
 
     id: str
     stage: int
@@ -90,7 +90,7 @@ class Route(NamedTuple):
     partitioning: Partitioning = Partitioning.REBALANCE
     key_selector: KeySelector | None = None
     schema: pa.Schema | None = None
-    """The schema of the rows if the receiver is a sink; they are sent as columns."""
+    """The schema of the rows if the receiver is a sink, which gets them as Arrow columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Plan:
     max_parallelism: int = DEFAULT_MAX_PARALLELISM
 
     def subtasks(self) -> tuple[Subtask, ...]:
-        """All subtasks, stage by stage; the position of a subtask is its partition of the Spark job."""
+        """All subtasks, stage by stage. The position of a subtask is the number of its Spark partition."""
         return tuple(
             Subtask(f"{stage.name}-{index}", number, index)
             for number, stage in enumerate(self.stages)
@@ -114,7 +114,7 @@ class Plan:
         )
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of all subtasks, in order."""
+        """The ids of all subtasks, stage by stage."""
         return tuple(subtask.id for subtask in self.subtasks())
 
     def of_role(self, role: Role) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ class Plan:
         }
 
     def edges(self) -> list[list[str]]:
-        """Every channel as [upstream, downstream]."""
+        """Every channel as [id of the sender, id of the receiver]."""
         return [[one.id, below] for one in self.subtasks() for below in self.downstream(one)]
 
     def exchanges(self) -> list[dict[str, Any]]:
@@ -176,7 +176,7 @@ class Plan:
         ]
 
     def _ends(self, edge: Edge, there: str, here: int) -> tuple[str, ...]:
-        """The subtasks of stage `there` that an edge connects with the subtask of index `here`."""
+        """The ids of the subtasks of stage `there` that `edge` connects with number `here` of the other."""
         (parallelism,) = (stage.parallelism for stage in self.stages if stage.name == there)
         indices = (here,) if edge.partitioning is Partitioning.FORWARD else range(parallelism)
         return tuple(f"{there}-{index}" for index in indices)

@@ -1,7 +1,7 @@
 """Continuing from a checkpoint with another plan: the checks, and the distribution of the state.
 
-Keyed state is distributed by key groups. Operator state and the splits of sources are distributed anew. The
-transactions that a sink's subtask has pre-committed are committed by the new subtask that takes it over.
+Keyed state is distributed by key groups. Operator state and the splits of sources are distributed anew. If a
+subtask of a sink has pre-committed transactions, the new subtask that takes it over commits them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,20 @@ IN_FLIGHT: Final = "in-flight"
 """The section of a task's snapshot with its in-flight data."""
 
 Frames = Mapping[str, Sequence[bytes]]
-"""Maps the subtask at the other end of a channel to frames of records, oldest first."""
+"""Maps the subtask at the other end of a channel to the frames of in-flight records, oldest first."""
 
 SPLITS: Final = "splits"
-"""The section of a source's snapshot: the number of splits, and the offsets of the subtask's own."""
+"""The section of a source's snapshot: the number of all splits, and the offsets of the subtask's splits."""
 
 CHAINED: Final = "chained/"
-"""The beginning of the section names of each chained function, which is any but the first of its stage."""
+"""The prefix of the names of sections with the state of a chained function."""
 
 CHAIN: Final = "chain"
-"""The section with the names of all chained functions, in their order; it is missing if there are none."""
+"""The section with the names of all chained functions, in their order. Missing if there are none."""
 
 
 def section_of(name: str) -> str:
-    """The beginning of the section names of the chained function `name`."""
+    """The prefix of the names of the sections of the chained function `name`."""
     return f"{CHAINED}{name}/"
 
 
@@ -47,9 +47,9 @@ def by_stage(handles: Mapping[str, StateHandle]) -> dict[str, tuple[StateHandle,
 
 
 def taken_over(index: int, before: int, now: int) -> tuple[int, ...]:
-    """The indices of the earlier subtasks that the new subtask `index` takes over.
+    """The indices of the subtasks in the checkpoint whose state the new subtask `index` takes over.
 
-    `before` and `now`: the numbers of subtasks. Each earlier subtask is taken over once.
+    `before` and `now`: the numbers of subtasks. Exactly one new subtask takes over each earlier subtask.
     """
     return tuple(range(index, before, now))
 
@@ -63,7 +63,7 @@ def require_restorable(
 ) -> None:
     """Raise RestoreRefusedError unless `plan` can continue from a checkpoint without a loss.
 
-    `allow_non_restored_state`: the state of stages that the plan does not have may be lost.
+    `allow_non_restored_state`: whether the state of stages that the plan does not have may be lost.
     """
     there = by_stage(completed.handles)
     stages = {stage.name: stage for stage in plan.stages}
@@ -80,8 +80,8 @@ def require_restorable(
         )
     if completed.max_parallelism not in (None, plan.max_parallelism):
         raise RestoreRefusedError(
-            f"{name} has {completed.max_parallelism} key groups and the job {plan.max_parallelism}: keys "
-            f"would not be found; set max_parallelism to {completed.max_parallelism}"
+            f"{name} has {completed.max_parallelism} key groups and the job has {plan.max_parallelism}: the "
+            f"job would not find the state of keys; set max_parallelism to {completed.max_parallelism}"
         )
     for stage in plan.stages:
         if stage.role is Role.SOURCE and stage.name in there:
@@ -89,7 +89,7 @@ def require_restorable(
             if stage.splits not in (None, splits):
                 raise RestoreRefusedError(
                     f"{name} has {splits} splits of {stage.name!r}, and the job declares {stage.splits}: the "
-                    f"offsets would be of other rows; declare {splits}, or none"
+                    f"offsets would belong to other rows; declare {splits} splits, or leave `splits` out"
                 )
     changed = [
         f"{one!r} from {len(handles)} to {stages[one].parallelism if one in stages else 0}"
@@ -103,7 +103,7 @@ def require_restorable(
             for stage in plan.stages
             if stage.name in there and _chain_of(storage.open(there[stage.name][0])) != _names(stage)
         ]
-        changed = changed or _cut(plan, completed.handles, storage, flying)
+        changed = changed or _missing_edges(plan, completed.handles, storage, flying)
     if changed and flying:
         raise RestoreRefusedError(
             f"{name} is unaligned and holds records in flight at {', '.join(flying)}, which belong to "
@@ -113,23 +113,29 @@ def require_restorable(
         )
 
 
-def _cut(
+def _missing_edges(
     plan: Plan, handles: Mapping[str, StateHandle], storage: SnapshotFiles, flying: Sequence[str]
 ) -> list[str]:
-    """The channels with in-flight records, at the tasks `flying`, that `plan` lacks, by their stages."""
+    """The edges whose channels have in-flight records in the checkpoint and are missing in `plan`.
+
+    `flying`: the tasks that have in-flight records. An edge is returned as a text with its two stages.
+    """
     channels = {(peer, one.id) for one in plan.subtasks() for peer in plan.upstream(one)}
-    cut: dict[str, None] = {}
+    missing: dict[str, None] = {}
     for task in flying:
         there, here = in_flight_in(storage.open(handles[task]))
         for ends in (*((peer, task) for peer in there), *((task, peer) for peer in here)):
             if ends not in channels:
                 above, below = (end.rpartition("-")[0] for end in ends)
-                cut[f"the edge from {above!r} to {below!r}"] = None
-    return list(cut)
+                missing[f"the edge from {above!r} to {below!r}"] = None
+    return list(missing)
 
 
 def in_flight_in(snapshot: Sections) -> tuple[Frames, Frames]:
-    """The frames in flight at the inputs and at the outputs of a task. Raises SnapshotCorruptError."""
+    """The in-flight frames at the inputs and at the outputs of a task.
+
+    Raises SnapshotCorruptError if the section is damaged.
+    """
     if IN_FLIGHT not in snapshot:
         return {}, {}
     there, here = cast(tuple[Frames, Frames], snapshot.read(IN_FLIGHT))
@@ -141,7 +147,7 @@ def _names(stage: Stage) -> tuple[str, ...]:
 
 
 def _chain_of(snapshot: Sections) -> tuple[str, ...]:
-    """The names of the chained functions in a task's snapshot, also of those without state."""
+    """The names of all chained functions of a task, with and without state, from its snapshot."""
     return cast(tuple[str, ...], snapshot.read(CHAIN)) if CHAIN in snapshot else ()
 
 
@@ -151,12 +157,12 @@ def _chained_in(snapshot: Sections) -> set[str]:
 
 
 def splits_in(snapshot: Sections) -> tuple[int, dict[int, object]]:
-    """Reads a source's snapshot: the number of all splits, and the offsets of this subtask's splits."""
+    """The number of all splits, and the offsets of the subtask's splits, from a source's snapshot."""
     return cast(tuple[int, dict[int, object]], snapshot.read(SPLITS))
 
 
 class StageSnapshots(Sequence[Sections]):
-    """The snapshots of all subtasks of one stage in the checkpoint; each is opened at its first use."""
+    """The snapshots of all subtasks of one stage in the checkpoint. The first use of a snapshot opens it."""
 
     def __init__(self, storage: SnapshotFiles, handles: Sequence[StateHandle]) -> None:
         self._storage = storage

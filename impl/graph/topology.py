@@ -1,4 +1,4 @@
-"""Checks that a plan can run, before Spark is started."""
+"""Checks that a plan can run. The checks come before the start of Spark."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def require_runnable(plan: Plan) -> None:
-    """Raise ConfigError unless every stage is on a path from a source to a sink, and is valid itself."""
+    """Raise ConfigError unless all stages and edges are valid, and each stage is between source and sink."""
     if not 1 <= plan.max_parallelism <= LARGEST_MAX_PARALLELISM:
         raise ConfigError(f"max_parallelism takes 1 to {LARGEST_MAX_PARALLELISM}, not {plan.max_parallelism}")
     for stage in plan.stages:
@@ -20,7 +20,9 @@ def require_runnable(plan: Plan) -> None:
     names = [name for one in plan.stages for name in (one.name, *(link.name for link in one.chained))]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ConfigError(f"a stage takes a name of its own; {', '.join(twice)} is there twice")
+        raise ConfigError(
+            f"expected a different name for each stage, {', '.join(twice)} is used twice; rename one"
+        )
     stages = {stage.name: stage for stage in plan.stages}
     for edge in plan.links:
         _require_edge(edge, stages)
@@ -35,19 +37,21 @@ def require_runnable(plan: Plan) -> None:
 def require_stage(stage: Stage, max_parallelism: int) -> None:
     """Raise ConfigError unless the stage is valid: its name, parallelism, splits and function."""
     if not _NAME.fullmatch(stage.name):
-        raise ConfigError(f"a stage takes a name of its own, of letters, digits and _, not {stage.name!r}")
+        raise ConfigError(f"the name of a stage has only letters, digits and _, got {stage.name!r}")
     if stage.parallelism < 1:
         raise ConfigError(f"{stage.name!r} takes a parallelism of at least 1, not {stage.parallelism}")
     if stage.parallelism > max_parallelism:
         raise ConfigError(
             f"{stage.name!r} has parallelism {stage.parallelism}, and max_parallelism is {max_parallelism}; "
-            "lower the one, or raise the other in a job that has no checkpoints yet"
+            "lower the parallelism, or raise max_parallelism in a job that has no checkpoints yet"
         )
     if stage.role is Role.PROCESS:
         for function in (stage.logic, *(link.function for link in stage.chained)):
             require_hooks(function)
     if stage.splits is not None and (stage.role is not Role.SOURCE or stage.splits < 1):
-        raise ConfigError(f"a source takes at least 1 split, {stage.name!r} was given {stage.splits}")
+        raise ConfigError(
+            f"only a source has splits, and takes at least 1 split; {stage.name!r} has {stage.splits}"
+        )
 
 
 def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
@@ -71,7 +75,7 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
 
 
 def _require_timers(name: str, function: object, *, keyed: bool) -> None:
-    """Raise ConfigError for timers without a key, or without the method that they call."""
+    """Raise ConfigError for timers on a stream without keys, or without the method `on_timer`."""
     has_timers, takes_them = (hasattr(function, hook) for hook in ("on_timer", "open_timers"))
     if takes_them and not has_timers:
         raise ConfigError(f"{name!r} has open_timers; it needs on_timer(key, timestamp), too")
@@ -95,7 +99,7 @@ def _require_connected(plan: Plan, stages: dict[str, Stage]) -> None:
             )
         graph.add_edge(edge.upstream, edge.downstream)
     if not nx.is_directed_acyclic_graph(graph):
-        raise ConfigError(f"rows would go in circles: {nx.find_cycle(graph)}")
+        raise ConfigError(f"expected no cycle of edges, got {nx.find_cycle(graph)}; remove one of them")
     by_role = {role: {name for name in stages if stages[name].role is role} for role in Role}
     if not by_role[Role.SOURCE] or not by_role[Role.SINK]:
         named = " -> ".join(stages) or "nothing"

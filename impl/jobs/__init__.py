@@ -1,1 +1,1 @@
-"""Bundled jobs: the flights of the main job, and the numbers of fault campaigns."""
+"""Jobs of the suite: `flights` is the main job, and `numbers` is the small job of fault campaigns."""

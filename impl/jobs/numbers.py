@@ -1,8 +1,8 @@
-"""A small job for fault campaigns: numbers counted and summed by key, and every update written.
+"""A small job for fault campaigns: it counts and sums numbers by key, and writes an update for each number.
 
-Two source partitions generate the numbers below `rows`, keyed subtasks count them by their remainder, and two
-sinks write an update for each number. An update has its number, so a check distinguishes a lost update from a
-duplicate. The final count and sum of a key are known in advance.
+Two source partitions generate the numbers below `rows`. Keyed subtasks count and sum them by their remainder.
+Two sinks write an update for each number. The update has the number, so a check can distinguish a lost update
+from a duplicate. The final count and sum of a key are known in advance.
 """
 
 import operator
@@ -54,8 +54,8 @@ def numbers_job(
 ) -> Job:
     """The job: 2 sources, 2 counters, 2 sinks.
 
-    `output`: a folder for Parquet files, or any other output. `topic`: has the numbers, as text; None: they
-    are generated.
+    `output`: a folder for Parquet files, or any other output. `topic`: a Kafka topic with the numbers as
+    text; None: the sources generate the numbers.
     """
     into = ParquetOutput(output, UPDATES) if isinstance(output, Path) else output
     return (

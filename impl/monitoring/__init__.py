@@ -1,1 +1,1 @@
-"""A running job's checkpoint statistics, REST interface (Flink's names), and web page, which reads it."""
+"""The monitoring of a running job: checkpoint statistics, a REST interface with Flink's names, a web page."""

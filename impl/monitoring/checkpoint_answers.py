@@ -19,7 +19,7 @@ from impl.state.locations import is_in_memory
 
 Answer = dict[str, Any]
 _LONGEST: Final = 1_000
-"""Largest number of characters of a failure's message in an answer."""
+"""The maximum number of characters of a failure's message in an answer."""
 
 
 def checkpoints_answer(checkpoints: JobCheckpoints, folder: str) -> Answer:
@@ -179,7 +179,7 @@ def _type_of(one: CheckpointStatistics) -> str:
 def _duration(one: CheckpointStatistics, acknowledged: Sequence[Acknowledgement]) -> int:
     """Milliseconds from the trigger to the completion or the failure of a checkpoint.
 
-    For a pending checkpoint: to its last acknowledgement, -1 without any.
+    For a pending checkpoint: milliseconds to its last acknowledgement; -1 without an acknowledgement.
     """
     if one.status is not CheckpointStatus.IN_PROGRESS:
         return round(one.duration_ms)
@@ -208,7 +208,7 @@ def _path(one: CheckpointStatistics, folder: str) -> str:
 
 
 def _path_of(checkpoint: int, folder: str) -> str:
-    """The folder of a checkpoint; as in Flink a fixed text if it is in the memory of the driver."""
+    """The folder of a checkpoint. As in Flink, a fixed text if the checkpoint is in the driver's memory."""
     return "<checkpoint-not-externally-addressable>" if is_in_memory(folder) else f"{folder}/chk-{checkpoint}"
 
 

@@ -1,7 +1,8 @@
 """The statistics of a job's checkpoints: counts, the latest of each kind, and a history with details.
 
-The coordination's thread writes them, the threads of the REST interface read them. A reader holds the lock
-only while it copies, never while it sends. The history is bounded: `REMEMBERED` checkpoints.
+The thread of the coordinator writes the statistics, and the threads of the REST interface read them. A reader
+holds the lock only while it copies, never while it sends. The history has at most `REMEMBERED` checkpoints,
+or more while more are pending.
 """
 
 import threading
@@ -14,7 +15,7 @@ from impl.core import CheckpointType
 from impl.metrics import SnapshotMeasures
 
 REMEMBERED: Final = 100
-"""Largest number of checkpoints in the history; more only while more are pending."""
+"""The maximum number of checkpoints in the history. The history has more only while more are pending."""
 
 
 class CheckpointStatus(StrEnum):
@@ -27,19 +28,22 @@ class CheckpointStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """A subtask's acknowledgement. `at_ms`: since the epoch."""
+    """A subtask's acknowledgement. `at_ms`: its time, in ms since 1970."""
 
     at_ms: int
     written_bytes: int
-    """The bytes that this checkpoint has written."""
+    """The number of bytes that this checkpoint has written."""
     whole_bytes: int
-    """The bytes that this checkpoint has written, and those of older files to which it refers."""
+    """The number of bytes that it has written, and of the older files to which it refers."""
     measures: SnapshotMeasures
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointStatistics:
-    """One checkpoint or savepoint. `triggered_ms`: since the epoch; `subtasks`: their number in the job."""
+    """One checkpoint or savepoint.
+
+    `triggered_ms`: the time of the trigger, in ms since 1970. `subtasks`: the number of subtasks of the job.
+    """
 
     checkpoint: int
     type: CheckpointType
@@ -48,25 +52,25 @@ class CheckpointStatistics:
     subtasks: int
     status: CheckpointStatus = CheckpointStatus.IN_PROGRESS
     duration_ms: float = 0.0
-    """From the trigger to the completion or the failure."""
+    """The time from the trigger to the completion or the failure."""
     acknowledged: Mapping[str, Acknowledgement] = field(default_factory=dict)
-    """By subtask."""
+    """The acknowledgements, by subtask."""
     folder: str = ""
-    """The own folder of a savepoint that has completed; empty for a checkpoint."""
+    """The folder of a completed savepoint; empty for a checkpoint."""
     failure: str = ""
-    """Why it has failed."""
+    """The reason of the failure; empty without a failure."""
     discarded: bool = False
-    """Whether it was deleted after its completion."""
+    """Whether the checkpoint was deleted after its completion."""
 
     @property
     def is_savepoint(self) -> bool:
-        """Whether a user has requested it as a savepoint."""
+        """Whether this is a savepoint, with or without the end of the job."""
         return self.type is not CheckpointType.CHECKPOINT
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The last restore. `at_ms`: since the epoch."""
+    """The last restore: the id of the restored checkpoint, and the time in ms since 1970."""
 
     checkpoint: int
     at_ms: int
@@ -74,7 +78,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """The latest checkpoint of each kind, and the latest restore; None for none."""
+    """The latest checkpoint of each kind, and the latest restore. None: there was none."""
 
     completed: CheckpointStatistics | None = None
     savepoint: CheckpointStatistics | None = None
@@ -84,7 +88,7 @@ class Latest:
 
 @dataclass(frozen=True, slots=True)
 class JobCheckpoints:
-    """The statistics at one moment. `history`: newest first. The numbers count from the driver's start."""
+    """The statistics at one moment. `history`: newest first. The counts begin at the start of the driver."""
 
     history: tuple[CheckpointStatistics, ...] = ()
     latest: Latest = Latest()
@@ -94,7 +98,7 @@ class JobCheckpoints:
 
     @property
     def in_progress(self) -> int:
-        """Pending checkpoints and savepoints."""
+        """The number of pending checkpoints and savepoints."""
         return sum(one.status is CheckpointStatus.IN_PROGRESS for one in self.history)
 
 
@@ -108,7 +112,7 @@ class CheckpointTracker:
         self._changing = threading.Lock()
 
     def triggered(self, one: CheckpointStatistics) -> None:
-        """Add a checkpoint that was triggered; drop the oldest ended one beyond `REMEMBERED`."""
+        """Add a new checkpoint. If the history is full, remove the oldest checkpoint that has ended."""
         with self._changing:
             self._known[one.checkpoint] = replace(one, acknowledged={})
             ended = [key for key in self._known if self._pending(key) is None]
@@ -116,7 +120,7 @@ class CheckpointTracker:
                 del self._known[min(ended)]
 
     def acknowledged(self, checkpoint: int, task: str, acknowledgement: Acknowledgement) -> None:
-        """Record an acknowledgement; a late one has no effect."""
+        """Record an acknowledgement. It has no effect if the checkpoint is not pending."""
         with self._changing:
             one = self._pending(checkpoint)
             if one is not None:
@@ -177,7 +181,7 @@ class CheckpointTracker:
         folder: str = "",
         failure: str = "",
     ) -> CheckpointStatistics | None:
-        """Record the end of a pending checkpoint, and return it; None for one that is not pending."""
+        """Record the end of a checkpoint and return its statistics; None if the checkpoint is not pending."""
         one = self._pending(checkpoint)
         if one is not None:
             one = replace(one, status=status, duration_ms=duration_ms, folder=folder, failure=failure)
@@ -189,6 +193,6 @@ class CheckpointTracker:
         return one if one is not None and one.status is CheckpointStatus.IN_PROGRESS else None
 
     def _copied(self, one: CheckpointStatistics) -> CheckpointStatistics:
-        """A copy for another thread. Only the acknowledgements of a pending checkpoint still change."""
+        """A copy for another thread. Acknowledgements are copied if the checkpoint is pending."""
         pending = one.status is CheckpointStatus.IN_PROGRESS
         return replace(one, acknowledged=dict(one.acknowledged)) if pending else one

@@ -1,7 +1,7 @@
-"""The state of one job that the REST interface shows, from its declaration to its end.
+"""The state of one job for the REST interface, from the declaration of the job to its end.
 
-The job's thread calls `follow`, `sample` and `ended`; the threads of the interface call `view`. No thread
-waits for another one longer than a copy takes.
+The job's thread calls `follow`, `sample` and `ended`. The threads of the interface call `view`. A thread
+waits for another thread at most for the time of a copy.
 """
 
 import time
@@ -20,15 +20,15 @@ from impl.spark.coordination.attempt import AttemptReport
 from impl.state.locations import Where
 
 INITIALIZING, RUNNING, RESTARTING = "INITIALIZING", "RUNNING", "RESTARTING"
-"""Statuses of a job that has not ended, by Flink's names."""
+"""The statuses of a job that has not ended, with Flink's names."""
 SAMPLE_SECONDS: Final = 1.0
 _SAMPLES: Final = 4
-"""Rates are computed over this number of samples, or over more, so that they span two heartbeats."""
+"""The minimum number of samples of a rate. It has more samples if it needs them to span two heartbeats."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedJob:
-    """The data of a running job that the monitor reads. `started_ms`: ms since the epoch."""
+    """The data of a running job that the monitor reads. `started_ms`: its start, in ms since 1970."""
 
     id: str
     started_ms: int
@@ -40,7 +40,10 @@ class FollowedJob:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The rates of a subtask in the last seconds. Records are per second, times are shares from 0 to 1."""
+    """The rates of a subtask in the last seconds.
+
+    `records` and `emitted` are records per second. The other rates are shares of the time, from 0 to 1.
+    """
 
     records: float = 0.0
     emitted: float = 0.0
@@ -59,19 +62,19 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """The job at one moment. Times are ms since the epoch; `id` is empty before the job has begun."""
+    """The job at one moment. Times are in ms since 1970. `id` is empty before the first attempt."""
 
     id: str
     state: str
     now_ms: int
     started_ms: int = 0
     ended_ms: int = -1
-    """-1 while it runs."""
+    """The end of the job; -1 while the job runs."""
     attempts: tuple[AttemptReport, ...] = ()
     checkpoints: JobCheckpoints = field(default_factory=JobCheckpoints)
     tasks: Mapping[str, TaskView] = field(default_factory=dict)
     failure: str = ""
-    """Why the job has failed, or was ended."""
+    """The reason why the job has failed or was ended; empty in all other cases."""
 
 
 class JobMonitor:
@@ -97,14 +100,14 @@ class JobMonitor:
         )
         """Samples: the time in s, the number of attempts, and the measurements by task."""
         self._end: tuple[str, int, str] | None = None
-        """The status, the time (ms since the epoch) and the reason of the job's end; None before it."""
+        """The final status, the time (ms since 1970) and the reason of the job's end; None before its end."""
 
     def follow(self, job: FollowedJob) -> None:
         """Begin to read the data of the running job."""
         self._job = job
 
     def sample(self) -> None:
-        """Keep the measurements of the tasks, once a second; the job calls it more often."""
+        """Keep the measurements of the tasks if `SAMPLE_SECONDS` have passed since the last sample."""
         now = self._clock()
         if self._job is None or (self._samples and now - self._samples[-1][0] < SAMPLE_SECONDS):
             return
@@ -117,7 +120,7 @@ class JobMonitor:
     def view(self) -> JobView:
         """The job at this moment."""
         job, end, now = self._job, self._end, self._wall_ms()
-        if job is None or not job.attempts:  # its checkpoint is not chosen yet
+        if job is None or not job.attempts:  # the job has not chosen the checkpoint to restore
             return JobView("", INITIALIZING if end is None else end[0], now)
         attempts = tuple(job.attempts)
         state, ended_ms, failure = (_state_of(attempts), -1, "") if end is None else end
@@ -147,7 +150,7 @@ class JobMonitor:
 
 
 def rates_between(before: TaskMeasures, now: TaskMeasures) -> Rates:
-    """The rates of a subtask between two measurements, by the clock of its worker; 0 if no time passed."""
+    """The rates of a subtask between two measurements, by its worker's clock. All 0 if no time has passed."""
     passed = now.load.running_ms - before.load.running_ms
     if passed <= 0:
         return Rates()

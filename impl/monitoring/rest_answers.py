@@ -23,11 +23,11 @@ from impl.spark.coordination.attempt import AttemptReport
 
 Answer = dict[str, Any]
 _LAST: Final = 100
-"""Largest number of attempts in an answer, the newest ones."""
+"""The maximum number of attempts in an answer, which has the newest attempts."""
 _LONGEST: Final = 10_000
-"""Largest number of characters of a failure's cause in an answer."""
+"""The maximum number of characters of a failure's cause in an answer."""
 _LOW, _HIGH = 0.1, 0.5
-"""The shares of backpressured time above which Flink's level of backpressure is low and high."""
+"""If the share of backpressured time exceeds these shares, Flink's level of backpressure is low or high."""
 _FAILED = re.compile(r"(?P<task>\S+) (?:is gone|sent no heartbeat|failed(?:: (?P<error>\w+):)?)")
 
 
@@ -43,7 +43,7 @@ class RestAnswers:
         self._stages = {stage.name: stage for stage in monitor.plan.stages}
 
     def answer(self, path: str) -> Answer:
-        """The JSON object at a path, which may be percent-encoded. Raises NotFoundError if it has none."""
+        """The JSON object of a path, which may be percent-encoded. Raises NotFoundError if there is none."""
         for pattern, found in _PATHS:
             match = pattern.fullmatch(path)
             if match is not None:
@@ -266,7 +266,7 @@ class _Failure(NamedTuple):
 
 
 def _failure_in(reason: str) -> _Failure:
-    """The subtask and the error that a reason names, if it names them."""
+    """The subtask and the error that `reason` names; None and AttemptFailedError if it names none."""
     match = _FAILED.match(reason)
     if match is None:
         return _Failure(None, "AttemptFailedError")
@@ -310,12 +310,12 @@ def _require(view: JobView, job: str) -> None:
 
 
 def _at(view: JobView, seconds: float | None) -> int | None:
-    """A time of an attempt in ms since the epoch."""
+    """A time of an attempt in ms since 1970. `seconds`: the time since the start of the job, or None."""
     return None if seconds is None else view.started_ms + round(seconds * 1_000)
 
 
 def _name_of(stage: Stage) -> str:
-    """The functions of a stage, as Flink names a chain."""
+    """The name of a stage: the names of its functions, joined as in Flink's name of a chain."""
     return " -> ".join((stage.name, *(link.name for link in stage.chained)))
 
 
@@ -324,7 +324,7 @@ def _level(ratio: float) -> str:
 
 
 def _metrics(stage: Stage, task: TaskView) -> Mapping[str, float]:
-    """The counts of a subtask; a source reads no records of another subtask."""
+    """The metrics of a subtask, with Flink's names. A source has read 0 records, because it has no input."""
     measures, rates = task.measures, task.rates
     reads = stage.role is not Role.SOURCE
     return {

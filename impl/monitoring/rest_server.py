@@ -1,8 +1,8 @@
 """The server of the web page and the REST interface of a running job, in the driver's process.
 
-The server changes nothing, and no client can make the job wait: it makes each answer from a copy, one answer
-at a time. Each connection has its own thread and time-out. There are at most `CONNECTIONS` connections; a
-further one closes the oldest. An error ends only its own connection.
+The server changes nothing in the job. No client can make the job wait, because the server makes each answer
+from a copy, and one answer at a time. Each connection has its own thread and time-out. There are at most
+`CONNECTIONS` connections; a further connection closes the oldest one. An error ends only its own connection.
 """
 
 import contextlib
@@ -28,16 +28,16 @@ from impl.monitoring.rest_answers import NotFoundError, RestAnswers
 
 CONNECTIONS: Final = 32
 SECONDS: Final = 10.0
-"""The time limit for each read of a request, and for sending a whole answer."""
+"""The time limit for each read of a request, and for the sending of a whole answer."""
 LARGEST_HEAD: Final = 65_536
-"""Bytes of a request with its headers; a client that sends more is dropped."""
+"""The maximum size of a request with its headers, in bytes. A larger request closes the connection."""
 URL_FILE: Final = "rest.url"
-"""The file in the output folder that holds the address of the page while the job runs."""
+"""The file in the output folder that has the address of the page while the job runs."""
 LOCALHOST: Final = "localhost"
 _ACCEPT_SECONDS: Final = 0.1
 _PAUSE_SECONDS: Final = 0.05
 _CLOSE_SECONDS: Final = 1.0
-"""The time in which the thread of the oldest connection ends after it was closed for a new one."""
+"""The maximum time to wait for the end of a thread whose connection was closed in favour of a new one."""
 _LOG: Final = logging.getLogger(__name__)
 _PAGE: Final = Path(__file__).parent / "page"
 _FILES: Final = {
@@ -58,7 +58,7 @@ _HEADERS: Final = {
 
 
 class RestServer(ThreadingHTTPServer):
-    """Serves `answers` at an address until `close`. Port 0 takes a free one.
+    """Serves `answers` at an address until `close`. Port 0 means any free port.
 
     Raises ConfigError if the address cannot be used.
     """
@@ -78,10 +78,10 @@ class RestServer(ThreadingHTTPServer):
         self._changing = threading.Lock()
         self._free_connections = threading.BoundedSemaphore(CONNECTIONS)
         self.answering = threading.Lock()
-        """The lock that a thread holds while it makes an answer, so that only one competes with the job."""
+        """The lock of the thread that makes an answer, so that at most one thread competes with the job."""
         try:
             super().__init__((bind_address, port), _Handler)
-        except (OSError, TypeError, ValueError) as failed:  # a name may have characters that no name has
+        except (OSError, TypeError, ValueError) as failed:  # a host name may have invalid characters
             raise ConfigError(
                 f"rest_port {port} at {bind_address!r} cannot be used: {failed}; choose another port (0 is a "
                 "free one), or leave rest_port out"
@@ -96,7 +96,7 @@ class RestServer(ThreadingHTTPServer):
         self._thread.start()
 
     def server_bind(self) -> None:
-        """Bind without a request to a name server."""
+        """Bind the socket. The method of the base class would also send a request to a name server."""
         TCPServer.server_bind(self)
 
     def close(self) -> None:
@@ -111,7 +111,7 @@ class RestServer(ThreadingHTTPServer):
     # ------------------------------------------------------------ connections
 
     def get_request(self) -> tuple[Any, Any]:
-        """The next connection. After an error, such as a lack of descriptors, waits before it raises it."""
+        """Accept the next connection. After an error, such as a lack of descriptors, wait, then raise it."""
         try:
             return super().get_request()
         except OSError:
@@ -119,7 +119,7 @@ class RestServer(ThreadingHTTPServer):
             raise
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as its base
-        """Serve a connection in a thread of its own; above the bound, the oldest one is closed."""
+        """Serve a connection in a new thread. If there are too many connections, close the oldest one."""
         if not self._free_connections.acquire(blocking=False):
             self._close_oldest()
             if not self._free_connections.acquire(timeout=_CLOSE_SECONDS):
@@ -129,19 +129,19 @@ class RestServer(ThreadingHTTPServer):
             self._open[request] = None
         try:
             super().process_request(request, client_address)
-        except RuntimeError:  # there are no more threads
+        except RuntimeError:  # the operating system gives no further thread
             self._free_connections.release()
             raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Serve a connection, then let another one begin."""
+        """Serve a connection, and release its place at the end."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._free_connections.release()
 
     def is_open(self, request: socket.socket) -> bool:
-        """Whether this connection was not closed for a newer one."""
+        """Whether the server has not closed this connection in favour of a newer one."""
         with self._changing:
             return request in self._open
 
@@ -160,7 +160,7 @@ class RestServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401
-        """Ignore an error of one connection: no other connection is concerned."""
+        """Ignore an error of one connection, because it does not affect other connections."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -180,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _respond(self, *, with_body: bool) -> None:
         try:
             status, content, kind = self._answer()
-        except ValueError:  # of `urlsplit`
+        except ValueError:  # `urlsplit` rejects the URL
             errors = {"errors": ["The request has no valid URL."]}
             status, content, kind = _json(HTTPStatus.BAD_REQUEST, errors)
         self.send_response(status)
@@ -193,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def _answer(self) -> tuple[HTTPStatus, bytes, str]:
-        if not self._is_for_us():
+        if not self._names_this_host():
             return _json(HTTPStatus.MISDIRECTED_REQUEST, {"errors": ["Use localhost or an IP address."]})
         path = urlsplit(self.path).path
         if path in self.server.files:
@@ -211,8 +211,8 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as failed:  # noqa: BLE001 - a defect here must not end the thread without an answer
             return _json(HTTPStatus.INTERNAL_SERVER_ERROR, {"errors": [f"{type(failed).__name__}: {failed}"]})
 
-    def _is_for_us(self) -> bool:
-        """Whether the request names this host. Rejects requests of other web sites (DNS rebinding)."""
+    def _names_this_host(self) -> bool:
+        """Whether the request names this host. Other web sites name other hosts (DNS rebinding)."""
         if not self.server.is_loopback:
             return True
         host = urlsplit(f"//{self.headers.get('Host', LOCALHOST)}").hostname or ""
@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _Head:
-    """The lines of a request. Raises ConnectionAbortedError if it has more than `LARGEST_HEAD` bytes."""
+    """The lines of a request. Raises ConnectionAbortedError after more than `LARGEST_HEAD` bytes."""
 
     def __init__(self, lines: io.BufferedIOBase) -> None:
         self._lines = lines
@@ -252,13 +252,13 @@ class _Head:
 def _json(status: HTTPStatus, answer: object) -> tuple[HTTPStatus, bytes, str]:
     try:
         content = orjson.dumps(answer, default=str)
-    except orjson.JSONEncodeError:  # a lone surrogate, as in the name of a file that is no UTF-8
+    except orjson.JSONEncodeError:  # text with a lone surrogate, such as a file name that is not UTF-8
         content = json.dumps(answer, default=str).encode()
     return status, content, "application/json; charset=utf-8"
 
 
 def _cut(connection: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # closed already
+    with contextlib.suppress(OSError):  # the connection is already closed
         connection.shutdown(socket.SHUT_RDWR)
 
 
@@ -266,12 +266,13 @@ def _cut(connection: socket.socket) -> None:
 def served(
     answers: RestAnswers, port: int | None, bind_address: str, output: Path, *, required: bool = True
 ) -> Iterator[None]:
-    """Serve while the block runs; nothing if `port` is None. `output / URL_FILE` then has the address.
+    """A context that serves `answers` and writes the address into `output / URL_FILE`.
 
-    Raises ConfigError if the address cannot be used; if it is not `required`, a warning is logged instead.
+    If `port` is None, serves nothing. Raises ConfigError if the address cannot be used; if not `required`,
+    logs a warning instead.
     """
     file = output / URL_FILE
-    file.unlink(missing_ok=True)  # of a driver that was killed
+    file.unlink(missing_ok=True)  # the file of a driver that was killed
     if port is None:
         yield
         return
@@ -288,6 +289,6 @@ def served(
         yield
     finally:
         with contextlib.suppress(OSError):
-            if file.read_text(encoding="utf-8").strip() == server.url:  # not that of a newer driver
+            if file.read_text(encoding="utf-8").strip() == server.url:  # a newer driver may have replaced it
                 file.unlink()
         server.close()

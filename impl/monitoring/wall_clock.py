@@ -1,8 +1,8 @@
-"""The wall clock, for times that people read. Besides, only processing-time timers depend on a wall clock."""
+"""The wall clock, for times that people read. Otherwise only processing-time timers read a wall clock."""
 
 import time
 
 
 def wall_seconds() -> float:
-    """Seconds since 1970, read at each call: a fault may let the clock jump."""
+    """Seconds since 1970. Each call reads the clock anew, because an injected fault may make it jump."""
     return time.time()

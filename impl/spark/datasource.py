@@ -1,13 +1,13 @@
-"""The committed output of a job as a Spark data source: `format("barrierspec")`, for batches and streams.
+"""A Spark data source that reads the committed output of a job: `format("barrierspec")`.
 
     register(spark)
     spark.read.format("barrierspec").load("committed")
     spark.readStream.format("barrierspec").load("s3://bucket/committed")
 
 A batch is the output up to the newest checkpoint for which every sink subtask has committed its output, or up
-to the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its offset has the
-checkpoint's id. The readers never read rows of a checkpoint that is not complete, nor files of ended
-attempts (ONCE-05, ONCE-06). They read each file as a whole, and compare its checksum.
+to the checkpoint in the option `checkpoint`. A stream has one micro-batch for each such checkpoint, and its
+offset has the checkpoint's id. The readers never read rows of a checkpoint that is not complete, nor files
+that ended attempts have left (ONCE-05, ONCE-06). They read each file as a whole, and compare its checksum.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,13 +35,13 @@ _BEGINNING = -1
 
 
 def register(spark: "SparkSession") -> None:
-    """Register the format with `spark`."""
+    """Register the format `barrierspec` with `spark`."""
     spark.dataSource.register(CommittedOutput)
 
 
 @dataclass
 class CommittedFile(InputPartition):  # type: ignore[misc] # the base has no types here
-    """One data file: a partition."""
+    """One data file, which is one partition of the query."""
 
     directory: Where
     file: DataFile
@@ -56,7 +56,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
 
     @classmethod
     def name(cls) -> str:
-        """The name for `format`."""
+        """The name of the format."""
         return FORMAT
 
     @property
@@ -67,7 +67,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
         return path_or_uri(path.removeprefix("file:"))
 
     def schema(self) -> "StructType":
-        """The schema of the rows, as the sink has stored it."""
+        """The schema of the rows, which the sink has stored."""
         return from_arrow_schema(schema_of(self._directory))
 
     def reader(self, schema: "StructType") -> "CommittedReader":
@@ -81,7 +81,7 @@ class CommittedOutput(DataSource):  # type: ignore[misc]
 
 
 class CommittedReader(DataSourceReader):  # type: ignore[misc]
-    """Reads the output that is committed when the query is planned, up to checkpoint `up_to`."""
+    """Reads the output that is committed when Spark plans the query. `up_to`: the last checkpoint to read."""
 
     def __init__(self, directory: Where, up_to: int | None) -> None:
         self._directory = directory
@@ -111,11 +111,11 @@ class CommittedStream(DataSourceStreamReader):  # type: ignore[misc]
         return {"checkpoint": _BEGINNING, "retracted": 0}
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802 - Spark's name
-        """One checkpoint at a time; any limit but ReadAllAvailable means one checkpoint."""
+        """One checkpoint at a time. Every limit except ReadAllAvailable means one checkpoint."""
         return ReadMaxFiles(1)
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:  # noqa: N802
-        """The next checkpoint that every sink subtask has committed, with `ReadAllAvailable` the newest.
+        """The next checkpoint that every sink subtask has committed. With `ReadAllAvailable`, the newest one.
 
         Raises SinkConflictError if the job has retracted output up to `start`.
         """

@@ -8,19 +8,19 @@ class SparkRuntimeError(Exception):
 
 
 class JavaNotFoundError(SparkRuntimeError):
-    """No Java runtime was found; Spark needs Java 17 or newer."""
+    """No Java runtime was found. Spark needs Java 17 or newer."""
 
 
 class TooFewSlotsError(SparkRuntimeError):
-    """The master runs fewer tasks at once than the job has subtasks; barrier execution runs all at once."""
+    """The master runs fewer tasks at once than the job has subtasks, but all subtasks must run at once."""
 
 
 class UnsupportedSettingError(SparkRuntimeError):
-    """A Spark setting that removes subtasks or starts them twice: dynamic allocation or speculation."""
+    """A Spark setting would remove subtasks or start them twice: dynamic allocation or speculation."""
 
 
 class SparkStartError(SparkRuntimeError):
-    """The SparkSession did not start; the message carries the end of Spark's own output."""
+    """The SparkSession did not start. The message has the end of Spark's output."""
 
 
 class OutputInUseError(SparkRuntimeError):
@@ -28,11 +28,11 @@ class OutputInUseError(SparkRuntimeError):
 
 
 class HandshakeRefusedError(SparkRuntimeError):
-    """The other side does not hold the job's secret, or belongs to another attempt (ONCE-06)."""
+    """The other side does not know the job's secret, or belongs to another attempt (ONCE-06)."""
 
 
 class StaleAttemptError(SparkRuntimeError):
-    """A frame carries the id of another attempt (ONCE-06)."""
+    """A frame has the id of another attempt (ONCE-06)."""
 
 
 class ConnectionLostError(SparkRuntimeError):
@@ -44,19 +44,19 @@ class HandshakeTimeoutError(ConnectionLostError):
 
 
 class FrameError(SparkRuntimeError):
-    """Bytes that are no frame or message, or a frame that is too long or of an unexpected kind."""
+    """Received bytes are no frame or message, or a frame is too long or has an unexpected kind."""
 
 
 class RecordTooLargeError(SparkRuntimeError):
-    """One record is larger than a frame may be. Every attempt would fail like this one, so the job fails."""
+    """One record exceeds the limit of a frame. The job fails, because every attempt would fail like this."""
 
 
 class GateFailedError(SparkRuntimeError):
-    """The gate or the snapshot steps of a subtask have failed; carries their reason."""
+    """The gate or the snapshot steps of a subtask have failed. The message has the reason."""
 
 
 class UnknownEffectError(SparkRuntimeError):
-    """A protocol component has an effect that this runtime does not expect of it."""
+    """A protocol component has returned an effect that this runtime does not expect from it."""
 
     @classmethod
     def of(cls, component: str, effect: object) -> Self:
@@ -72,7 +72,7 @@ class InjectedFaultError(SparkRuntimeError):
 
 
 class AttemptFailedError(SparkRuntimeError):
-    """An execution attempt has ended before its job; carries the first reason."""
+    """An attempt has failed. The message has the first reason."""
 
 
 class JobFailedError(SparkRuntimeError):
@@ -84,16 +84,16 @@ class JobCancelledError(SparkRuntimeError):
 
 
 class JobSuspendedError(SparkRuntimeError):
-    """A user has suspended the job: its driver has ended, and all checkpoints stay for the next driver."""
+    """A user has suspended the job. Its driver has ended, and all checkpoints stay for the next driver."""
 
 
 class CheckpointFailedError(SparkRuntimeError):
-    """A requested checkpoint has failed; carries the reason."""
+    """A requested checkpoint has failed. The message has the reason."""
 
 
 class SavepointFailedError(SparkRuntimeError):
-    """A requested savepoint has failed, or the job did not stop with it; carries the reason."""
+    """A requested savepoint has failed, or the job did not stop with it. The message has the reason."""
 
 
 class SavepointAbortedError(SavepointFailedError):
-    """Another process has requested a savepoint, and the job answers that it failed; carries the reason."""
+    """A job in another process has answered that a request to it failed. The message has the reason."""

@@ -12,13 +12,15 @@ from impl.state import Refused
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of a finished job. `records`: rows that its sources have read, each counted once.
+    """The result of a finished job.
 
-    `aborted`: ids, savepoints included, and reasons. `refused`: checkpoints that could not be restored, and
-    why; an older one was used (ONCE-04). `seconds`: the time from the start of the first attempt to the end
-    of the cleanup, without the start of Spark. `faults`: planned faults that happened, also under earlier
-    drivers. `deaths`: in a supervised run, the signals that ended earlier drivers; attempts and checkpoints
-    are those of the last driver.
+    `records`: the number of rows that its sources have read, each counted once.
+
+    `aborted`: the ids of aborted checkpoints and savepoints, with the reasons. `refused`: checkpoints that
+    could not be restored, with the reasons; an older one was used (ONCE-04). `seconds`: the time from the
+    start of the first attempt to the end of the cleanup, without the start of Spark. `faults`: planned faults
+    that have happened, also under earlier drivers. `deaths`: in a supervised run, the signals that ended
+    earlier drivers. `attempts` and `checkpoints` are those of the last driver.
     """
 
     name: str
@@ -32,18 +34,18 @@ class JobResult:
     faults: tuple[FaultPlan, ...] = ()
     deaths: tuple[str, ...] = ()
     savepoints: tuple[Savepoint, ...] = ()
-    """The savepoints that were taken, with the one that has stopped the job."""
+    """The completed savepoints, including the one that has stopped the job."""
     not_cleaned: str | None = None
-    """Why unneeded files are left in the checkpoint folder, a full disk for example; None if none are."""
+    """The reason why unneeded files are left in the checkpoint folder, such as a full disk; else None."""
 
     @property
     def stopped_with(self) -> Savepoint | None:
-        """The savepoint that has ended the job; None if its input has ended."""
+        """The savepoint that has stopped the job; None if the job ended with its input."""
         return next((one for one in self.savepoints if one.stopped), None)
 
     @property
     def recoveries(self) -> tuple[float, ...]:
-        """The seconds from each attempt's failure until all tasks of the next attempt ran, if they did."""
+        """For each failed attempt: the seconds until all tasks of the next attempt ran, if they ever did."""
         pairs = zip(self.attempts, self.attempts[1:], strict=False)
         return tuple(
             round(after.running - before.failed, 3)

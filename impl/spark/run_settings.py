@@ -1,4 +1,4 @@
-"""The settings of one run of a job: its start, its files, and the progress that it reports."""
+"""The settings of one run of a job, its files, and the progress that it reports."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a running job: the argument of `on_progress`, several times a second.
+    """The progress of a running job. `on_progress` is called with it several times a second.
 
-    `seconds`: since the first attempt began. `records`: source records read, with those before the restored
-    checkpoint; `records_per_second`: since the previous call. `pending`: the oldest pending checkpoint, None
-    if there is none. `completed`: the number of completed checkpoints, without savepoints.
+    `seconds`: the time since the first attempt began. `records`: the number of source records read, including
+    those before the restored checkpoint. `records_per_second`: the rate since the previous call. `pending`:
+    the oldest pending checkpoint; None if there is none. `completed`: the number of completed checkpoints,
+    without savepoints.
     """
 
     seconds: float
@@ -47,16 +48,16 @@ class Progress:
 
 
 class Start(Enum):
-    """The start of a run."""
+    """The state from which a run starts."""
 
     ANEW = "anew"
     """The beginning, in fresh folders."""
     RESUMED = "resumed"
-    """The newest checkpoint in the folders; there must be one."""
+    """The newest checkpoint in the folder, which must have one."""
     SAVEPOINT = "savepoint"
     """A savepoint."""
     TAKEN_OVER = "taken over"
-    """After a driver that died: its newest checkpoint, or the beginning if it had none."""
+    """The newest checkpoint of a driver that was killed, or the beginning if it has no checkpoint."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -74,9 +75,9 @@ class JobPaths:
 
     @property
     def savepoints(self) -> Where | None:
-        """The location of savepoints whose request names none; None if the checkpoints are in memory.
+        """The location of savepoints if a request names none; None if the checkpoints are in memory.
 
-        It is a folder in the output folder, or in the location of the checkpoints if that is another one.
+        It is a folder in the output folder, or in the location of the checkpoints if that is elsewhere.
         """
         return savepoints_beside(self.output, self.checkpoints)
 
@@ -88,28 +89,28 @@ class JobPaths:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """The settings of one run, beside the declaration of its job."""
+    """The settings of one run that the declaration of its job does not have."""
 
     start: Start = Start.ANEW
     from_savepoint: Where | None = None
-    """With `Start.SAVEPOINT`: the location of the savepoint or of the retained checkpoint."""
+    """For `Start.SAVEPOINT`: the location of the savepoint or of the retained checkpoint."""
     claim_mode: str = NO_CLAIM
-    """Whether the job owns that savepoint."""
+    """Whether the job owns this savepoint: CLAIM or NO_CLAIM."""
     checkpoints: Where | None = None
     """The location of the checkpoints; None: in the output folder."""
     allow_non_restored_state: bool = False
-    """Whether state of stages that the job no longer has may be dropped."""
+    """Whether the state of stages that the job no longer has may be lost."""
     event_log: bool = False
     faults: tuple[FaultPlan, ...] = ()
     fault_record: Path | None = None
-    """The file with the faults that have happened, for the next driver too; None for none."""
+    """The file that records the faults that have happened, also for the next driver; None: no file."""
     owner: str = ""
     """The token of the driver's supervisor; empty without a supervisor."""
     follows: int | None = None
-    """The newest attempt when the supervisor began. A newer one of another owner has superseded this run."""
+    """The newest attempt when the supervisor began. A newer attempt of another owner supersedes this run."""
     on_progress: OnProgress | None = None
     rest_port: int | None = None
-    """The port of the job's web page and REST interface; 0: a free one, None: there is none."""
+    """The port of the job's web page and REST interface. 0: a free port. None: no web page."""
     rest_bind_address: str = LOCALHOST
     monitor: JobMonitor | None = None
     """The data that the web page and the REST interface show; None without them."""
@@ -122,8 +123,8 @@ class RunSettings:
 def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig) -> Where:
     """The location of a run's checkpoints.
 
-    A resumed run without the option `checkpoints` uses the location of the earlier run. Raises ConfigError
-    for settings that need checkpoints outside of memory, and if those of the earlier run were in memory.
+    A resumed run without the option `checkpoints` uses the location of the earlier run. Raises ConfigError if
+    the settings need files but the checkpoints are in memory, or if the earlier run had them in memory.
     """
     if config.is_in_memory:
         _require_memory_suffices(settings)
@@ -140,7 +141,7 @@ def checkpoints_of(output: Path, settings: RunSettings, config: CheckpointConfig
 
 
 def _require_memory_suffices(settings: RunSettings) -> None:
-    """Raise ConfigError if a run needs what outlives its driver, and the checkpoints are in its memory."""
+    """Raise ConfigError if the run needs checkpoints that still exist after the end of its driver."""
     needs = {
         "resume restores the checkpoints of a driver that has ended": settings.start is Start.RESUMED,
         "supervise replaces a driver that has died": bool(settings.owner),

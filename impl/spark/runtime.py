@@ -1,4 +1,4 @@
-"""A job on Spark: attempt after attempt, until one finishes or no restart is left."""
+"""A job on Spark: one attempt after the other, until an attempt finishes the job or no restart is left."""
 
 import time
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ _STATUS: Mapping[type[Exception], str] = {
     JobCancelledError: CANCELED,
     JobSuspendedError: SUSPENDED,
 }
-"""The final status of the job, by error."""
+"""Maps the type of an error to the final status of the job."""
 _SWEEP_SECONDS = 60.0
 _PROGRESS_SECONDS = 0.2
 
@@ -58,7 +58,7 @@ class RuntimeFactory:
     """Makes the objects of the runtime for which `impl.spark.faults` has subclasses."""
 
     def publisher(self, context: JobContext, savepoints: Savepoints) -> CheckpointPublisher:
-        """Publishes and deletes the checkpoints; called once."""
+        """The object that publishes and deletes the checkpoints. Called once."""
         return CheckpointPublisher(context.storage, savepoints, context.plan.max_parallelism)
 
     def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
@@ -66,11 +66,11 @@ class RuntimeFactory:
         return Workers(host, credentials, tasks)
 
     def task(self, launch: Launch) -> SparkTask:
-        """The function of an attempt's Spark job."""
+        """The function that an attempt's Spark job runs in each worker."""
         return SparkTask(launch)
 
     def close(self) -> None:
-        """Called when the job has ended; here it does nothing."""
+        """Do nothing. Called when the job has ended."""
 
 
 def run_job(
@@ -84,11 +84,11 @@ def run_job(
 ) -> JobResult:
     """Run `plan` on `spark` until it has finished.
 
-    Before anything is started, raises `TooFewSlotsError` and `UnsupportedSettingError`, and the errors of
-    `start_from_savepoint`, of `require_a_start`, and `ConnectorError` for an output that cannot work. Later,
+    Before the first attempt, raises `TooFewSlotsError`, `UnsupportedSettingError`, the errors of
+    `start_from_savepoint` and `require_a_start`, and `ConnectorError` for an output that cannot work. Later,
     raises `JobCancelledError` or `JobSuspendedError` if a user ends the job, and `JobFailedError` when no
-    restart is left or an abort cannot be stored. Raises `SupersededError` as soon as another driver has begun
-    a newer attempt of the job: nothing that this driver still does has an effect.
+    restart is left or an abort cannot be stored. Raises `SupersededError` when another driver has begun a
+    newer attempt of the job. After that no action of this driver has an effect.
     """
     refuse_unsupported(spark)
     require_slots(spark, len(plan.ids()), config.execution.startup_timeout_ms)
@@ -96,7 +96,7 @@ def run_job(
     newest = _followed(storage, settings)
     _prepare(storage, plan, paths, settings)
     if settings.from_savepoint is not None:
-        newest = _followed(storage, settings)  # reading the savepoint has drawn an attempt
+        newest = _followed(storage, settings)  # `_prepare` has drawn an attempt for the savepoint
     log, continued = None, False
     if paths.events is not None:
         same_tasks = tasks_of_last_attempt(paths.events) == [*plan.ids()]
@@ -127,15 +127,15 @@ def run_job(
 
 
 def _status_of(error: Exception) -> str:
-    """The status in which a job has ended; SUSPENDED if another driver continues it."""
+    """The final status of a job that has ended with `error`; SUSPENDED if another driver continues it."""
     return SUSPENDED if isinstance(error, SupersededError) else _STATUS.get(type(error), FAILED)
 
 
 def _followed(storage: CheckpointStorage, settings: RunSettings) -> int | None:
-    """The attempt that must still be the newest when this run draws its first attempt.
+    """The attempt that must still be the newest when this run draws its first attempt; None: no condition.
 
-    None: there is no such condition. Raises `SupersededError` if this run replaces a dead driver, but another
-    run has drawn a newer attempt than that driver.
+    Raises `SupersededError` if this run replaces a killed driver, but another run has drawn a newer attempt
+    than that driver.
     """
     newest = storage.newest_attempt()
     if settings.start is Start.ANEW:
@@ -189,7 +189,7 @@ class _Job:
         newest: int | None,
     ) -> None:
         self._newest = newest
-        """The attempt that the next one follows; None: the newest in the storage."""
+        """The attempt that must be the newest when the next attempt is drawn; None: no condition."""
         self._run_context = run
         self._plan = plan
         self._config = run.config
@@ -209,13 +209,13 @@ class _Job:
             monitor.follow(FollowedJob(storage.lineage, started_ms, self._attempts, tracker, self._metrics))
 
     def run_unless_superseded(self) -> JobResult:
-        """Run to the end. A driver that was superseded raises `SupersededError` instead of another error."""
+        """Run to the end of the job. If a newer attempt exists, raises `SupersededError` for every error."""
         try:
             return self._run()
         except SupersededError:
             raise
         except Exception as failed:
-            if self._newest is not None:  # set as soon as an attempt is drawn, even if it never began
+            if self._newest is not None:  # set when an attempt is drawn, even if the attempt has not begun
                 self._storage.require_newest(f"{type(failed).__name__}: {failed}", self._newest)
             status = _STATUS.get(type(failed))
             if status is not None and (left := self._coordination.job_ended(status)):
@@ -248,14 +248,14 @@ class _Job:
     def _attempted(self) -> bool:
         """Run one attempt. Returns whether it finished the job.
 
-        A storage error, such as a full disk, fails the attempt. If the abort of the attempt cannot be stored
-        either, it fails the job: raises `JobFailedError`.
+        A storage error, such as a full disk, fails the attempt. If the storage fails again at the abort of
+        the attempt, raises `JobFailedError`.
         """
         before = len(self._attempts)
         try:
             return self._attempt()
         except StorageError as failed:
-            if len(self._attempts) == before:  # the attempt failed before it had chosen its checkpoint
+            if len(self._attempts) == before:  # the attempt has failed before it had a report
                 number = self._attempts[-1].attempt + 1 if self._attempts else 1
                 self._attempts.append(AttemptReport(number, None, self._clock()))
             report = self._attempts[-1]
@@ -312,12 +312,12 @@ class _Job:
         )
 
     def _begin(self, number: int, workers: Workers) -> tuple[AttemptReport, Mapping[str, StateHandle]]:
-        """Choose the checkpoint, then claim and clean the outputs; returns the report and the states by task.
+        """Choose the checkpoint, claim and clean the outputs; returns the report and the handles by task.
 
-        If a database server is lost meanwhile, the report has the reason.
+        If the connection to a database server is lost, the report has the reason.
         """
         restored, states = self._coordination.begin_attempt(number, workers.send)
-        if restored is not None:  # checked each time: it may be an older one than before
+        if restored is not None:  # checked in each attempt: the checkpoint may be older than the last one
             require_restorable(
                 self._plan,
                 CompletedCheckpoint(restored, number, states),
@@ -347,7 +347,7 @@ class _Job:
         self._measured = completed
         if completed > self._swept:
             if report.attempt > 1 and self._clock() - report.started < _SWEEP_SECONDS:
-                # a worker of an ended attempt may have pre-committed after the sweep at the restart
+                # after the sweep at the restart, a worker of an ended attempt may still have pre-committed
                 try:
                     self._cleanup.sweep(report.attempt)
                 except ServerLostError as lost:

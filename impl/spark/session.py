@@ -1,8 +1,9 @@
 """Starts Spark, and refuses settings under which barrier execution cannot work.
 
-Barrier execution needs a slot for every subtask at once; Spark reports a lack of slots after minutes, so the
-slots are counted first. Dynamic allocation and speculation remove subtasks or start them twice, and are
-refused. Spark's own output goes to a file, because one failed task prints a hundred lines.
+Barrier execution runs all subtasks at the same time, and needs a slot for each. Spark reports a lack of slots
+only after minutes, so this module counts the slots first. It refuses dynamic allocation and speculation,
+because they remove subtasks or start them twice. Spark's output goes to a file, because one failed task
+prints a hundred lines.
 """
 
 import os
@@ -32,7 +33,7 @@ _BARRIER = {
     "spark.python.worker.idleTimeoutSeconds": "0",
     "spark.python.task.killTimeout": "500ms",
     "spark.locality.wait": "0s",
-    # Java only starts the tasks and waits, so a short start matters more than fast code
+    # Java only starts the tasks and waits, so a short start is more important than fast code
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 _REFUSED = {
@@ -45,7 +46,7 @@ _LOOK_SECONDS = 0.1
 
 
 def _needs_package(master: str) -> bool:
-    """Whether executors need the package: yes, unless Spark runs in local mode, without executors."""
+    """Whether this package must be sent to executors; not if Spark runs in local mode, without executors."""
     return master != "local" and not master.startswith("local[")
 
 
@@ -53,9 +54,9 @@ def _needs_package(master: str) -> bool:
 def spark_session(
     master: str, output: Path, name: str = "barrierspec", packages: Sequence[str] = ("impl",)
 ) -> Iterator["SparkSession"]:
-    """A SparkSession on `master` whose own output is in the file `output`; stopped at the end.
+    """A context with a SparkSession on `master`, which stops at the end. `output`: the file of its output.
 
-    `packages`: the packages that are sent to executors which cannot read the files of this installation.
+    `packages`: the packages that are sent to executors that cannot read the files of this installation.
     Raises `JavaNotFoundError`, `SparkStartError`, `UnsupportedSettingError`.
     """
     _require_java()
@@ -71,12 +72,12 @@ def spark_session(
         settings |= {"spark.driver.host": address, "spark.driver.bindAddress": address}
     if not _needs_package(master):
         settings["spark.executorEnv.PYTHONPATH"] = str(Path(__file__).resolve().parents[2])
-        settings["spark.executorEnv.PYTHONSAFEPATH"] = "1"  # no `impl` of the working folder
+        settings["spark.executorEnv.PYTHONSAFEPATH"] = "1"  # import no `impl` from the working folder
         settings["spark.python.daemon.module"] = "impl.spark.worker.daemon"
     builder = SparkSession.builder.appName(name)
     builder = builder.remote(connect_remote(master)) if is_connect(master) else builder.master(master)
     if master.startswith("sc://"):
-        settings = {}  # a server that runs has its own settings
+        settings = {}  # a running server already has its settings
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
@@ -104,7 +105,7 @@ def refuse_unsupported(spark: "SparkSession") -> None:
 def require_slots(spark: "SparkSession", subtasks: int, patience_ms: int = 0) -> None:
     """Raise `TooFewSlotsError` if `spark` cannot run `subtasks` tasks at once.
 
-    Executors register one by one: they are awaited for at most `patience_ms`.
+    Executors register one by one. The function waits for them for at most `patience_ms`.
     """
     context = getattr(spark, "sparkContext", None)
     slots = _slots(context) if context is not None else _probed_slots(spark, subtasks)
@@ -128,9 +129,9 @@ def _slots(context: "SparkContext") -> int:
 
 
 def _probed_slots(spark: "SparkSession", subtasks: int) -> int:
-    """`subtasks` if a short barrier job gets that many slots, else one less. For Spark Connect.
+    """Run a short barrier job; returns `subtasks` if it gets this number of slots, else `subtasks` - 1.
 
-    A Connect session has no SparkContext that counts the slots.
+    Used with Spark Connect, whose session has no SparkContext that counts the slots.
     """
     try:
         spark.range(0, subtasks, 1, subtasks).mapInArrow(_unchanged, "id long", barrier=True).collect()
@@ -148,7 +149,7 @@ def _unchanged(batches: Iterator[Any]) -> Iterator[Any]:
 def _require_java() -> None:
     home = os.environ.get("JAVA_HOME")
     if home and not (Path(home) / "bin" / "java").exists():
-        raise JavaNotFoundError(f"JAVA_HOME is {home!r} and holds no bin/java: point it at Java 17 or newer")
+        raise JavaNotFoundError(f"JAVA_HOME is {home!r} and has no bin/java: point it at Java 17 or newer")
     if not home and shutil.which("java") is None:
         raise JavaNotFoundError("no `java` on PATH and no JAVA_HOME: install Java 17 or newer for Spark")
 
@@ -172,14 +173,14 @@ def _stop(spark: "SparkSession", master: str) -> None:
     application = "" if context is None else context.applicationId
     spark.stop()
     if master.startswith("local-cluster"):
-        # local-cluster keeps every application's files inside the installed package
+        # in local-cluster mode, Spark leaves the files of every application in the installed package
         home = Path(sys.modules["pyspark"].__file__ or "").parent
         shutil.rmtree(home / "work" / application, ignore_errors=True)
 
 
 @contextmanager
 def _standard_error_in(output: Path) -> Iterator[None]:
-    """Redirect file descriptor 2 to `output` while Java starts; Java inherits the descriptor and keeps it."""
+    """Redirect file descriptor 2 to `output` while Java starts. Java inherits the descriptor and keeps it."""
     sys.stderr.flush()
     kept = os.dup(2)
     target = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

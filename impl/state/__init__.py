@@ -1,20 +1,20 @@
 """Durable state: how a checkpoint is written, completed and restored.
 
-snapshot         the checksummed format of one state
-sections         the format of a task's snapshot, which has several states
-storage          the records of a checkpoint: handles and manifest
-checkpoints      the checkpoint storage
-memory_storage   checkpoints in the memory of the driver
-locations        the file operations of checkpoints and savepoints, in a file system or an object store
-savepoints       savepoints, each in a folder of its own
-claim_mode       the start from a savepoint or a retained checkpoint, and who owns it then
-snapshot_files   the files of the snapshots of checkpoints and savepoints
-timers           processing-time timers, a part of the keyed state
-shared           files that several checkpoints refer to
-durable          file operations that survive a crash
-digests          the checksum of a file
-errors           the errors
-backends         state by key, in memory and in RocksDB, and state of a subtask without a key
+snapshot              the format of one stored state, with a checksum
+sections              the format of a task's snapshot, which has several states
+checkpoint_metadata   the records of a checkpoint: handles and manifest
+checkpoint_storage    the checkpoints of a job as files
+memory_storage        the checkpoints of a job in the memory of the driver
+locations             the file operations of checkpoints and savepoints, in a file system or an object store
+savepoints            savepoints, each in its own folder
+claim_mode            the start from a savepoint or a retained checkpoint, and its owner after the start
+snapshot_files        the files of the snapshots of checkpoints and savepoints
+timers                processing-time timers, a part of the keyed state
+shared                files to which several checkpoints refer
+durable               file operations that survive a crash
+digests               the checksum of a file
+errors                the errors
+backends              keyed state, in memory and in RocksDB, and operator state
 """
 
 from impl.state.backends.heap import HeapKeyedStateBackend

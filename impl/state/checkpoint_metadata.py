@@ -1,7 +1,7 @@
 """The records of a checkpoint: the handle of a task's snapshot, and the manifest.
 
-A task writes its snapshot and gets a handle. The handles of all tasks, published as a manifest, are a
-completed checkpoint; without a manifest there is no checkpoint (ONCE-04).
+A task writes its snapshot and gets a handle. The driver publishes the handles of all tasks as a manifest, and
+thereby completes the checkpoint. Without a manifest there is no checkpoint (ONCE-04).
 """
 
 import json
@@ -16,7 +16,7 @@ from impl.state.shared import SharedFile
 from impl.state.snapshot import checksum
 
 MEMORY_BYTES: Final = 1 << 20
-"""The largest snapshot of a task, in bytes, that the memory of the driver takes. Flink's default is 5 MiB."""
+"""The maximum size of a task's snapshot in the memory of the driver, in bytes. Flink's default is 5 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +27,21 @@ class StateHandle:
     checkpoint: int
     attempt: int
     file: str
-    """Its file, or the manifest that contains it; relative to the checkpoint folder or the savepoint."""
+    """The file with the snapshot, or the manifest that contains it. Relative to the storage's location."""
     size: int
-    """In bytes."""
+    """The size of the snapshot, in bytes."""
     checksum: str
-    """Hexadecimal, over the whole snapshot."""
+    """The checksum of the whole snapshot, hexadecimal."""
     offset: int | None = None
-    """For a source: the number of rows that it has read before the barrier, also in earlier attempts."""
+    """For a source: the number of rows that it has read before the barrier, in all attempts."""
     shared: tuple[SharedFile, ...] = ()
-    """Files that belong to it and to which other checkpoints may refer."""
+    """The files of the snapshot to which other checkpoints may refer, too."""
     content: bytes | None = field(default=None, repr=False)
-    """The snapshot itself, if the manifest contains it; else None."""
+    """The encoded snapshot, if the manifest contains it; else None."""
 
     @property
     def whole_size(self) -> int:
-        """Bytes of the snapshot and its shared files."""
+        """The size of the snapshot with its shared files, in bytes."""
         return self.size + sum(one.size for one in self.shared)
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class StateHandle:
 
     @classmethod
     def from_json(cls, json: Mapping[str, Any]) -> Self:
-        """The handle of its JSON. Raises KeyError if a field is missing."""
+        """The handle that `to_json` has written as `json`. Raises KeyError if a field is missing."""
         optional: dict[str, Any] = {
             "shared": tuple(SharedFile(*one) for one in json.get("shared", ())),
             "content": b64decode(json["content"]) if "content" in json else None,
@@ -71,9 +71,9 @@ class CompletedCheckpoint:
 
     checkpoint: int
     attempt: int
-    """The execution attempt that has published it."""
+    """The attempt that has published the checkpoint."""
     handles: Mapping[str, StateHandle]
-    """By task."""
+    """The handles, by task."""
     max_parallelism: int | None = None
     """The number of key groups; None if it is not recorded."""
     savepoint: Mapping[str, Any] | None = None
@@ -87,7 +87,7 @@ class CompletedCheckpoint:
         return self.checkpoint == other.checkpoint and checksums == others
 
     def encode(self) -> bytes:
-        """The manifest: JSON with a checksum over everything else in it."""
+        """The manifest: JSON with a checksum over its other fields."""
         body = self._body()
         return _canonical(body | {"checksum": checksum(_canonical(body)).hex()}) + b"\n"
 
@@ -134,14 +134,17 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class LatestCompleted:
-    """The newest checkpoint that can be restored, None without one, and the newer ones that cannot."""
+    """The newest checkpoint that can be restored, or None, and the newer ones that cannot be restored."""
 
     completed: CompletedCheckpoint | None
     refused: tuple[Refused, ...]
 
 
 def why_dead(completed: CompletedCheckpoint, starts: Mapping[int, int | None]) -> str | None:
-    """The reason why a checkpoint is dead: the start of a newer attempt. None if it is not dead."""
+    """A text that states which newer attempt makes a checkpoint dead; None if it is not dead.
+
+    `starts`: maps each attempt that has started to the checkpoint from which it has started.
+    """
     attempt = overtaken_by(starts, completed.checkpoint, completed.attempt)
     if attempt is None:
         return None
@@ -159,7 +162,7 @@ def _is_number(value: object) -> bool:
 
 
 def _handle(task: str, json: object, file: str) -> StateHandle:
-    """The handle of a task. Raises SnapshotCorruptError if it is malformed or leads out of the folder."""
+    """The handle of a task. Raises SnapshotCorruptError if it is malformed or names a file elsewhere."""
     try:
         handle = StateHandle.from_json(json)  # type: ignore[arg-type]
     except (KeyError, TypeError, ValueError, AttributeError) as cause:
@@ -180,7 +183,7 @@ def _handle(task: str, json: object, file: str) -> StateHandle:
 
 
 def _is_within(file: str) -> bool:
-    """Whether a relative name leads to a file within its folder."""
+    """Whether the relative path `file` leads to no file outside of its folder."""
     return bool(file) and "\0" not in file and not file.startswith("/") and ".." not in file.split("/")
 
 

@@ -2,18 +2,18 @@
 
 This savepoint or checkpoint is the *original*. The job copies its files, as hard links where possible, into
 its own checkpoint folder, as a completed checkpoint with the same id. The job restores, subsumes and deletes
-this copy like any other checkpoint. The original and the copy may each be in an object store. Flink's claim
+this copy like any other checkpoint. Both the original and the copy may be in an object store. Flink's claim
 mode decides who owns the original:
 
-NO_CLAIM    The user. The job never changes or deletes the original. Once started, it needs none of its files.
+NO_CLAIM    The user. The job never changes or deletes the original. After its start it needs no file of it.
 CLAIM       The job. The job deletes the copy when it is subsumed, or when the job ends and retains no
-            checkpoint. Before that it deletes the original, even a savepoint. It keeps the files to which
+            checkpoint. Before the copy it deletes the original, even a savepoint. It keeps the files to which
             other checkpoints in the folder of the original refer.
 
-`attempts/3.origin` in the job's folder records the original, for attempt 3 and those after it.
+`attempts/3.origin` in the job's folder records the original, for attempt 3 and all later attempts.
 
 A driver that is superseded during this start does no harm: it deletes nothing, the files that it copies have
-its attempt in their names, and it does not publish. A driver that finds a complete copy uses it.
+its attempt in their names, and it does not publish. A driver that finds a complete copy uses that copy.
 """
 
 import json
@@ -66,7 +66,7 @@ class RetainedCheckpoint(SnapshotFiles):
         return int(self._name.removeprefix("chk-"))
 
     def load(self) -> CompletedCheckpoint:
-        """The checkpoint, after a check of every file; its `savepoint` has the lineage of its job.
+        """The checkpoint, after a check of every file. Its field `savepoint` has the lineage of its job.
 
         Raises NoSavepointError if the checkpoint does not exist, was moved out of the folder of its job, or
         is dead; SnapshotCorruptError if a file was altered.
@@ -87,7 +87,7 @@ class RetainedCheckpoint(SnapshotFiles):
         return replace(completed, savepoint={"lineage": storage.lineage})
 
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
-        """Whether this checkpoint is of run `lineage` and has the content of `copy`, or is partly deleted.
+        """Whether this is the original of `copy`, made by the run `lineage`, or a partly deleted checkpoint.
 
         Raises SnapshotCorruptError if the manifest was altered.
         """
@@ -99,14 +99,14 @@ class RetainedCheckpoint(SnapshotFiles):
             return True  # an earlier driver died while it deleted the checkpoint
 
     def delete(self, shared: Collection[str]) -> None:
-        """Delete the checkpoint, and those of its `shared` files to which no other checkpoint refers."""
+        """Delete the checkpoint, and each of its `shared` files to which no other checkpoint refers."""
         CheckpointStorage(self._location).discard(self._id, shared)
 
 
 def original_at(where: Where) -> SavepointFolder | RetainedCheckpoint:
     """The original in a folder or at a URI.
 
-    It is a retained checkpoint if the name is like `chk-7` and the metadata, if any, are not those of a
+    It is a retained checkpoint if its name has the form `chk-7`, unless its metadata are those of a
     savepoint.
     """
     savepoint = SavepointFolder(where)
@@ -126,10 +126,10 @@ def begin_from(
 ) -> CompletedCheckpoint:
     """Copy `original` into `storage`, and draw an attempt that starts from the copy; returns the copy.
 
-    The new attempt has an id above that of the original's attempt. Checkpoints in the folder with a higher
-    id than the copy are dead from then on. `owner`: as in `new_attempt`. `claim`: the job owns the original.
-    Raises CheckpointConflictError if `original` is in `storage`, or the id there has other content;
-    SupersededError if a newer attempt was drawn meanwhile.
+    The new attempt has a number above that of the attempt that made the original. Checkpoints in `storage`
+    with a higher id than the copy are dead from then on. `owner`: as in `new_attempt`. `claim`: whether the
+    job owns the original. Raises CheckpointConflictError if `original` is in `storage`, or if its id has
+    other content there; SupersededError if a newer attempt exists.
     """
     there = original.load()
     location = storage.location
@@ -174,7 +174,7 @@ def _copied(
     there: CompletedCheckpoint,
     attempt: int,
 ) -> CompletedCheckpoint:
-    """Copy the files and publish the copy. Snapshots get names of `attempt`, shared files keep theirs."""
+    """Copy the files and publish the copy. The names of snapshots get `attempt`, shared files keep theirs."""
     location = storage.location
     storage.reserve(there.checkpoint)
     handles: list[StateHandle] = []
@@ -202,9 +202,9 @@ def _copied(
 
 
 def origin_of(storage: CheckpointStorage) -> Origin | None:
-    """The original from which the job of the folder started; None if it started without one.
+    """The original from which the job of `storage` has started; None if it started without an original.
 
-    An attempt that was superseded before its start has none. Raises StateError if the record is malformed.
+    Ignores the record of an attempt that has not started. Raises StateError if the record is malformed.
     """
     location, started = storage.location, storage.starts
     matches = (_ORIGIN.fullmatch(name) for name in location.sizes(ATTEMPTS))
@@ -229,7 +229,8 @@ def origin_of(storage: CheckpointStorage) -> Origin | None:
 def discard(storage: CheckpointStorage, checkpoint: int) -> None:
     """Delete a checkpoint of a job. If it is the copy of a claimed original, delete the original first.
 
-    If the driver dies between the two deletions, the copy is still complete; the next driver repeats both.
+    If the driver is killed between the two deletions, the copy is still complete. The next driver repeats
+    both deletions.
     """
     origin = origin_of(storage)
     if origin is not None and origin.claimed is not None and origin.checkpoint == checkpoint:
@@ -243,7 +244,7 @@ def discard(storage: CheckpointStorage, checkpoint: int) -> None:
 
 
 def _delete_original(where: Where, lineage: str, copy: CompletedCheckpoint) -> None:
-    """Delete the original of `copy`, unless its user has replaced it by something else."""
+    """Delete the original of `copy`, unless its folder now has other content or is damaged."""
     try:
         original = original_at(where)
         if not original.is_of(lineage, copy):

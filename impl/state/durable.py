@@ -1,8 +1,8 @@
-"""File operations that survive a crash: a file is there as a whole or not at all.
+"""File operations that survive a crash. After a crash, a file is complete or does not exist.
 
-A file is written under a temporary name, synced and moved to its name; then its directory is synced. A file
-that is *published* is linked instead of moved: the link fails if the name exists, so exactly one of two
-writers wins. Every function but `append` raises StorageError instead of an OSError.
+A file is written under a temporary name, synced and moved to its name; then its directory is synced. To
+*publish* a file, the functions link it to its name instead. The link fails if the name exists, so exactly one
+of two writers succeeds. Every function except `append` raises StorageError instead of an OSError.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import Final
 from impl.state.errors import storage_errors
 
 TEMPORARY: Final = ".tmp"
-"""The ending of temporary names."""
+"""The suffix of temporary names."""
 
 
 def make_directory(path: Path) -> None:
@@ -39,7 +39,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def write_file_unsynced(path: Path, data: bytes) -> None:
-    """As `write_file`, but the name is durable only when the caller has synced the directory."""
+    """Do the same as `write_file`, but without syncing the directory, which makes the name durable."""
     temporary = path.with_name(f".{path.name}{TEMPORARY}")
     with storage_errors("writing", path):
         try:
@@ -53,7 +53,7 @@ def write_file_unsynced(path: Path, data: bytes) -> None:
 def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
     """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
-    `owner`: a text in the temporary name, so that a sweep finds the file after its process was killed.
+    `owner`: a text in the temporary name. By it a sweep finds the temporary file of a killed process.
     """
     temporary = path.with_name(f".{path.name}.{owner}{secrets.token_hex(4)}{TEMPORARY}")
     try:
@@ -69,7 +69,7 @@ def publish_file(path: Path, data: bytes, owner: str = "") -> bool:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a file with one writer: the whole line, or nothing if the disk is full."""
+    """Append a line to a file. Appends nothing if the disk is full. The file must have only one writer."""
     with storage_errors("writing", path):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
@@ -79,11 +79,11 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def append(descriptor: int, content: bytes) -> None:
-    """Append to an open file with one writer: the whole content, or nothing. Raises OSError."""
+    """Append to an open file. After an OSError, nothing is appended. The file must have only one writer."""
     before = os.fstat(descriptor).st_size
     written = 0
     try:
-        while written < len(content):  # a disk that fills up accepts only a part of a write
+        while written < len(content):  # an almost full disk accepts only a part of a write
             written += os.write(descriptor, content[written:])
     except OSError:
         if written:

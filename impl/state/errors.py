@@ -23,15 +23,15 @@ class UnsupportedKeyError(StateError):
 
 
 class KeyEncodingError(StateError):
-    """A snapshot has keys to which this release gives another key group or other bytes."""
+    """A snapshot of another release has keys to which this release gives another key group or other bytes."""
 
 
 class StorageError(StateError):
-    """The storage fails: a full disk, a missing directory or permission, an object store without answer."""
+    """The storage fails: a full disk, a missing directory or permission, a silent object store."""
 
 
 class NoFileError(StorageError):
-    """A file that is needed does not exist."""
+    """A file that an operation needs does not exist."""
 
 
 class StateTooLargeError(StateError):
@@ -39,12 +39,15 @@ class StateTooLargeError(StateError):
 
 
 class UncertainPublicationError(StorageError):
-    """It is unknown whether the checkpoint is complete. A newer driver may find it, so the files stay."""
+    """It is unknown whether the checkpoint is complete. Its files stay: a newer driver may restore it."""
 
 
 @contextmanager
 def storage_errors(doing: str, path: Path, *unchanged: type[OSError]) -> Iterator[None]:
-    """Raise StorageError for an OSError, except `unchanged` ones. `doing`: the action, as in "writing"."""
+    """A context that raises StorageError for an OSError, except for the types `unchanged`.
+
+    `doing`: the action, such as "writing", for the message.
+    """
     try:
         yield
     except unchanged:
@@ -56,7 +59,7 @@ def storage_errors(doing: str, path: Path, *unchanged: type[OSError]) -> Iterato
 
 
 class SnapshotCorruptError(StateError):
-    """A snapshot or manifest is incomplete or altered; no part of it may be used."""
+    """A snapshot or manifest is incomplete or altered. No part of it may be used."""
 
     def __init__(self, file: str, expected: str, came: str) -> None:
         super().__init__(
@@ -75,7 +78,7 @@ class NotRowsError(StateError):
 
     @classmethod
     def of(cls, function: object, method: str, returned: str) -> "NotRowsError":
-        """The error for a `method` of a user's object. `returned`: what it has returned."""
+        """The error for a `method` of a user's object. `returned`: the returned value, as text."""
         return cls(
             f"{type(function).__name__}.{method} returned {returned}: expected the rows to emit, as a list "
             "or another iterable; return [] for none"
@@ -95,7 +98,7 @@ class SupersededError(StateError):
 
     @classmethod
     def of(cls, doing: str, attempt: int, newest: int, where: str) -> "SupersededError":
-        """The error of `attempt`, because `newest` exists. `doing`: its action; `where`: the storage."""
+        """The error of `attempt` if the attempt `newest` exists in storage `where`. `doing`: its action."""
         return cls(
             f"{doing}: expected attempt {attempt} to be the newest in {where}, but attempt {newest} exists; "
             "end this attempt: another driver has resumed the job, and all that counts is done by that one. "

@@ -1,9 +1,9 @@
 """Checkpoints in the memory of the driver: Flink's `JobManagerCheckpointStorage`.
 
 A worker sends each snapshot with its acknowledgement, and the driver stores it in the checkpoint's
-`_metadata`. These are objects in its own memory (`locations.memory_client`), under the protocol of
-`checkpoint_storage`. A worker has no access to them: to restore, it gets its snapshots with its deployment.
-When the driver ends, all checkpoints are lost. Savepoints have files, in the folder that their request names.
+`_metadata`. These are objects in the driver's memory (`locations.memory_client`), with the names and rules of
+`checkpoint_storage`. A worker cannot read them. To restore, it gets its snapshots with its deployment. When
+the driver ends, all checkpoints are lost. Savepoints have files, in the folder that their request names.
 """
 
 from impl.state.checkpoint_metadata import MEMORY_BYTES, StateHandle
@@ -29,7 +29,7 @@ class CheckpointsInMemory(CheckpointStorage):
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """The handle that contains the snapshot. Raises StateTooLargeError for more than MEMORY_BYTES."""
+        """A handle that contains the snapshot. Raises StateTooLargeError if it exceeds MEMORY_BYTES."""
         if len(snapshot) > MEMORY_BYTES:
             raise StateTooLargeError(
                 f"the snapshot of {task} for checkpoint {checkpoint} has {len(snapshot):,} bytes, and the "
@@ -42,6 +42,6 @@ class CheckpointsInMemory(CheckpointStorage):
 def checkpoints_at(where: Where, inline_bytes: int = 0) -> CheckpointStorage:
     """The checkpoints of a job: in memory, in a folder, or in an object store.
 
-    `inline_bytes`: outside of memory, a snapshot of at most this size has no file.
+    `inline_bytes`: a snapshot of at most this size has no file. It has no effect in memory.
     """
     return CheckpointsInMemory(where) if is_in_memory(where) else CheckpointStorage(where, inline_bytes)

@@ -1,8 +1,8 @@
-"""Savepoints: checkpoints that a user requests and keeps, each in a folder of its own.
+"""Savepoints: checkpoints that a user requests and keeps. Each savepoint has its own folder.
 
     savepoint-7-3f2a91/_metadata            the manifest: savepoint 7 is complete, with the files listed here
     savepoint-7-3f2a91/count-0.3.state      the snapshot of task count-0, written by attempt 3
-    savepoint-7-3f2a91/shared/count-0.3...  its own copies of the files of state in RocksDB
+    savepoint-7-3f2a91/shared/count-0.3...  the savepoint's copies of the files of state in RocksDB
 
 A savepoint refers to no file outside of its folder, so the folder can be copied and moved. The runtime never
 deletes or changes a complete savepoint (SUB-09), unless a job has claimed it (`claim_mode`).
@@ -21,7 +21,7 @@ from impl.state.snapshot_files import SnapshotFiles, is_left_over
 
 _NAME: Final = "savepoint-"
 _DIGITS: Final = 19
-"""More digits than an id has."""
+"""A number of digits that no id exceeds."""
 
 
 class SavepointFolder(SnapshotFiles):
@@ -67,7 +67,7 @@ class SavepointFolder(SnapshotFiles):
         max_parallelism: int,
         origin: Mapping[str, Any],
     ) -> CompletedCheckpoint:
-        """Complete the savepoint by publishing its `_metadata`. `origin`: its job and its type.
+        """Complete the savepoint by publishing its `_metadata`. `origin`: its kind, its job, its lineage.
 
         Raises SnapshotCorruptError if a file is missing, CheckpointConflictError if the folder has a
         complete savepoint.
@@ -83,9 +83,9 @@ class SavepointFolder(SnapshotFiles):
         return completed
 
     def load(self) -> CompletedCheckpoint:
-        """The savepoint with every file verified.
+        """The savepoint. Every file of it is verified.
 
-        Raises NoSavepointError if there is none, SnapshotCorruptError if a file was altered.
+        Raises NoSavepointError if there is no savepoint, SnapshotCorruptError if a file was altered.
         """
         if not self.is_complete:
             any_files = self._location.sizes() or self._location.folders()
@@ -104,7 +104,7 @@ class SavepointFolder(SnapshotFiles):
         return self._verified_files(completed)
 
     def is_of(self, lineage: str, copy: CompletedCheckpoint) -> bool:
-        """Whether this savepoint is of the run `lineage` and has the content of `copy`, or is partly deleted.
+        """Whether this is the original of `copy`, made by the run `lineage`, or a partly deleted savepoint.
 
         False if another job writes a savepoint into the folder. Raises SnapshotCorruptError if `_metadata`
         was altered.
@@ -116,14 +116,14 @@ class SavepointFolder(SnapshotFiles):
         return (found.savepoint or {}).get("lineage") == lineage and found.has_the_content_of(copy)
 
     def withdraw(self) -> None:
-        """Delete a savepoint that belongs to no user: of a superseded attempt, or claimed by a job."""
+        """Delete a savepoint that no user owns: a superseded attempt has made it, or a job has claimed it."""
         self._location.remove(METADATA)
         self.discard()
 
     def clear_left(self, attempt: int) -> None:
-        """Delete the files of attempts before `attempt`, of a savepoint that they have left incomplete.
+        """Delete the files that attempts before `attempt` have left in an incomplete savepoint.
 
-        A newer attempt may have begun or completed the savepoint meanwhile: none of its files is deleted.
+        Does nothing if the savepoint is complete. Deletes no file of `attempt` or of a newer attempt.
         """
         if self.is_complete:
             return
@@ -151,7 +151,7 @@ class SavepointFolder(SnapshotFiles):
 
 
 def savepoint_name(checkpoint: int, lineage: str) -> str:
-    """The name of the folder, unique to the job and the id."""
+    """The name of a savepoint's folder, which is unique for the job and the id."""
     return f"{_NAME}{checkpoint}-{lineage[:6]}"
 
 

@@ -1,12 +1,12 @@
-"""A task's snapshot: named sections, each of which can be read and verified by itself.
+"""A task's snapshot: named sections. Each section can be read and verified alone.
 
     4 bytes   length of the index
     ...       index            JSON: [[name, offset, length], ...], offsets from the end of the checksum
     32 bytes  checksum         blake2b over the index
-    ...       sections         each one a snapshot with its own checksum (`snapshot`)
+    ...       sections         each section is a snapshot with its own checksum (`snapshot`)
 
-This is the payload of a snapshot of codec 3. A restore at another parallelism opens several files and reads
-from each the sections of its own key groups.
+This is the payload of a snapshot of codec 3. A restore at another parallelism opens several files, and reads
+from each file only the sections with key groups of the restored subtask.
 """
 
 import struct
@@ -21,11 +21,11 @@ from impl.state.snapshot import CHECKSUM_SIZE, HEADER_SIZE, Codec, checksum, dec
 
 _LENGTH: Final = struct.Struct(">I")
 ReadAt = Callable[[int, int], bytes]
-"""Returns the bytes of a file at an offset, by offset and length; fewer at the end of the file."""
+"""A function of an offset and a length that returns the bytes of a file; fewer at the end of the file."""
 
 
 def pack(sections: Mapping[str, bytes]) -> bytes:
-    """A snapshot of encoded sections."""
+    """The snapshot that consists of these encoded sections."""
     index, at = [], 0
     for name, content in sections.items():
         index.append([name, at, len(content)])
@@ -35,9 +35,9 @@ def pack(sections: Mapping[str, bytes]) -> bytes:
 
 
 class Sections:
-    """The sections of one file, which `read_at` reads.
+    """The sections of one file. `read_at`: the function that reads the file.
 
-    Raises SnapshotCorruptError, with `file`, if the index was altered, StateError if the file has no
+    Raises SnapshotCorruptError, which names `file`, if the index was altered, StateError if the file has no
     sections.
     """
 
@@ -67,7 +67,7 @@ class Sections:
         return name in self._ranges
 
     def below(self, prefix: str) -> "Sections":
-        """The sections whose names begin with `prefix`, without it."""
+        """The sections whose names begin with `prefix`. The prefix is removed from their names."""
         part = copy(self)
         part._ranges = {
             name.removeprefix(prefix): there
@@ -77,7 +77,7 @@ class Sections:
         return part
 
     def raw(self, name: str) -> bytes:
-        """The bytes of a section. Raises StateError if there is none of that name."""
+        """The bytes of a section. Raises StateError if there is no section of this name."""
         if name not in self._ranges:
             raise StateError(
                 f"{self.file}: expected a section {name!r}, got {', '.join(self._ranges)}; choose one of "
@@ -86,9 +86,9 @@ class Sections:
         return self._exactly(*self._ranges[name])
 
     def read(self, name: str) -> object:
-        """The state of a section, verified.
+        """The state of a section, after its checksum was verified.
 
-        Raises SnapshotCorruptError if it was altered, StateError if there is none of that name.
+        Raises SnapshotCorruptError if it was altered, StateError if there is no section of this name.
         """
         return decode(self.raw(name), f"{self.file}#{name}")
 

@@ -1,11 +1,11 @@
-"""Files to which several checkpoints refer: written once, deleted when no checkpoint refers to them.
+"""Files to which several checkpoints refer. They are deleted when no checkpoint refers to them.
 
-    shared/count-0.3.5f0c22a97b1d4e80      written by attempt 3 of count-0
+    shared/count-0.3.5f0c22a97b1d4e80      a file that task count-0 has written in attempt 3
 
-The manifests of the completed checkpoints refer to these files. A checkpoint that is not complete may need a
-file that no manifest lists: it has written the file itself, or its base was subsumed. A file is therefore
-deleted only if no manifest lists it at two completions in a row. If a later checkpoint still needs it, its
-publication fails, and only that checkpoint is lost.
+The manifests of the completed checkpoints refer to these files. A pending checkpoint may need a file that no
+manifest lists: the pending checkpoint has written the file, or the checkpoint that listed it was subsumed. A
+file is therefore deleted only if no manifest lists it at two completions in a row. If a later checkpoint
+still needs it, the publication of this checkpoint fails, and only this checkpoint is lost.
 """
 
 import re
@@ -26,11 +26,11 @@ class SharedFile(NamedTuple):
     """One file and its checksum."""
 
     file: str
-    """Relative to the folder of the checkpoints or of the savepoint."""
+    """The name, relative to the folder of the checkpoints or of the savepoint."""
     size: int
-    """In bytes."""
+    """The size, in bytes."""
     checksum: str
-    """Hexadecimal blake2b, over the whole file."""
+    """The blake2b checksum of the whole file, hexadecimal."""
 
 
 class SharedFiles:
@@ -52,7 +52,7 @@ class SharedFiles:
         require_digest(one, self._location.digest(one.file))
 
     def fetch(self, one: SharedFile, target: Path) -> None:
-        """Copy the file to a new path, or link it.
+        """Copy the file to a new path on this host, as a link if possible.
 
         Raises SnapshotCorruptError if the file is missing or was altered.
         """
@@ -67,9 +67,9 @@ class SharedFiles:
         return bool(self._location.sizes(FOLDER))
 
     def collect(self, referenced: Collection[str]) -> tuple[str, ...]:
-        """Delete the files that are unreferenced now and were at the last call; called at each completion.
+        """Delete the files that were unreferenced at the last call and still are. Called at each completion.
 
-        `referenced`: the files that any manifest lists. Returns the names of the deleted files.
+        `referenced`: all files that a manifest lists. Returns the names of the deleted files.
         """
         unreferenced = set(self._files()) - set(referenced)
         gone = sorted(self._unreferenced & unreferenced)
@@ -79,7 +79,7 @@ class SharedFiles:
         return tuple(gone)
 
     def sweep(self, referenced: Collection[str], attempt: int) -> tuple[str, ...]:
-        """Delete the unreferenced files of attempts before `attempt`; returns them."""
+        """Delete the unreferenced files of attempts before `attempt`; returns their names."""
         left = []
         for name in self._files():
             match = _NAME.fullmatch(name.removeprefix(f"{FOLDER}/"))
@@ -93,13 +93,13 @@ class SharedFiles:
 
 
 def require_size(file: str, expected: int, came: int | None) -> None:
-    """Raise SnapshotCorruptError unless a file has the expected size, in bytes. None: it does not exist."""
+    """Raise SnapshotCorruptError unless `came`, the size of a file in bytes, is `expected`. None: no file."""
     if came != expected:
         size = "no file" if came is None else f"{came} bytes"
         raise SnapshotCorruptError(file, f"a file of {expected} bytes", size)
 
 
 def require_digest(one: SharedFile, came: str) -> None:
-    """Raise SnapshotCorruptError unless a file has its checksum."""
+    """Raise SnapshotCorruptError unless `came`, the checksum of the file's content, is the recorded one."""
     if came != one.checksum:
         raise SnapshotCorruptError(one.file, f"checksum {one.checksum}", came)

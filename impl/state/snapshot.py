@@ -7,8 +7,8 @@
     32 bytes  checksum        blake2b over the 16 bytes before it and the payload
     ...       payload
 
-All numbers are big-endian. The checksum detects damage, not an attack: a payload is unpickled, so only users
-who may run code as the job may have write access to a checkpoint directory.
+All numbers are big-endian. The checksum detects damage, but no attack. A reader unpickles the payload, so a
+user with write access to a checkpoint folder can run code with the rights of the job.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Codec(IntEnum):
 
 
 def checksum(*parts: bytes | memoryview) -> bytes:
-    """The blake2b checksum, 32 bytes, over all given bytes in their order."""
+    """The blake2b checksum, 32 bytes, over the concatenation of `parts`."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_SIZE)
     for part in parts:
         digest.update(part)
@@ -45,7 +45,7 @@ def checksum(*parts: bytes | memoryview) -> bytes:
 
 
 def encode(state: object) -> bytes:
-    """A snapshot of `state`: an Arrow table as Arrow, any other object pickled."""
+    """A snapshot of `state`. An Arrow table is encoded as an Arrow stream, any other object as a pickle."""
     if isinstance(state, pa.Table):
         codec, payload = Codec.ARROW, _arrow(state)
     else:
@@ -62,7 +62,7 @@ def framed(codec: Codec, *payload: bytes) -> bytes:
 def decode(data: bytes, file: str) -> object:
     """The state in a snapshot.
 
-    Raises SnapshotCorruptError, with `file`, if it was altered, StateError if it has sections.
+    Raises SnapshotCorruptError, which names `file`, if it was altered, StateError if it has sections.
     """
     codec = verify(data, file)
     payload = memoryview(data)[HEADER_SIZE:]
@@ -88,7 +88,7 @@ def verify(data: bytes, file: str) -> Codec:
 def head_of(data: bytes, file: str) -> tuple[Codec, int]:
     """The codec and the length of the payload, in bytes, from the header at the beginning of `data`.
 
-    Raises SnapshotCorruptError, with `file`, if it is no such header.
+    Raises SnapshotCorruptError, which names `file`, if `data` does not begin with a valid header.
     """
     if len(data) < HEADER_SIZE:
         raise SnapshotCorruptError(file, f"a header of {HEADER_SIZE} bytes", f"{len(data)} bytes")

@@ -1,7 +1,7 @@
 """The snapshots of tasks as files below the location of a job's checkpoints or of a savepoint.
 
-The name of a snapshot has its task and the attempt that wrote it. It is there as a whole or not at all, and
-its checksum detects changes. Files that several checkpoints use are in `shared`.
+The name of a snapshot's file has the task and the attempt that wrote it. The file is complete or does not
+exist, and its checksum detects changes. Files that several checkpoints use are in `shared`.
 """
 
 import re
@@ -17,7 +17,7 @@ from impl.state.snapshot import checksum, decode, verify
 
 _TASK: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _OPEN_METADATA: Final = re.compile(r"\._metadata\.(?:([0-9]{1,18})-)?[0-9a-f]+\.tmp")
-"""The temporary name of a manifest. Names of an earlier release have no attempt."""
+"""The temporary name of a manifest. In files of an earlier release, it does not contain the attempt."""
 _STATE: Final = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9_-]*\.([0-9]{1,18})\.state((\.[0-9a-f]{8})?\.tmp)?")
 
 
@@ -33,15 +33,15 @@ def handle_of(
     """The handle of a snapshot in `file`. Raises StateError if the name of the task cannot be a file name."""
     if not _TASK.fullmatch(task):
         raise StateError(
-            f"the name of a task has letters, digits, - and _, got {task!r}; rename it, its files have "
-            "that name"
+            f"the name of a task has letters, digits, - and _, got {task!r}; rename it, because its files "
+            "have that name"
         )
     digest = checksum(snapshot).hex()
     return StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)
 
 
 class SnapshotFiles:
-    """The snapshots below a location. Raises StateError for a URI that no store has."""
+    """The snapshots below a location. Raises StateError for a URI of no known store."""
 
     def __init__(self, where: Where | Location) -> None:
         self._location = location_of(where)
@@ -62,18 +62,18 @@ class SnapshotFiles:
         offset: int | None,
         shared: tuple[SharedFile, ...],
     ) -> StateHandle:
-        """Write one task's encoded snapshot into `folder`; its name is durable after the publication."""
+        """Write one task's encoded snapshot into `folder`. The publication makes its name durable."""
         file = f"{folder}/{task}.{attempt}.state".lstrip("/")
         handle = handle_of(file, checkpoint, task, attempt, snapshot, offset, shared)
         self._location.write_unsettled(file, snapshot)
         return handle
 
     def read(self, handle: StateHandle) -> object:
-        """The state that a handle refers to. Raises SnapshotCorruptError if it is missing or was altered."""
+        """The state to which a handle refers. Raises SnapshotCorruptError if it is missing or was altered."""
         return decode(self.content(handle), handle.file)
 
     def open(self, handle: StateHandle) -> Sections:
-        """The sections of a task's snapshot; each is read and verified when it is used.
+        """The sections of a task's snapshot. The use of a section reads and verifies it.
 
         Raises SnapshotCorruptError if the file is missing or its index was altered.
         """
@@ -100,7 +100,7 @@ class SnapshotFiles:
         return data
 
     def _verified_files(self, completed: CompletedCheckpoint) -> CompletedCheckpoint:
-        """`completed`, after every file was verified. Raises SnapshotCorruptError if one was altered."""
+        """Verify all files of `completed`; returns it. Raises SnapshotCorruptError if a file was altered."""
         for handle in completed.handles.values():
             self.content(handle)
             for one in handle.shared:
@@ -108,7 +108,7 @@ class SnapshotFiles:
         return completed
 
     def _require_files(self, completed: CompletedCheckpoint) -> None:
-        """Raise SnapshotCorruptError unless all files exist with their sizes."""
+        """Raise SnapshotCorruptError unless all files exist and have the recorded sizes."""
         listed: dict[str, Mapping[str, int]] = {}
         for handle in completed.handles.values():
             own = () if handle.content is not None else (handle,)

@@ -1,11 +1,11 @@
 """Processing-time timers of keys: a part of the keyed state of one subtask.
 
-The timers are a map state of the backend: the times of each key. So every snapshot contains them, a restore
-divides them by key group, and each backend stores them as it stores other state. An index in memory finds the
-next timer; a restore builds the index from the state.
+The timers are a map state of the backend, with the times of each key. So every snapshot contains them, a
+restore divides them by key group, and each backend stores them like any other state. An index in memory finds
+the next timer. A restore builds the index from the state.
 
 The subtask's thread fires timers between two batches of rows. It removes the state of a timer and calls the
-function in one step, so a snapshot contains the timer, or all of its effects (ONCE-01).
+function, with no snapshot in between. So a snapshot contains the timer, or all of its effects (ONCE-01).
 """
 
 import operator
@@ -21,25 +21,26 @@ from impl.state.errors import NotRowsError, StateError
 TIMERS: Final = "_timers/processing-time"
 """The name of the map state."""
 _LONGEST_WAIT_SECONDS: Final = 1.0
-"""The clock is read again after at most this time, because somebody may have set it."""
+"""The maximum time between two reads of the clock. It is short, because an operator may set the clock."""
 _SPARE_TIMES: Final = 1_000
 _TIMES: Final = range(-(2**63), 2**63)
-"""The times of timers, in ms since 1970: 64 bits with a sign, as in Flink."""
+"""The valid times of timers, in ms since 1970: signed ints of 64 bits, as in Flink."""
 
 OnTimer = Callable[[Hashable, int], Iterable[Any]]
 Clock = Callable[[], int]
-"""Returns the processing time, in ms since 1970."""
+"""A function that returns the processing time, in ms since 1970."""
 
 
 def wall_clock() -> int:
-    """The clock of this host, in ms since 1970."""
+    """The time of this host's clock, in ms since 1970."""
     return time.time_ns() // 1_000_000
 
 
 class ProcessingTimeTimers:
     """The timers of one subtask. `on_timer`: called with the key and the time of a due timer.
 
-    A timer is due when the clock is beyond its time, as in Flink. Timers of one time are due in no order.
+    A timer is due when the clock is beyond its time, as in Flink. Timers of the same time fire in no defined
+    order.
     """
 
     def __init__(self, state: KeyedStateBackend, on_timer: OnTimer, clock: Clock = wall_clock) -> None:
@@ -47,22 +48,22 @@ class ProcessingTimeTimers:
         self._on_timer = on_timer
         self._clock = clock
         self._keys: dict[int, set[Hashable]] = {}
-        """By time: the keys that have a timer then."""
+        """Maps each time to the keys that have a timer at this time."""
         self._times: list[int] = []
-        """A heap of these times, and of some times whose timers were deleted."""
+        """A heap of these times. It may also contain times whose timers were deleted."""
         for key, times in self._state.items():
             for timestamp in times:
                 self._note(key, timestamp)
 
     def current_processing_time(self) -> int:
-        """The clock, in ms since 1970."""
+        """The time of the clock, in ms since 1970."""
         return self._clock()
 
     def register_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
         """Call `on_timer(key, timestamp)` once when the clock is beyond `timestamp`, in ms since 1970.
 
-        No effect if the key has this timer already. Raises StateError for a time that is no int, a value that
-        is no key, and, at the latest at the next snapshot, a key of another subtask.
+        Does nothing if the key already has this timer. Raises StateError for a time that is not an int, for a
+        value that cannot be a key, and, at the latest at the next snapshot, for a key of another subtask.
         """
         timestamp = _time(timestamp)
         require_key(key)
@@ -71,7 +72,7 @@ class ProcessingTimeTimers:
             self._note(key, timestamp)
 
     def delete_processing_time_timer(self, key: Hashable, timestamp: int) -> None:
-        """Delete a timer, if the key has it. Raises StateError for a time that is no int."""
+        """Delete a timer, if the key has it. Raises StateError for a time that is not an int."""
         timestamp = _time(timestamp)
         require_key(key)
         keys = self._keys.get(timestamp, set())
@@ -82,7 +83,7 @@ class ProcessingTimeTimers:
     def fire(self, most: int) -> list[Any]:
         """Call the function for at most `most` due timers, earliest first; returns the rows to emit.
 
-        Raises NotRowsError if the function returns no collection of rows, such as None.
+        Raises NotRowsError if the function returns a value that is not a collection of rows, such as None.
         """
         rows: list[Any] = []
         now = self._clock()
@@ -102,7 +103,7 @@ class ProcessingTimeTimers:
         return rows
 
     def wait(self) -> float | None:
-        """Seconds until a timer may be due, 0 if one is; None without timers."""
+        """The seconds until the next timer may be due, 0 if a timer is due; None without timers."""
         timestamp = self._next()
         if timestamp is None:
             return None
@@ -111,7 +112,7 @@ class ProcessingTimeTimers:
     def _note(self, key: Hashable, timestamp: int) -> None:
         if timestamp not in self._keys:
             self._keys[timestamp] = set()
-            if len(self._times) > 2 * len(self._keys) + _SPARE_TIMES:  # most of their timers were deleted
+            if len(self._times) > 2 * len(self._keys) + _SPARE_TIMES:  # most times have no timer any more
                 self._times = [*self._keys]
                 heapify(self._times)
             else:
@@ -119,7 +120,7 @@ class ProcessingTimeTimers:
         self._keys[timestamp].add(key)
 
     def _forget(self, key: Hashable, timestamp: int) -> None:
-        """Remove a timer from the state, and its time from `_keys` if no timer of that time is left."""
+        """Remove a timer from the state. Remove its time from `_keys` if no other timer has this time."""
         self._state.remove(key, timestamp)
         if not self._keys[timestamp]:
             del self._keys[timestamp]

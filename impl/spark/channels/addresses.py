@@ -1,7 +1,7 @@
-"""The addresses of processes: loopback if all run on one host, else this host's address towards the master.
+"""The address of this process for other processes of a job. It is loopback if all of them run on one host.
 
 A master is a master URL of Spark, such as `local[N]`, `local-cluster[...]` or `spark://host:port`. For Spark
-Connect it is `sc://host:port`, a running server, or `sc:local[N]`, a server that the session starts.
+Connect it is `sc://host:port` for a running server, or `sc:local[N]` for a server that the session starts.
 """
 
 import socket
@@ -22,7 +22,7 @@ def is_local(master: str) -> bool:
 
 
 def connect_remote(master: str) -> str:
-    """The argument of `remote` of Spark's builder for a Connect session."""
+    """The argument for the method `remote` of Spark's session builder, for a Connect session."""
     return master if master.startswith("sc://") else master.removeprefix(_CONNECT)
 
 
@@ -34,6 +34,6 @@ def own_address(master: str) -> str | None:
     if parts.scheme not in ("sc", "spark") or parts.hostname is None:
         return None
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
-        route.connect((parts.hostname, parts.port or 1))  # sends nothing: UDP only chooses a route
+        route.connect((parts.hostname, parts.port or 1))  # a UDP connect sends nothing, it chooses a route
         address: str = route.getsockname()[0]
     return address

@@ -1,8 +1,8 @@
 """The driver's side of the control channel: one authenticated connection to each worker of an attempt.
 
-One queue has the reports of all workers, those of one worker in the order in which it sent them. A lost
-connection is a report too. A command to a worker whose connection is lost is dropped, because the loss ends
-the attempt.
+One queue has the reports of all workers. The reports of one worker keep their order. A lost connection is a
+report, too. If the connection to a worker is lost, commands to it are ignored, because the loss ends the
+attempt.
 """
 
 import queue
@@ -18,10 +18,10 @@ from impl.spark.channels.messages import Command, Disconnected, Report, pack_mes
 from impl.spark.errors import ConnectionLostError, SparkRuntimeError
 
 Send: TypeAlias = Callable[[str, Command], None]
-"""Sends a command to a task."""
+"""A function that sends a command to a task."""
 _BUFFER_BYTES = 262_144
 _REFUSED_KEPT = 32
-"""The number of refused connections whose errors are kept; newer errors replace older ones."""
+"""The maximum number of kept errors of refused connections. Newer errors replace older ones."""
 
 
 class Workers:
@@ -77,10 +77,10 @@ class Workers:
         try:
             connection.send_message(pack_message(command))
         except ConnectionLostError:
-            return  # the thread that reads it has reported the loss, which ends the attempt
+            return  # the thread that reads the connection reports the loss, which ends the attempt
 
     def close(self) -> None:
-        """Close every connection, which ends the attempt for the workers."""
+        """Close every connection. Each worker then ends its part of the attempt."""
         with self._changing:
             self._closed = True
             connections = list(self._connections.values())

@@ -1,9 +1,9 @@
-"""A channel whose sender waits for credits, so that a barrier can overtake the records that wait.
+"""A channel whose sender needs credits, so that a barrier can overtake the records that wait for credits.
 
 A credit allows the sender to send one frame of records. The receiver grants a number of credits at first, and
-more as it takes frames. So its queue is bounded although it always reads its socket. Frames without a credit
-wait at the sender, where an unaligned barrier overtakes them (UNAL-32). One thread of the sender sends
-frames, another one reads credits; the subtask never waits to send.
+more when it takes frames out of its queue. So its queue is bounded although it always reads its socket.
+Frames without a credit wait at the sender, where an unaligned barrier overtakes them (UNAL-32). One thread of
+the sender sends frames, and another one reads credits. The thread of the subtask never waits to send.
 """
 
 import struct
@@ -26,30 +26,30 @@ def pack_credits(count: int) -> bytes:
 
 
 def _ignore(checkpoint: int) -> None:
-    """The default listener for barriers that have left: does nothing."""
+    """The default of `ChannelListener.barrier_left`, which does nothing."""
 
 
 class ChannelListener(NamedTuple):
     """The callbacks that a channel calls from its own threads."""
 
     item_left: Callable[[], None]
-    """An item leaves the queue, so the channel may take another frame of records."""
+    """Called after an item has left the queue, so that the channel may accept a frame of records again."""
     lost: Callable[[SparkRuntimeError], None]
-    """The connection to the receiver is lost."""
+    """Called when the connection to the receiver is lost."""
     barrier_left: Callable[[int], None] = _ignore
-    """The barrier of this checkpoint leaves the queue before its alignment times out."""
+    """Called with a checkpoint whose barrier has left the queue before its alignment has timed out."""
 
 
 class CreditedChannel:
-    """The sender's end of one channel to a subtask that grants `credits` frames at first.
+    """The sender's end of one channel. `credits`: the number of frames that the receiver grants at first.
 
-    `restored`: the frames of records that the restored checkpoint holds for this end, oldest first.
+    `restored`: the frames of records that the restored checkpoint has for this end, oldest first.
     """
 
     def __init__(
         self,
         connection: Connection,
-        credits: int,  # noqa: A002 - the word of flow control
+        credits: int,  # noqa: A002 - the standard term of flow control
         restored: Sequence[bytes],
         listener: ChannelListener,
     ) -> None:
@@ -70,7 +70,7 @@ class CreditedChannel:
             threading.Thread(target=work, name="channel", daemon=True).start()
 
     def send(self, kind: Kind, payload: bytes = b"") -> None:
-        """Append a frame. Raises `ConnectionLostError` if the receiver is gone."""
+        """Append a frame to the queue. Raises `ConnectionLostError` if the connection is lost or closed."""
         with self._changed:
             if self._closed:
                 raise ConnectionLostError(f"could not send {kind.name}: the channel is closed")
@@ -83,8 +83,8 @@ class CreditedChannel:
     ) -> list[bytes] | None:
         """Send a barrier; returns the frames of records that it overtakes, oldest first.
 
-        An aligned barrier overtakes none. For a barrier with a time-out returns None: they are not known yet.
-        `options`: the packed options of a savepoint; empty for a checkpoint.
+        For an aligned barrier, returns no frames. For a barrier with a time-out, returns None, because the
+        frames are not known yet. `options`: the packed options of a savepoint; empty for a checkpoint.
         """
         with self._changed:
             if self._closed:
@@ -95,37 +95,37 @@ class CreditedChannel:
         return [] if alignment is Alignment.ALIGNED else _overtaken(effects, checkpoint)
 
     def time_out(self, checkpoint: int) -> list[bytes] | None:
-        """Let a barrier that still waits overtake; returns the overtaken frames, None if it has left."""
+        """If the barrier still waits, let it overtake, and return the overtaken frames; else return None."""
         with self._changed:
             effects = self._end.time_out(checkpoint)
             self._changed.notify_all()
         return _overtaken(effects, checkpoint)
 
     def give_up(self, checkpoint: int) -> None:
-        """Abort the checkpoint: if its barrier still waits, it will overtake nothing."""
+        """Abort the checkpoint. If its barrier still waits, it stays in order and overtakes nothing."""
         with self._changed:
             self._end.abort(checkpoint)
 
     @property
     def is_available(self) -> bool:
-        """Whether fewer frames of records wait than the channel may hold."""
+        """Whether fewer frames of records wait than the limit of the queue."""
         return self._waiting < self._capacity
 
     def drain(self) -> None:
-        """Wait until everything is sent. Raises `ConnectionLostError` if the receiver is gone before."""
+        """Wait until all items are sent. Raises `ConnectionLostError` if the connection is lost before."""
         with self._changed:
             while self._sending or (self._end.first is not None and not self._closed):
                 self._changed.wait()
             unsent = self._is_broken or self._end.first is not None
         if unsent:
-            raise ConnectionLostError("could not send what waited: the channel is closed")
+            raise ConnectionLostError("could not send the waiting items: the channel is closed")
 
     def cut(self) -> None:
-        """Break the connection, as a network that fails does."""
+        """Break the connection, like a network failure."""
         self._connection.cut()
 
     def close(self) -> None:
-        """Close the connection; frames that wait are dropped."""
+        """Close the connection. Frames that still wait are lost."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -147,14 +147,14 @@ class CreditedChannel:
             self._gone(lost)
 
     def _next(self) -> Payload | Barrier | None:
-        """Wait for an item that may leave; None when the channel is closed."""
+        """Wait until the first item may be sent, and return it; None when the channel is closed."""
         with self._changed:
             while not self._closed and not self._may_leave():
                 self._changed.wait()
             if self._closed:
                 return None
             item, effects = self._end.leave()
-            self._end.resume()  # the receiver itself blocks the channel
+            self._end.resume()  # this sender is never blocked: the receiver blocks the channel by its reads
             if isinstance(item, Payload) and item.value[0] is Kind.RECORDS:  # type: ignore[index]
                 self._credits -= 1
                 self._waiting -= 1
@@ -196,7 +196,7 @@ class CreditedChannel:
 
     def _gone(self, lost: SparkRuntimeError) -> None:
         with self._changed:
-            known = self._closed or self._ended  # a receiver that has read the end may close
+            known = self._closed or self._ended  # a receiver may close after it has read the end
             self._closed = True
             self._changed.notify_all()
         if not known:
@@ -204,7 +204,7 @@ class CreditedChannel:
 
 
 def _overtaken(effects: Sequence[SenderEffect], checkpoint: int) -> list[bytes] | None:
-    """The frames of records that the barrier has overtaken; None if they are not known yet."""
+    """The frames of records that the barrier has overtaken, oldest first; None if they are not known yet."""
     for effect in effects:
         match effect:
             case StoreOutput():
@@ -212,7 +212,7 @@ def _overtaken(effects: Sequence[SenderEffect], checkpoint: int) -> list[bytes] 
                 if effect.checkpoint == checkpoint:
                     return [payload for kind, payload in effect.records if kind is Kind.RECORDS]
             case LoseOutput():
-                pass  # an older checkpoint, which was aborted
+                pass  # the effect belongs to an older checkpoint, which was aborted
             case _:
                 assert_never(effect)
     return None

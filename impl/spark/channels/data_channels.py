@@ -20,7 +20,7 @@ from impl.spark.worker.launch import Launch
 
 
 class DataChannels:
-    """The input and the output channels of one attempt. Input waits in the sockets until `restored`."""
+    """The input and the output channels of a subtask. Input waits in the sockets until `restored`."""
 
     def __init__(self, launch: Launch, subtask: Subtask, upstream: Sequence[str], inbox: Inbox) -> None:
         self._launch = launch
@@ -36,9 +36,9 @@ class DataChannels:
     def connect(self, peers: Mapping[str, tuple[str, int]], restored: Frames) -> Outputs:
         """Open a channel to each of `peers`.
 
-        `restored`: by peer, the records in flight that the restored checkpoint holds. Raises
-        `HandshakeRefusedError` if a listener belongs to another attempt or job, `OSError` if nothing listens,
-        `HandshakeTimeoutError` at the deadline.
+        `peers`: maps each downstream subtask to host and port. `restored`: maps it to the in-flight records
+        of the restored checkpoint. Raises `HandshakeRefusedError` if a listener belongs to another attempt or
+        job, `OSError` if nothing listens, `HandshakeTimeoutError` at the deadline of a handshake.
         """
         launch = self._launch
         channels = {
@@ -75,7 +75,7 @@ class DataChannels:
             return  # the sender has finished, or the thread that reads the connection reports the loss
 
     def accept(self, connection: Connection, hello: dict[str, Any]) -> None:
-        """Read the connection of an upstream subtask. Close any other connection, and a repeated one."""
+        """Begin to read a connection of an upstream subtask. Close any other and any repeated connection."""
         peer = str(hello.get("from"))
         with self._connecting:
             ours = hello.get("to") == self._subtask.id
@@ -90,16 +90,16 @@ class DataChannels:
         ).start()
 
     def restored(self) -> None:
-        """The subtask has restored its state: let input into the inbox."""
+        """Let input into the inbox, because the subtask has restored its state."""
         self._restored.set()
 
     def cut(self) -> None:
-        """Break every connection, as a network that fails does."""
+        """Break every connection, like a network failure."""
         for connection in self._opened():
             connection.cut()
 
     def close(self) -> None:
-        """Close every connection, and each that is opened afterwards."""
+        """Close every connection, and every connection that is opened later."""
         self._closed.set()
         self._restored.set()
         for connection in self._opened():
@@ -117,7 +117,7 @@ class DataChannels:
         self._inbox.post(BarrierLeft(checkpoint, peer))
 
     def _drain(self, peer: str, connection: Connection) -> None:
-        """Read one channel into its bounded queue."""
+        """Read one channel into its queue until the end of the partition, or until the connection is lost."""
         channel = self._upstream.index(peer)
         kind = Kind.HANDSHAKE
         self._restored.wait()

@@ -1,8 +1,8 @@
 """Frames: the units that two processes of one attempt exchange over TCP.
 
 A frame is a header of 13 bytes (length of the payload, kind, attempt id) and the payload. Every frame has the
-attempt id, so that the first frame of a process of an ended attempt is refused (ONCE-06). A connection is
-read by one thread and may be written by several.
+attempt id. So a process refuses the first frame of a process that belongs to an ended attempt (ONCE-06). One
+thread reads a connection, and several threads may write it.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ from impl.spark.errors import ConnectionLostError, FrameError, HandshakeTimeoutE
 _HEADER = struct.Struct(">IBQ")
 _ID = struct.Struct(">Q")
 MAX_PAYLOAD = 64 * 1024 * 1024
-"""The largest payload of a frame, in bytes."""
+"""The maximum payload of a frame, in bytes."""
 MAX_HANDSHAKE = 4_096
-"""The largest payload of a frame of a handshake, in bytes."""
+"""The maximum payload of a frame of a handshake, in bytes."""
 
 
 class Kind(IntEnum):
-    """The content of a frame."""
+    """The kind of a frame, which states its content."""
 
     HANDSHAKE = 1
     CONTROL = 2
@@ -41,11 +41,11 @@ class Kind(IntEnum):
     CREDIT = 8
     ANNOUNCEMENT = 9
     CONTROL_PART = 10
-    """A piece of a control message that continues in the next frame."""
+    """A part of a control message, which continues in the next frame."""
 
 
 class Deadline:
-    """The end of a period of `seconds` that begins now. `clock`: returns seconds."""
+    """The time `seconds` after now. `clock`: a function that returns the time in seconds."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds = seconds
@@ -53,7 +53,7 @@ class Deadline:
         self._end = clock() + seconds
 
     def left(self) -> float:
-        """Seconds until the deadline. Raises `HandshakeTimeoutError` if none are left."""
+        """The seconds until the deadline. Raises `HandshakeTimeoutError` after the deadline."""
         left = self._end - self._clock()
         if left <= 0:
             raise HandshakeTimeoutError(
@@ -76,7 +76,7 @@ class Connection:
     def send(self, kind: Kind, payload: bytes = b"") -> None:
         """Send one frame; blocks while the other side does not read.
 
-        Raises `ConnectionLostError` if the other side is gone, `FrameError` for more than `MAX_PAYLOAD`.
+        Raises `ConnectionLostError` if the connection is lost, `FrameError` for more than `MAX_PAYLOAD`.
         """
         if len(payload) > MAX_PAYLOAD:
             raise FrameError(
@@ -89,7 +89,7 @@ class Connection:
     def _send(self, kind: Kind, payload: bytes) -> None:
         head = _HEADER.pack(len(payload), kind, self.attempt)
         try:
-            if self._deadline is not None:  # `sendall` has one time-out for all bytes
+            if self._deadline is not None:  # `sendall` applies its time-out to all bytes together
                 self._socket.settimeout(self._deadline.left())
             self._socket.sendall(head + payload if len(payload) < 4_096 else head)
             if len(payload) >= 4_096:
@@ -126,7 +126,7 @@ class Connection:
         return got
 
     def _in_time(self, count: int, deadline: Deadline) -> bytes:
-        """Read `count` bytes from the socket, fewer at its end, within `deadline` for all reads together."""
+        """Read `count` bytes from the socket, fewer at its end. `deadline` applies to all reads together."""
         got = bytearray()
         while len(got) < count:
             self._socket.settimeout(deadline.left())
@@ -142,7 +142,7 @@ class Connection:
     def send_message(self, packed: bytes) -> None:
         """Send a control message, in several frames if it is larger than `MAX_PAYLOAD`.
 
-        Raises `ConnectionLostError` if the other side is gone.
+        Raises `ConnectionLostError` if the connection is lost.
         """
         with self._sending:
             while len(packed) > MAX_PAYLOAD:
@@ -162,36 +162,36 @@ class Connection:
         return b"".join([*parts, payload])
 
     def local_host(self) -> str:
-        """The address of this host from which the other side is reached."""
+        """The address of this host in the connection."""
         host: str = self._socket.getsockname()[0]
         return host
 
     def time_out(self, seconds: float | None) -> None:
-        """Let sends and receives fail after `seconds`; None: never."""
+        """Set the time-out of sends and receives, in seconds. None: no time-out."""
         self._socket.settimeout(seconds)
 
     def complete_by(self, deadline: Deadline | None) -> None:
-        """Let all later sends and receives share `deadline`; None removes it.
+        """Set one deadline for all later sends and receives together. None removes the deadline.
 
-        Used for a handshake. While there is a deadline, the connection reads no byte beyond the handshake.
+        A handshake uses this. While there is a deadline, the connection reads no byte after the handshake.
         """
         self._deadline = deadline
         if deadline is None:
             self._socket.settimeout(None)
 
     def give_up_after(self, ms: int) -> None:
-        """Break the connection if sent bytes are not received within `ms`: the other host is gone."""
+        """Break the connection if the other host does not confirm sent bytes within `ms`."""
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, ms)
 
     def cut(self) -> None:
-        """Break the connection, as a network that fails does; both sides get an error."""
-        with contextlib.suppress(OSError):  # broken already
+        """Break the connection, like a network failure. Both sides get an error."""
+        with contextlib.suppress(OSError):  # the connection is already broken
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close both directions; a thread that waits in `send` or `receive` gets `ConnectionLostError`."""
+        """Close both directions. A thread that waits in `send` or `receive` gets `ConnectionLostError`."""
         self.cut()
-        with contextlib.suppress(OSError, ValueError):  # closed already
+        with contextlib.suppress(OSError, ValueError):  # the reader is already closed
             self._reader.close()  # an open reader would keep the descriptor
         self._socket.close()
 
@@ -201,7 +201,7 @@ _ARROW = 0xFF
 
 
 def pack_rows(rows: Rows) -> bytes:
-    """Rows as the payload of a RECORDS frame: a batch as Arrow, a list pickled (peers are authenticated)."""
+    """The payload of a RECORDS frame: a batch as Arrow, a list as a pickle. Peers are authenticated."""
     if not isinstance(rows, pa.RecordBatch):
         return pickle.dumps(rows, protocol=5)
     sink = pa.BufferOutputStream()
@@ -228,11 +228,11 @@ _BARRIER = struct.Struct(">QQ16s")
 
 
 class OvertakingBarrier(NamedTuple):
-    """A barrier of a job whose barriers may overtake, or the announcement of one."""
+    """A barrier in a job whose barriers may overtake, or the announcement of such a barrier."""
 
     checkpoint: int
     alignment: str
-    """The alignment of the checkpoint, as the barrier states it."""
+    """The alignment of the checkpoint: the value of an `impl.core.channel.events.Alignment`."""
     timestamp: int
     """The time of the checkpoint's trigger, in ms since the attempt began."""
     options: bytes = b""

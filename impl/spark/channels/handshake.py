@@ -1,8 +1,9 @@
 """The handshake that opens every connection of a job: identity, attempt, and proof of the secret.
 
-Both sides prove that they hold the job's secret by an HMAC over the other's fresh nonce and over the hello
-of the opening side; the secret never travels. Until both proofs are checked only small JSON frames are read,
-so that no byte of an unauthenticated process is ever unpickled. A whole handshake has one deadline.
+The side that opens the connection sends a *hello* with its identity, its attempt and a nonce. Each side
+proves that it knows the job's secret: it sends an HMAC over the other side's nonce and the hello, and never
+the secret. Until both proofs are checked, a side reads only small JSON frames, so it never unpickles bytes of
+an unauthenticated process. The whole handshake has one deadline.
 """
 
 import contextlib
@@ -18,11 +19,11 @@ from impl.spark.channels.frames import MAX_HANDSHAKE, Connection, Deadline, Kind
 from impl.spark.errors import ConnectionLostError, FrameError, HandshakeRefusedError, StaleAttemptError
 
 SECONDS = 10.0
-"""The time limit of a whole handshake."""
+"""The time limit of a whole handshake, in seconds."""
 
 
 def new_secret() -> bytes:
-    """A fresh secret for one job."""
+    """A new random secret for one job."""
     return secrets.token_bytes(32)
 
 
@@ -41,7 +42,7 @@ def open_as(
 ) -> Connection:
     """Open a connection. `identity`: the sender and the receiver of the connection.
 
-    Raises `HandshakeRefusedError` if the other side refuses it or cannot prove itself,
+    Raises `HandshakeRefusedError` if the other side refuses the connection or does not prove the secret,
     `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
     secret, attempt = credentials
@@ -71,7 +72,7 @@ def open_as(
 
 
 def _nothing() -> None:
-    """The default for an accepting side: does nothing at the proof."""
+    """The default of `proved` in `accept_as`, which does nothing."""
 
 
 def accept_as(
@@ -82,10 +83,10 @@ def accept_as(
 ) -> tuple[Connection, dict[str, Any]]:
     """Accept a connection of this attempt; returns it and the hello of the opening side.
 
-    `proved` is called when the other side has proved itself, before it is accepted.
+    `proved`: called when the other side has proved the secret, before it gets the answer.
 
-    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), and sends it
-    the reason. Raises `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
+    Raises `HandshakeRefusedError` for a side without the secret or of another attempt (ONCE-06), and sends
+    the reason to this side. Raises `HandshakeTimeoutError` at the deadline (None: `SECONDS` from now).
     """
     secret, attempt = credentials
     connection = Connection(sock, attempt)
@@ -102,7 +103,7 @@ def accept_as(
         if not _proves(answer, _proof(secret, "opening", nonce, hello)):
             raise _refuse(connection, "the opening side does not hold the secret of this job")
         if hello.get("attempt") != attempt:
-            raise _refuse(connection, f"expected attempt {attempt}, {hello.get('attempt')} was claimed")
+            raise _refuse(connection, f"expected attempt {attempt}, got {hello.get('attempt')}")
         proved()
         _send(connection, {"welcome": True})
     except BaseException:
@@ -113,7 +114,7 @@ def accept_as(
 
 
 def _refuse(connection: Connection, why: str) -> HandshakeRefusedError:
-    with contextlib.suppress(ConnectionLostError):  # the other side has closed: raise the refusal, not this
+    with contextlib.suppress(ConnectionLostError):  # if the other side has closed, still return the refusal
         _send(connection, {"refused": why})
     return HandshakeRefusedError(why)
 
@@ -124,7 +125,7 @@ def _proof(secret: bytes, role: str, nonce: str, hello: dict[str, Any]) -> str:
 
 
 def _proves(answer: dict[str, Any], expected: str) -> bool:
-    """Whether the proof is the expected one; compared as bytes, since text beyond ASCII is not comparable."""
+    """Whether the answer has the expected proof. `compare_digest` accepts bytes, but not every text."""
     return hmac.compare_digest(str(answer.get("proof")).encode(errors="replace"), expected.encode())
 
 

@@ -1,8 +1,8 @@
-"""The inbox of a subtask: bounded queues of its input channels, and its mail.
+"""The inbox of a subtask: bounded queues of its input channels, and its mail (`messages`).
 
-One thread for each channel reads the socket into the channel's queue while the queue is not full. While it is
-full, TCP stops the sender (backpressure). The subtask takes mail first, then frames of the channels that are
-not blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
+One thread for each channel reads the socket into the channel's queue while the queue is not full. While the
+queue is full, TCP stops the sender (backpressure). The subtask takes mail first, then frames of the channels
+that are not blocked, in turn. Frames of a blocked channel wait (ALIGN-17).
 """
 
 import threading
@@ -17,13 +17,13 @@ Frame = tuple[Kind, bytes]
 
 
 class InboxClosedError(Exception):
-    """The attempt has ended: the inbox accepts and returns nothing more."""
+    """The attempt has ended, so the inbox accepts and returns nothing more."""
 
 
 class Inbox:
-    """Frames and mail of one subtask. Other threads call `put` and `post`, the subtask's calls `take`.
+    """Frames and mail of one subtask. The subtask's thread calls `take`, other threads call `put` and `post`.
 
-    `capacity`: frames that a channel's queue holds at most.
+    `capacity`: the maximum number of frames in the queue of a channel.
     """
 
     def __init__(self, channels: int, capacity: int) -> None:
@@ -37,9 +37,9 @@ class Inbox:
         self._changed = threading.Condition()
 
     def await_capacity(self, channel: int) -> None:
-        """Wait while a channel's queue is full: the socket is not read before that.
+        """Wait while a channel's queue is full. The caller reads the socket only after this call.
 
-        Raises `InboxClosedError`.
+        Raises `InboxClosedError` after `close`.
         """
         queue = self._queues[channel]
         with self._changed:
@@ -51,7 +51,7 @@ class Inbox:
                 raise InboxClosedError
 
     def put(self, channel: int, frame: Frame) -> None:
-        """Append to a channel's queue, after `await_capacity`. Raises `InboxClosedError`."""
+        """Append a frame to a channel's queue. Call `await_capacity` before. Raises `InboxClosedError`."""
         with self._changed:
             if self._closed:
                 raise InboxClosedError
@@ -59,13 +59,13 @@ class Inbox:
             self._changed.notify_all()
 
     def post(self, mail: Mail) -> None:
-        """Append mail; never waits. The mail of a closed inbox is not read."""
+        """Append mail. Never waits. Nobody reads the mail of a closed inbox."""
         with self._changed:
             self._mail.append(mail)
             self._changed.notify_all()
 
     def wake(self) -> None:
-        """Let `take` return, so that the subtask checks again what it can do."""
+        """Let a `take` that waits return, so that the subtask checks again what it can do."""
         with self._changed:
             self._woken = True
             self._changed.notify_all()
@@ -73,7 +73,7 @@ class Inbox:
     def take(
         self, blocked: Collection[int], seconds: float | None, *, urgent_only: bool = False
     ) -> Mail | tuple[int, Frame] | None:
-        """The next mail; else (channel, frame) of a channel not in `blocked`; None if there is neither.
+        """Return the next mail; without mail, (channel, frame) of a channel not in `blocked`; else None.
 
         Waits up to `seconds` (None: without limit, 0: not at all) or until `wake`. With `urgent_only`, the
         only frames are barriers that overtake. Raises `InboxClosedError` after `close`.
@@ -84,7 +84,7 @@ class Inbox:
             self.after_take()
 
     def after_take(self) -> None:
-        """Called after each `take`, without the lock."""
+        """Do nothing. A subclass can override this. Each `take` calls it at its end, without the lock."""
 
     def _take(
         self, blocked: Collection[int], seconds: float | None, urgent_only: bool
@@ -101,14 +101,14 @@ class Inbox:
                     return found
                 left = None if deadline is None else deadline - time.monotonic()
                 if left is not None and left <= 0:
-                    return None  # `wake` holds for the next call, which may wait
+                    return None  # a `wake` stays for the next call, which may wait
                 if self._woken:
                     self._woken = False
                     return None
                 self._changed.wait(left)
 
     def _turn(self, blocked: Collection[int], urgent_only: bool) -> tuple[int, Frame] | None:
-        """The next frame, None if there is none. In this inbox no frame is urgent: no barrier overtakes."""
+        """The next frame, or None. In this inbox no frame is urgent, because no barrier overtakes."""
         if urgent_only:
             return None
         count = len(self._queues)
@@ -125,12 +125,12 @@ class Inbox:
 
     @property
     def buffered(self) -> int:
-        """Bytes of frames that wait to be taken."""
+        """The size of all frames in the queues, in bytes."""
         with self._changed:
             return sum(len(payload) for queue in self._queues for _, payload in queue)
 
     def close(self) -> None:
-        """Raise `InboxClosedError` in every thread that waits here."""
+        """Close the inbox. Every thread that waits in it gets `InboxClosedError`."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

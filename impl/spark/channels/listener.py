@@ -1,9 +1,9 @@
 """A listening socket that accepts only connections of one attempt.
 
-The driver has one for its workers, every subtask has one for its upstream subtasks. Each connection makes
-its handshake in a thread of its own, so that a silent peer delays no other. An unauthenticated connection
-cannot harm the attempt: a handshake has one deadline, the number of unfinished handshakes is bounded, and no
-error of one of them ends the accept loop.
+The driver has a listener for its workers, and every subtask has one for its upstream subtasks. The handshake
+of each connection has its own thread, so a silent peer delays no other peer. An unauthenticated connection
+cannot harm the attempt: a handshake has one deadline, the number of unfinished handshakes is bounded, and an
+error in a handshake does not end the accept loop.
 """
 
 import contextlib
@@ -43,16 +43,16 @@ _OF_ONE_CONNECTION = frozenset(
         errno.ETIMEDOUT,
     }
 )
-"""Errors of `accept` that concern one connection. After any other error, such as EMFILE, an immediate retry
-fails again, because the process has no free descriptor or memory."""
+"""Errors of `accept` that affect only one connection. After any other error, such as EMFILE, an immediate
+retry fails again, because the process has no free descriptor or memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class HandshakeLimits:
-    """Bounds on connections that have not completed their handshake.
+    """The limits of connections that have not completed their handshake.
 
-    `connections`: the largest number at once. A further connection closes the oldest of them, so idle
-    connections cannot keep out one that makes its handshake. `seconds`: the time limit of a handshake.
+    `connections`: the maximum number at the same time. A further connection closes the oldest of them, so
+    idle connections cannot prevent the handshake of another one. `seconds`: the time limit of a handshake.
     """
 
     connections: int = 64
@@ -68,7 +68,8 @@ class HandshakeLimits:
 class Listener:
     """Accepts connections on a free port of `host` until it is closed.
 
-    `accepted` is called with each connection and its hello, `refused` with the error of each that is refused.
+    `accepted`: called with each accepted connection and its hello (`handshake`). `refused`: called with the
+    error of each refused connection.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Listener:
         self._changed = threading.Condition(threading.RLock())
         self._closed = threading.Event()
         self._listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        # the accepted sockets inherit the bound, which must be set before the connection is made
+        # accepted sockets inherit this size, which must be set before a connection exists
         self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer_bytes)
         self._listener.bind((host, 0))
         self._listener.listen(_BACKLOG)
@@ -97,7 +98,7 @@ class Listener:
 
     @property
     def unauthenticated(self) -> int:
-        """Connections that have not completed their handshake."""
+        """The number of connections that have not completed their handshake."""
         with self._changed:
             return len(self._unauthenticated)
 
@@ -113,15 +114,15 @@ class Listener:
             self._begin(caller)
 
     def _begin(self, caller: socket.socket) -> None:
-        """Close the oldest handshakes until fewer than the limit are under way, then start another one."""
+        """Close the oldest handshakes until their number is below the limit, then start a new handshake."""
         with self._changed:
             while len(self._unauthenticated) >= self._limits.connections:
-                self._drop_oldest()
+                self._close_oldest()
                 self._changed.wait()  # the thread of the closed connection removes it
             self._unauthenticated[caller] = False
         try:
             threading.Thread(target=self._shake_hands, args=(caller,), name="handshake", daemon=True).start()
-        except RuntimeError:  # no thread can be started now
+        except RuntimeError:  # the operating system gives no further thread
             self._remove(caller)
             caller.close()
 
@@ -130,7 +131,7 @@ class Listener:
         try:
             caller.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection, hello = accept_as(caller, self._credentials, deadline, lambda: self._proved(caller))
-        except Exception as failed:  # noqa: BLE001 - whatever was sent ends this connection only
+        except Exception as failed:  # noqa: BLE001 - the other side's bytes must end only this connection
             caller.close()
             self._remove(caller)
             if not isinstance(failed, SparkRuntimeError):
@@ -145,35 +146,35 @@ class Listener:
             raise ConnectionLostError("closed before its handshake was complete: too many others were open")
 
     def _remove(self, caller: socket.socket) -> bool:
-        """Remove a connection from the unauthenticated ones; returns whether `_drop_oldest` has closed it."""
+        """Remove an unauthenticated connection; returns whether `_close_oldest` has closed it."""
         with self._changed:
-            dropped = self._unauthenticated.pop(caller, False)
+            closed = self._unauthenticated.pop(caller, False)
             self._changed.notify_all()
-        return dropped
+        return closed
 
     def _close_some(self) -> None:
-        """No descriptor or memory is free: close some unauthenticated connections, and wait a moment."""
+        """Close some unauthenticated connections and wait, because no descriptor or memory is free."""
         with self._changed:
             for _ in range(1 + len(self._unauthenticated) // 4):
-                self._drop_oldest()
-            self._changed.wait(_PAUSE_SECONDS)  # until one of them has ended
+                self._close_oldest()
+            self._changed.wait(_PAUSE_SECONDS)  # until the handshake of one of them has ended
 
-    def _drop_oldest(self) -> None:
-        """Close the connection whose handshake has lasted longest; its thread removes it later."""
+    def _close_oldest(self) -> None:
+        """Close the connection with the oldest unfinished handshake. Its thread removes it later."""
         with self._changed:
-            for caller, dropped in self._unauthenticated.items():
-                if not dropped:
+            for caller, closed in self._unauthenticated.items():
+                if not closed:
                     self._unauthenticated[caller] = True
                     self._shut(caller)
                     return
 
     @staticmethod
     def _shut(caller: socket.socket) -> None:
-        with contextlib.suppress(OSError):  # broken already
+        with contextlib.suppress(OSError):  # the connection is already broken
             caller.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Stop accepting, and end every handshake. Accepted connections stay open."""
+        """Accept no further connection, and end every handshake. Accepted connections stay open."""
         self._closed.set()
         with contextlib.suppress(OSError):  # some systems refuse this on a listening socket
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -208,5 +209,5 @@ def connect_to(
         except HandshakeTimeoutError:
             raise
         except ConnectionLostError:
-            # not refused: further connections may have closed this one (see HandshakeLimits)
+            # the listener has refused nothing, but may have closed this connection (see HandshakeLimits)
             threading.Event().wait(min(_PAUSE_SECONDS, deadline.left()))

@@ -1,8 +1,8 @@
 """The messages between the driver and its subtasks, and the mail of one subtask.
 
 A message is a frozen dataclass in a process, and a JSON object with its `kind` on the socket. Commands go
-from the driver to a subtask, reports from a subtask to the driver. Mail is what a subtask reads from its
-inbox: commands, and what other threads of its own process post.
+from the driver to a subtask, reports from a subtask to the driver. *Mail* is all that a subtask reads from
+its inbox except frames: commands, and messages of other threads of its process.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,8 +23,8 @@ from impl.state import StateHandle
 class DeployTask:
     """Restore `states`, the snapshots of the subtask's stage in checkpoint `restored`, and run.
 
-    `peers`: by downstream subtask the host and port of its listener. `restored`: None for a start from the
-    beginning. `passed_ms`: ms since the attempt began.
+    `peers`: maps each downstream subtask to the host and port of its listener. `restored`: None for a start
+    from the beginning. `passed_ms`: ms since the attempt began.
     """
 
     peers: Mapping[str, tuple[str, int]]
@@ -35,7 +35,7 @@ class DeployTask:
 
 @dataclass(frozen=True, slots=True)
 class StartCheckpoint:
-    """A source takes its snapshot. `timestamp`: ms of the driver's clock since the attempt began.
+    """A source takes its snapshot. `timestamp`: ms since the attempt began, by the driver's clock.
 
     `savepoint`: the options of a savepoint; None for a checkpoint.
     """
@@ -54,7 +54,7 @@ class CheckpointCompleted:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointAborted:
-    """The checkpoint was aborted. `completed`: the newest completed one, -1 for none."""
+    """The checkpoint was aborted. `completed`: the newest completed checkpoint; -1 if there is none."""
 
     checkpoint: int
     completed: int
@@ -62,12 +62,12 @@ class CheckpointAborted:
 
 @dataclass(frozen=True, slots=True)
 class FinishTask:
-    """The final checkpoint is complete: a source ends its partition."""
+    """The final checkpoint is complete, so the source ends its partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class InjectFault:
-    """The driver has reached the fault point `point`: `action` happens to this subtask."""
+    """The driver has reached the fault point `point`, and `action` happens to this subtask."""
 
     action: str
     point: str
@@ -96,7 +96,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """The process is alive. `records`: handled in this attempt; `buffered`: bytes that wait at its inputs."""
+    """The process is alive. `records`: handled in this attempt. `buffered`: bytes that wait at its inputs."""
 
     records: int
     buffered: int
@@ -113,7 +113,7 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The subtask takes no snapshot for the checkpoint. `cause`: the error behind `reason`, None for none."""
+    """The subtask takes no snapshot for the checkpoint. `cause`: the error that caused `reason`, or None."""
 
     checkpoint: int
     reason: str
@@ -127,7 +127,7 @@ class DataEnded:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The subtask has finished. `records`: handled in this attempt."""
+    """The subtask has finished. `records`: those handled in this attempt."""
 
     records: int
     load: TaskLoad = field(default_factory=TaskLoad)
@@ -137,8 +137,8 @@ class Finished:
 class Failed:
     """The subtask has failed.
 
-    `secondary`: the subtask lost a connection, because another subtask has probably failed first. `final`:
-    every further attempt would fail in the same way.
+    `secondary`: whether the subtask has only lost a connection, probably because another subtask has failed.
+    `final`: whether every further attempt would fail in the same way.
     """
 
     reason: str
@@ -155,7 +155,7 @@ class FaultReached:
 
 @dataclass(frozen=True, slots=True)
 class Disconnected:
-    """The control connection of the subtask is lost; the driver's own process reports it."""
+    """The control connection of the subtask is lost. A thread of the driver reports this."""
 
     reason: str
 
@@ -178,7 +178,7 @@ class SnapshotFailed:
 
 @dataclass(frozen=True, slots=True)
 class BarrierLeft:
-    """A barrier with a time-out was sent to `peer` before its alignment timed out."""
+    """A barrier with a time-out was sent to `peer` before its alignment has timed out."""
 
     checkpoint: int
     peer: str
@@ -230,7 +230,7 @@ def pack_message(message: Command | Report) -> bytes:
     named = {"kind": type(message).__name__, **values}
     try:
         return orjson.dumps(named, default=_json, option=orjson.OPT_PASSTHROUGH_DATACLASS)
-    except orjson.JSONEncodeError:  # a lone surrogate, as in the name of a file that is no UTF-8
+    except orjson.JSONEncodeError:  # text with a lone surrogate, such as a file name that is not UTF-8
         named = {name: _utf8(value) if isinstance(value, str) else value for name, value in named.items()}
         return orjson.dumps(named, default=_json, option=orjson.OPT_PASSTHROUGH_DATACLASS)
 
@@ -246,7 +246,7 @@ def unpack_report(packed: bytes) -> Report:
 
 
 def _utf8(text: str) -> str:
-    """The text, with lone surrogates as escapes."""
+    """The text. Lone surrogates become escapes."""
     return text.encode(errors="backslashreplace").decode()
 
 

@@ -1,9 +1,10 @@
-"""The outputs of a subtask: rows are buffered for each downstream subtask, barriers are sent to all of them.
+"""The outputs of a subtask: a buffer of rows for each downstream subtask, and barriers to all of them.
 
-Rows that were emitted before a barrier are sent before it (TASK-01): a broadcast flushes first. Single rows
-wait for others in a buffer, an Arrow batch is sent at once. A sink declares the schema of its rows, so the
-subtask that sends to it converts rows to columns. The plan states how the rows of each edge are distributed
-(`partitioners`). Barriers and ends are sent to every channel of every edge.
+Rows that were emitted before a barrier are sent before it (TASK-01), because `broadcast` first sends the
+buffered rows. Single rows wait for other rows in a buffer, but an Arrow batch is sent at once. A sink
+declares the schema of its rows, so a subtask that sends to a sink converts rows to columns. The plan states
+how the rows of each edge are distributed (`partitioners`). Barriers and ends of data are sent to every
+channel of every edge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ class Channel(Protocol):
 class Outputs:
     """The output channels of one subtask, by the ids of their downstream subtasks.
 
-    `routes`: the edges; every row is sent along each of them.
+    `routes`: the edges out of the subtask. Every row is sent along each edge.
     """
 
     def __init__(
@@ -54,9 +55,9 @@ class Outputs:
         self._buffers: list[list[Row]] = [[] for _ in self._names]
         self._sent = [0] * len(self._names)
         self.emitted = 0
-        """Rows emitted in this attempt, each counted once."""
+        """The number of rows emitted in this attempt, each counted once."""
         self.backpressured = WaitingTime()
-        """The time for which sending has waited; the caller adds the times of its own waits."""
+        """The time for which sends have waited. A caller uses it for its own waits, too."""
         self._schemas = {name: route.schema for route in routes for name in route.receivers}
         self._partitioners = tuple(
             partitioner(route, [*map(self._names.index, route.receivers)], max_parallelism, self._fill)
@@ -64,7 +65,7 @@ class Outputs:
         )
 
     def emit(self, rows: Rows) -> None:
-        """Send `rows`; they may wait in a buffer until it is full or flushed, or a barrier follows."""
+        """Send `rows`. They may wait in a buffer until it is full or flushed, or until a barrier follows."""
         self.emitted += len(rows)
         for partition in self._partitioners:
             partition(rows)
@@ -94,13 +95,13 @@ class Outputs:
         self._sent[channel] += len(rows)
 
     def flush(self) -> None:
-        """Send what waits in the buffers."""
+        """Send all rows that wait in the buffers."""
         for channel, buffer in enumerate(self._buffers):
             if buffer:
                 self._ship(channel)
 
     def broadcast(self, kind: Kind, checkpoint: int | None = None, options: bytes = b"") -> None:
-        """Flush, then send a barrier, a cancellation or an end to every channel.
+        """Flush, then send a barrier, a cancellation marker or an end of data to every channel.
 
         `options`: the packed options of a savepoint; empty for a checkpoint.
         """
@@ -111,17 +112,17 @@ class Outputs:
                 connection.send(kind, payload)
 
     def sent(self) -> dict[str, int]:
-        """Rows emitted to each channel in this attempt, those in buffers included."""
+        """The number of rows emitted to each channel in this attempt, including rows in buffers."""
         waiting = (len(buffer) for buffer in self._buffers)
         return {name: sent + left for name, sent, left in zip(self._names, self._sent, waiting, strict=True)}
 
     @property
     def is_available(self) -> bool:
-        """Whether rows may be emitted; here a full channel makes `emit` wait."""
+        """Whether the subtask may emit rows. Always True here, because `emit` waits for a full channel."""
         return True
 
     def drain(self) -> None:
-        """Wait until all frames are sent; here `emit` and `broadcast` send them at once."""
+        """Wait until all frames are sent. Does nothing here, because sends do not return before."""
 
     def cut(self) -> None:
         """Break every connection."""
@@ -135,11 +136,11 @@ class Outputs:
 
 
 def _as_columns(rows: Rows, schema: pa.Schema | None) -> Rows:
-    """Rows for a sink as columns. Rows that do not fit the schema are unchanged; the sink raises an error."""
+    """Rows for a sink as columns. Rows that do not fit `schema` stay unchanged; the sink raises an error."""
     if not schema or isinstance(rows, pa.RecordBatch):
         return rows
     try:
         batch = batch_of(rows, schema)
     except (pa.ArrowException, ValueError, TypeError, OverflowError):
         return rows
-    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # a pickled list stores a shared value once
+    return batch if batch.nbytes <= _LARGEST_BATCH else rows  # a pickle stores a value of many rows once

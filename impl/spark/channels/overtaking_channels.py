@@ -1,8 +1,8 @@
-"""Inbox and outputs of a subtask whose barriers overtake: the channel ends of `impl.core`, under a lock.
+"""Inbox and outputs of a subtask whose barriers overtake. They use the channel ends of `impl.core`.
 
 The checkpoint stores the frames of records that a barrier overtakes here (UNAL-32, UNAL-34), and a restore
-begins with them (UNAL-36). It does not store cancellation markers and ends of data, because they are sent
-again after a restore.
+begins with these frames (UNAL-36). The checkpoint stores no cancellation markers and no ends of data, because
+they are sent again after a restore.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,11 +21,11 @@ from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM
 
 Grant = Callable[[int, int], None]
 OvertakenFrames = dict[str, list[bytes] | None]
-"""By the subtask at the other end: the frames that a barrier has overtaken, None: not known yet."""
+"""Maps the subtask at the other end to the frames that a barrier has overtaken; None: not known yet."""
 
 
 class OvertakingInbox(Inbox):
-    """Channels in which barriers overtake. `grant` lets the sender of a channel send more frames."""
+    """The inbox of a subtask whose input barriers overtake. `grant`: allows a sender to send more frames."""
 
     def __init__(self, channels: int, capacity: int, grant: Grant) -> None:
         super().__init__(channels, capacity)
@@ -46,10 +46,10 @@ class OvertakingInbox(Inbox):
             )
 
     def await_capacity(self, channel: int) -> None:
-        """Return at once: a sender sends only frames for which it has credits."""
+        """Return at once, because a sender sends only frames for which it has credits."""
 
     def put(self, channel: int, frame: Frame) -> None:
-        """Append a frame; never waits. Raises `InboxClosedError`."""
+        """Append a frame. Never waits. Raises `InboxClosedError` after `close`."""
         with self._changed:
             if self._closed:
                 raise InboxClosedError
@@ -60,7 +60,7 @@ class OvertakingInbox(Inbox):
 
     @property
     def buffered(self) -> int:
-        """Bytes of records that wait to be taken."""
+        """The size of the records that wait, in bytes."""
         return self._unread
 
     def _item(self, channel: int, frame: Frame) -> Payload | Barrier:
@@ -77,7 +77,7 @@ class OvertakingInbox(Inbox):
             self._ends[channel].prioritise(checkpoint)
 
     def _store(self, channel: int, effects: Iterable[StoreInput | DeclineStart]) -> str | None:
-        """Keep the records of a snapshot. Returns the reason if the snapshot cannot begin, else None."""
+        """Keep the in-flight records of a snapshot. Returns the reason if it cannot begin, else None."""
         for effect in effects:
             match effect:
                 case StoreInput():
@@ -91,14 +91,14 @@ class OvertakingInbox(Inbox):
         return None
 
     def start(self, checkpoint: int) -> str | None:
-        """Begin a snapshot on all channels. Returns the reason if it cannot begin, else None."""
+        """Begin to store in-flight records on all channels. Returns the reason if that fails, else None."""
         with self._changed:
             self._stored[checkpoint] = [[] for _ in self._ends]
             declined = [self._store(c, end.start(checkpoint)) for c, end in enumerate(self._ends)]
         return next((reason for reason in declined if reason is not None), None)
 
     def stop(self, checkpoint: int) -> list[list[bytes]]:
-        """End a snapshot; returns the frames of records that belong to it, by channel."""
+        """Stop storing in-flight records; returns the frames that belong to the snapshot, by channel."""
         with self._changed:
             for end in self._ends:
                 end.stop(checkpoint)
@@ -142,7 +142,7 @@ class OvertakingInbox(Inbox):
         return frame
 
     def after_take(self) -> None:
-        """Grant the frames that are due."""
+        """Grant the credits that the last `take` has made due."""
         due, self._due = self._due, None
         if due is not None:
             self._grant(*due)
@@ -163,22 +163,22 @@ class OvertakingOutputs(Outputs):
 
     @property
     def is_available(self) -> bool:
-        """Whether every channel holds fewer frames of records than its bound."""
+        """Whether in every channel fewer frames of records wait than its limit."""
         return all(channel.is_available for channel in self._channels)
 
     def barrier(
         self, checkpoint: int, alignment: Alignment, timestamp: int, options: bytes = b""
     ) -> OvertakenFrames:
-        """Send a barrier to every channel; returns the frames that it has overtaken."""
+        """Send a barrier to every channel; returns the frames of records that it has overtaken."""
         self.flush()
         return self._each(lambda channel: channel.barrier(checkpoint, alignment, timestamp, options))
 
     def time_out(self, checkpoint: int) -> OvertakenFrames:
-        """Let the barrier overtake where it still waits; returns the frames, None where it has left."""
+        """Let the barrier overtake in each channel where it still waits; returns the overtaken frames."""
         return self._each(lambda channel: channel.time_out(checkpoint))
 
     def give_up(self, checkpoint: int) -> None:
-        """Abort the checkpoint: where its barrier still waits, it will overtake nothing."""
+        """Abort the checkpoint. Barriers of it that still wait stay in order and overtake nothing."""
         for channel in self._channels:
             channel.give_up(checkpoint)
 
@@ -186,6 +186,6 @@ class OvertakingOutputs(Outputs):
         return {name: send(channel) for name, channel in zip(self._names, self._channels, strict=True)}
 
     def drain(self) -> None:
-        """Wait until all frames are sent. Raises `ConnectionLostError` if a receiver is gone before."""
+        """Wait until all frames are sent. Raises `ConnectionLostError` if a connection is lost before."""
         for channel in self._channels:
             channel.drain()

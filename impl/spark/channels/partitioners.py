@@ -1,7 +1,7 @@
-"""The partitioners of an edge: hash of the key, rebalance, or broadcast over its output channels.
+"""The partitioners of an edge. They distribute rows over its output channels by hash, rebalance or broadcast.
 
-Lists of rows are partitioned row by row, Arrow batches by their columns. In both, hash sends a row to the
-subtask that owns the key group of its key; rebalance sends whole lists or batches round robin.
+Lists of rows are partitioned row by row, Arrow batches by their columns. In both cases, hash sends a row to
+the subtask that owns the key group of its key. Rebalance sends whole lists or batches in turn (round robin).
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -18,23 +18,24 @@ from impl.state.backends.key_groups import DEFAULT_MAX_PARALLELISM, key_group, s
 from impl.state.backends.key_values import require_key
 
 _REMEMBERED_KEYS = 100_000
-"""The largest number of keys whose receivers are cached; then the cache is cleared, to bound the memory."""
+"""The maximum number of keys in the cache of receivers. A full cache is cleared, to bound the memory."""
 
 Append = Callable[[int, Rows], None]
-"""Appends rows to the buffer of a channel, given by its number."""
+"""A function that appends rows to the buffer of a channel, given by its number."""
 Partitioner = Callable[[Rows], None]
-"""Distributes rows over the channels of one edge."""
+"""A function that distributes rows over the channels of one edge."""
 
 
 def channel_of(key: object, channels: int, max_parallelism: int = DEFAULT_MAX_PARALLELISM) -> int:
-    """The index of the receiver that owns the key group of `key`; `channels`: number of receivers."""
+    """The index of the receiver that owns the key group of `key`. `channels`: the number of receivers."""
     return subtask_of(key_group(key, max_parallelism), channels, max_parallelism)
 
 
 def partitioner(route: Route, channels: Sequence[int], max_parallelism: int, append: Append) -> Partitioner:
     """The partitioner of `route`. `channels`: the channel numbers of its receivers, by subtask index.
 
-    An edge with one receiver needs no partitioning. Raises ValueError for an edge that forwards to several.
+    An edge with one receiver needs no partitioning. Raises ValueError for a forward edge with several
+    receivers.
     """
     if len(channels) == 1:
         return partial(append, channels[0])
@@ -92,7 +93,7 @@ class KeyPartitioner:
                     receiver = self._receiver_of(key)
                 by_receiver[receiver].append(row)
         except TypeError:
-            require_key(key)  # raises for a key without a hash; otherwise the selector has failed
+            require_key(key)  # raises an error for a key without a hash; else the selector has failed
             raise
         return zip(self._channels, by_receiver, strict=True)
 
@@ -106,7 +107,7 @@ class KeyPartitioner:
             yield channel, taken(batch, np.flatnonzero(receivers == receiver))
 
     def _by_dictionary(self, batch: pa.RecordBatch) -> Codes | None:
-        """The index of every row's receiver if the keys have the dictionary of the previous batch; else None.
+        """The receiver of every row, if the key column has the same dictionary as the last batch; else None.
 
         Batches that a source cuts from one block of a file share a dictionary. So the receivers of its keys
         are computed once.
@@ -138,7 +139,7 @@ class KeyPartitioner:
 
 
 def _shares_memory(one: pa.Array, other: pa.Array) -> bool:
-    """Whether both arrays use the same buffers, and do not only have equal values."""
+    """Whether both arrays use the same buffers. Equal values alone are not enough."""
     if len(one) != len(other) or one.offset != other.offset:
         return False
     addresses = [[buffer and buffer.address for buffer in array.buffers()] for array in (one, other)]

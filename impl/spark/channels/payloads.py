@@ -1,7 +1,7 @@
-"""Rows as the payloads of RECORDS frames, none of which is larger than a frame may be.
+"""Rows as the payloads of RECORDS frames. No payload exceeds the limit of a frame.
 
-Rows that are too large for one frame are halved until they fit, in their order. A single record that is too
-large raises `RecordTooLargeError`, which fails the job.
+Rows that are too large for one frame are halved until each part fits. The parts keep the order of the rows. A
+single record that is too large raises `RecordTooLargeError`, which fails the job.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,11 +17,11 @@ from impl.spark.errors import RecordTooLargeError
 def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
     """Payloads of at most `limit` bytes that contain `rows`, in order.
 
-    Raises `RecordTooLargeError` for a record that has more than `limit` bytes alone.
+    Raises `RecordTooLargeError` for a single record of more than `limit` bytes.
     """
     count = len(rows)
     if count > 1 and isinstance(rows, pa.RecordBatch) and rows.nbytes > 2 * limit:
-        yield from _halves(rows, limit)  # packing it as a whole would be a useless copy
+        yield from _halves(rows, limit)  # this batch is too large, so packing it is useless
         return
     packed = pack_rows(rows)
     if len(packed) <= limit:
@@ -38,7 +38,7 @@ def payloads_of(rows: Rows, limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
 
 
 def within_limit(payloads: Iterable[bytes], limit: int = MAX_PAYLOAD) -> Iterator[bytes]:
-    """The same payloads, larger ones halved: a checkpoint of an older version may contain larger ones."""
+    """The payloads, split if they exceed `limit`. A checkpoint of an older version may contain such ones."""
     for payload in payloads:
         if len(payload) <= limit:
             yield payload
@@ -57,12 +57,12 @@ def _halves(rows: Rows, limit: int) -> Iterator[bytes]:
 
 
 def _used(part: pa.RecordBatch) -> pa.RecordBatch:
-    """A slice whose dictionaries contain only the values of its own rows."""
+    """The slice `part`, with dictionaries that contain only the values of its rows."""
     if any(pa.types.is_dictionary(column.type) for column in part.columns):
         return taken(part, np.arange(part.num_rows))
     return part
 
 
 def _alone(row: pa.RecordBatch) -> pa.RecordBatch:
-    """A copy of a batch of one row, which shares no buffer with the batch that it was cut from."""
+    """A copy of a batch of one row. It shares no buffer with the batch from which the row was cut."""
     return pa.RecordBatch.from_pylist(row.to_pylist(), schema=row.schema)

@@ -1,4 +1,4 @@
-"""One execution attempt on the driver: one Spark barrier job, its workers, and the loop that serves them.
+"""One attempt on the driver: one Spark barrier job, its workers, and the loop that handles their reports.
 
 An attempt succeeds when every task has finished. It fails, for example, when a task reports an error, a
 connection is lost (a killed worker), a heartbeat is missed (a stopped worker), the Spark job ends early, or
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _LONGEST_WAIT_SECONDS = 0.2
 _PRIMARY_SECONDS = 0.3
-"""After a task reports a lost connection, the driver waits this time for the failure that caused the loss."""
+"""If a task reports a lost connection, the driver waits this time for a report of the failure behind it."""
 _GRACE_SECONDS = 30.0
 
 
@@ -36,9 +36,9 @@ _GRACE_SECONDS = 30.0
 class AttemptReport:
     """The progress and result of one attempt. Times: seconds from the start of the job; None: not reached.
 
-    `restored`: the checkpoint it started from, None for the beginning. `records`: source records read in this
-    attempt. `first_offset`: source records read before the restored checkpoint. `failed` and `reason`: when
-    and why it failed; None if it did not.
+    `restored`: the checkpoint from which it started; None for the beginning. `records`: the number of source
+    records read in this attempt. `first_offset`: the number of source records read before the restored
+    checkpoint. `failed` and `reason`: the time and the reason of its failure; None without a failure.
     """
 
     attempt: int
@@ -55,20 +55,20 @@ class AttemptReport:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """The objects of a job that each of its attempts uses."""
+    """The objects of a job that all its attempts use."""
 
     spark: "SparkSession"
     plan: Plan
     coordination: Coordination
     execution: ExecutionConfig
     clock: Callable[[], float]
-    """Seconds since the start of the job."""
+    """Returns the seconds since the start of the job."""
     metrics: JobMetrics
 
 
 @dataclass(slots=True)
 class _Seen:
-    """The reports of the workers until now, by task."""
+    """The newest data from the workers' reports, by task."""
 
     at: dict[str, float] = field(default_factory=dict)
     """The time of the last report."""
@@ -78,7 +78,7 @@ class _Seen:
 
 
 class Attempt:
-    """Runs the Spark job of one attempt, and coordinates it until it has ended."""
+    """Runs the Spark job of one attempt, and handles its workers' reports until the attempt has ended."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Attempt:
         self._job_error: BaseException | None = None
 
     def run(self, task: SparkTask, watch: Callable[[], None]) -> None:
-        """Run to the end; `watch` is called several times a second.
+        """Run to the end of the attempt. `watch`: called several times a second.
 
         Raises `AttemptFailedError`, `JobFailedError` if no restart helps, or `SupersededError`.
         """
@@ -132,13 +132,13 @@ class Attempt:
             self._name_spark_job()
             frame = self._context.spark.range(0, count, 1, count)
             frame.mapInArrow(task, "id long", barrier=True).collect()
-        except Exception as error:  # noqa: BLE001 - kept, and reported as the reason of the attempt
+        except Exception as error:  # noqa: BLE001 - reported as the reason of the attempt's failure
             self._job_error = error
         finally:
             self._job_ended.set()
 
     def _end_spark_job(self, job: threading.Thread, grace: float) -> None:
-        """Wait for the tasks, which return when their connections close; cancel a task that hangs."""
+        """Wait for the tasks, which return when their connections close. Cancel the job if a task hangs."""
         if not self._job_ended.wait(grace):
             context = self._spark_context()
             if context is not None:
@@ -148,7 +148,7 @@ class Attempt:
         job.join()
 
     def _name_spark_job(self) -> None:
-        """Give the Spark job of this thread a name by which it is cancelled: a tag or a job group."""
+        """Give the Spark job of this thread a job group or a tag, by which it can be cancelled."""
         context = self._spark_context()
         if context is not None:
             context.setJobGroup(self._tag, self._context.plan.name, interruptOnCancel=True)
@@ -202,7 +202,9 @@ class Attempt:
                 if task not in self._seen.finished:
                     raise AttemptFailedError(f"{task} is gone: {reason}")
             case messages.FaultReached():
-                raise AttemptFailedError(f"{task} has reached a fault, and none is planned: a defect")
+                raise AttemptFailedError(
+                    f"{task} has reached a fault point without a planned fault: a defect"
+                )
             case _:
                 assert_never(report)
 
@@ -240,29 +242,29 @@ class Attempt:
 
 
 def _failure_of(task: str, failed: messages.Failed) -> AttemptFailedError | JobFailedError:
-    """The error for a task that has failed: of the attempt, or of the job if no restart helps."""
+    """The error for a failed task: JobFailedError if no restart helps, else AttemptFailedError."""
     reason = f"{task} failed: {failed.reason}"
     return JobFailedError(f"{reason}; no restart helps") if failed.final else AttemptFailedError(reason)
 
 
-def _primary_failure(workers: Workers, witness: str) -> AttemptFailedError | JobFailedError | None:
-    """The failure that caused the lost connection of `witness`; None if no task reports one in time.
+def _primary_failure(workers: Workers, reporter: str) -> AttemptFailedError | JobFailedError | None:
+    """The failure that caused the lost connection of task `reporter`; None if no task reports it in time.
 
-    All other reports are dropped, because the attempt has failed.
+    All other reports are ignored, because the attempt has failed.
     """
-    witnesses = {witness}
+    reporters = {reporter}
     until = time.monotonic() + _PRIMARY_SECONDS
     while (received := workers.receive(until - time.monotonic())) is not None:
         match received:
             case (task, messages.Failed(secondary=False) as failed):
                 return _failure_of(task, failed)
             case (task, messages.Failed()):
-                witnesses.add(task)
-            case (task, messages.Disconnected(reason)) if task not in witnesses:
+                reporters.add(task)
+            case (task, messages.Disconnected(reason)) if task not in reporters:
                 return AttemptFailedError(f"{task} is gone: {reason}")
     return None
 
 
 def _first_line(error: BaseException | None) -> str:
     lines = str(error).strip().splitlines() if error is not None else []
-    return lines[0][:300] if lines else "it gave no reason"
+    return lines[0][:300] if lines else "the error has no message"

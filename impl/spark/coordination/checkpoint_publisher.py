@@ -1,4 +1,4 @@
-"""Publishes and deletes checkpoints in the checkpoint folder, and savepoints in folders of their own."""
+"""Publishes and deletes checkpoints in the checkpoint folder, and savepoints in their own folders."""
 
 from collections.abc import Iterable
 
@@ -14,13 +14,13 @@ class CheckpointPublisher:
         self.savepoints = savepoints
         self._max_parallelism = max_parallelism
         self._uncertain: set[int] = set()
-        """Checkpoints that may be complete: a newer driver may have found them, so their files stay."""
+        """Checkpoints that may be complete. Their files stay, because a newer driver may restore them."""
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """Make the checkpoint complete, from the handles of all tasks. Raises `StateError` if that fails.
+        """Publish a checkpoint with the handles of all its tasks. Raises `StateError` if that fails.
 
         After an `UncertainPublicationError` this object deletes no file of the checkpoint. The next attempt
-        finds it complete, or a sweep deletes its files.
+        finds the checkpoint complete, or a sweep deletes its files.
         """
         if self.savepoints.has(checkpoint):
             self.savepoints.publish(checkpoint, attempt, handles)
@@ -39,7 +39,7 @@ class CheckpointPublisher:
             self._storage.discard_state(handle)
 
     def clear(self, aborted: Iterable[int]) -> None:
-        """Delete all files of aborted checkpoints; a task may have written one since."""
+        """Delete all files of aborted checkpoints, also files that tasks have written after the abort."""
         for checkpoint in set(aborted) - self._uncertain:
             self._storage.discard(checkpoint)
             if self.savepoints.has(checkpoint):

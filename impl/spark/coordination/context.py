@@ -13,16 +13,16 @@ from impl.state import CheckpointStorage
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """One job over all its attempts, on the driver."""
+    """The data of one job on the driver, the same for all its attempts."""
 
     plan: Plan
     config: CheckpointConfig
     storage: CheckpointStorage
     log: EventLog | None = None
     clock: Callable[[], float] = time.monotonic
-    """Seconds, for everything that is due after a time."""
+    """The clock for delays and intervals, in seconds."""
     wall_clock: Callable[[], float] = wall_seconds
-    """Seconds since the epoch, for times that people read."""
+    """The clock for times that people read, in seconds since 1970."""
 
     def line(self, **fields: object) -> None:
         """Append a line to the coordinator's log, if there is one."""

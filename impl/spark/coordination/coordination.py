@@ -1,8 +1,8 @@
 """The checkpoint coordinator of a running job, on the driver.
 
 It passes events to the core's coordinator, logs them, carries out the effects, reads the clock, and maintains
-the checkpoint folder. It publishes a checkpoint there before the core's coordinator gets the last
-acknowledgement, so that no task is notified of a checkpoint that is not durable.
+the checkpoint folder. It publishes a checkpoint in this folder before the core's coordinator gets the last
+acknowledgement. So no task is notified of a checkpoint that is not durable.
 """
 
 from collections.abc import Mapping
@@ -38,13 +38,13 @@ from impl.spark.errors import AttemptFailedError, UnknownEffectError
 from impl.state import Refused, StateHandle, StorageError, UncertainPublicationError, discard
 
 _CLEARED_AGAIN = 3
-"""Each completion deletes the files of the last aborted checkpoints, up to this number of them, once more."""
+"""Each completion deletes the files of the last aborted checkpoints again. This is their maximum number."""
 
 
 class Coordination:
     """The coordinator of one job over all its attempts. Used by one thread.
 
-    `publisher`: publishes checkpoints and savepoints. `takes_over`: continues the log of an earlier driver.
+    `publisher`: publishes checkpoints and savepoints. `takes_over`: whether it continues an earlier log.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Coordination:
         self._send: Send = _drop
         self._attempt = 0
         self._reserved = 0
-        """The highest id whose directory this driver has made."""
+        """The highest checkpoint id whose folder this driver has created."""
         self._running: set[str] = set()
         self._final = FinalCheckpoint()
         self._failure: str | None = None
@@ -75,17 +75,17 @@ class Coordination:
         self.completions = self._history.completions
         self.aborted = self._history.aborted
         first = self._storage.next_checkpoint_id()
-        if first > 1 and not self._storage.completed_ids():  # an earlier driver has completed none
+        if first > 1 and not self._storage.completed_ids():  # an earlier driver has completed no checkpoint
             context.line(kind="coordinator_started", first_id=first, completed=[])
         self._use(Coordinator(options_of(context), first_id=first))
 
     # ------------------------------------------------------------ attempts
 
     def begin_attempt(self, attempt: int, send: Send) -> tuple[int | None, Mapping[str, StateHandle]]:
-        """Start `attempt`. Returns the checkpoint to restore, None for none, and its handles by task.
+        """Start `attempt`. Returns the id of the checkpoint to restore, or None, and its handles by task.
 
-        An altered checkpoint is refused, and an older one restored (ONCE-04). Checkpoints that an earlier
-        driver has published are taken over. Raises `SupersededError` if a newer attempt exists.
+        If the newest checkpoint was altered, an older one is restored (ONCE-04). An earlier driver may have
+        published the checkpoint. Raises `SupersededError` if a newer attempt exists.
         """
         self._attempt = attempt
         self.clock.begin_attempt()
@@ -115,21 +115,21 @@ class Coordination:
         return restored, states
 
     def fail_attempt(self, reason: str) -> None:
-        """End a failed attempt: all its tasks fail, and all pending checkpoints are aborted (COORD-12)."""
+        """End a failed attempt. All its tasks fail, and all pending checkpoints are aborted (COORD-12)."""
         self._send = _drop
         self._periodic.stop()
         self._final.cancel()
         self._context.line(kind="attempt_failed", reason=reason)
         self._savepoints.attempt_failed(reason)
         self._requests.refused(reason)
-        self._failure = None  # too many failed checkpoints fail an attempt once
+        self._failure = None  # the attempt has already failed
         self._act(events.FailTasks(self._tasks))
 
     def finish(self) -> tuple[tuple[Savepoint, ...], str | None]:
-        """End the job after every task has finished. Returns its savepoints, and why a cleanup failed.
+        """End the job after every task has finished. Returns its savepoints, and the error of the cleanup.
 
-        Answers the request that has stopped the job. The output is committed, so a full disk fails nothing.
-        Raises `SupersededError` if a newer attempt exists before or directly after the cleanup.
+        Answers the request that has stopped the job. A full disk does not fail the job, because its output is
+        committed. Raises `SupersededError` if a newer attempt exists before or directly after the cleanup.
         """
         self._send = _drop
         failure = self._end(FINISHED)
@@ -137,9 +137,9 @@ class Coordination:
         return tuple(self._savepoints.completed), failure
 
     def job_ended(self, status: str) -> str | None:
-        """Delete what is not retained, after the job has failed, or was cancelled or suspended (COORD-25).
+        """Delete all that is not retained after a failure, cancellation or suspension of the job (COORD-25).
 
-        Returns why the deletion failed, or None. Raises `SupersededError` if a newer attempt exists.
+        Returns the error of the deletion, or None. Raises `SupersededError` if a newer attempt exists.
         """
         return self._end(status) if self._context.config.shuts_down(status) else None
 
@@ -152,11 +152,11 @@ class Coordination:
             self._clean_up(status)
         except StorageError as failed:
             failure = str(failed)
-        self._storage.require_newest("ending the job", last)  # superseded in between
+        self._storage.require_newest("ending the job", last)  # a newer attempt may have begun in between
         return failure
 
     def _clean_up(self, status: str) -> None:
-        """Delete what is not retained; no task writes anything now."""
+        """Delete all files that are not retained. No task writes any file at this time."""
         for effect in self._recorded.handle(events.JobStatus(status)):
             self._carry_out(effect)
         if self._context.config.shuts_down(status):
@@ -171,7 +171,7 @@ class Coordination:
     # ------------------------------------------------------------ reports of tasks
 
     def running(self, task: str) -> None:
-        """`task` has restored its state and runs; the periodic trigger starts with the last task."""
+        """Handle the report that `task` runs. When all tasks run, periodic checkpoints start."""
         self._running.add(task)
         self._act(events.TaskStatus(task, RUNNING))
         if self.all_running:
@@ -185,23 +185,23 @@ class Coordination:
 
     @property
     def refused(self) -> list[Refused]:
-        """Checkpoints that are not restored, because they were altered or belong to an ended attempt."""
+        """The checkpoints that are not restored, because they were altered or are dead."""
         return self._restoring.refused
 
     @property
     def pending(self) -> int | None:
-        """The oldest pending checkpoint; None for none."""
+        """The oldest pending checkpoint; None if there is none."""
         return next(iter(self._coordinator.pending), None)
 
     def acknowledge(self, task: str, state: StateHandle, measures: SnapshotMeasures | None = None) -> None:
-        """`task` acknowledges. If it is the last one, first publish the checkpoint; on failure, decline it.
+        """Handle an acknowledgement. Before the last one, publish the checkpoint; decline it if that fails.
 
         Raises UncertainPublicationError if it is unknown whether it is published; the next attempt finds out.
         """
         checkpoint = state.checkpoint
         self._history.acknowledged(task, state, measures)
         if self._coordinator.awaiting(checkpoint) == (task,):
-            if not self._savepoints.has(checkpoint):  # the driver may die after the publication
+            if not self._savepoints.has(checkpoint):  # logged first: the driver may die after the publication
                 self._context.line(kind="publishing", checkpoint=checkpoint)
             handles = [*map(_handle, self._coordinator.collected(checkpoint).values()), state]
             try:
@@ -215,21 +215,21 @@ class Coordination:
         self._act(events.Acknowledge(task, checkpoint, state))
 
     def decline(self, task: str, checkpoint: int, reason: str, cause: str | None = None) -> None:
-        """`task` declines a checkpoint. `cause`: the error behind `reason`, if there is one."""
+        """Handle the decline of `task`. `cause`: the error that caused `reason`, or None."""
         self._history.declined(task, checkpoint, cause)
         self._act(events.Decline(task, checkpoint, reason))
 
     def end_of_data(self, task: str) -> None:
-        """The end of data has passed through `task`; after the last task the final checkpoint is due."""
+        """Handle the end of the data of `task`. After that of the last task, the final checkpoint is due."""
         if self._final.ended(task, len(self._tasks)):
             self._periodic.stop()
-            if not self._savepoints.stopping:  # else the savepoint that stops the job is the last one
+            if not self._savepoints.stopping:  # a savepoint that stops the job replaces the final checkpoint
                 self._final.begin_with(self._coordinator.next_id)
 
     # ------------------------------------------------------------ time
 
     def tick(self) -> float:
-        """Do what is due by the clock. Returns the seconds until the next call may be needed.
+        """Do all that is due by the clock. Returns the seconds until the next call may be needed.
 
         Raises `JobCancelledError` or `JobSuspendedError` if a user has ended the job.
         """
@@ -250,7 +250,7 @@ class Coordination:
         return max(min(due, default=now + 200) - self.clock.now(), 0) / 1_000
 
     def _request_savepoints(self, now: int) -> None:
-        """Request the savepoints of users while all tasks run; one that stops the job ends the schedule."""
+        """If all tasks run, request the savepoints of users. A stop ends the schedule of checkpoints."""
         if not self.all_running:
             return
         while (event := self._savepoints.due(now)) is not None:
@@ -261,7 +261,7 @@ class Coordination:
             self._act(event)
 
     def _advance(self) -> None:
-        """Bring the coordinator's virtual time up to the clock."""
+        """Advance the virtual time of the core's coordinator to the time of the clock."""
         passed = self.clock.now() - self._coordinator.now
         if passed > 0:
             self._act(Advance(passed))
@@ -275,7 +275,7 @@ class Coordination:
             raise AttemptFailedError(self._failure)
 
     def _restore(self) -> int | None:
-        """Restore the coordinator; returns the checkpoint that it restores. Carries out all other effects."""
+        """Restore the core's coordinator, and return the checkpoint of its effect `Restored`."""
         effects: events.CoordinatorEffects = self._recorded.handle(events.RestoreJob())
         (restored,) = (effect for effect in effects if isinstance(effect, events.Restored))
         for effect in effects:
@@ -309,7 +309,7 @@ class Coordination:
                 completed = self._coordinator.completed
                 self._send(task, CheckpointAborted(checkpoint, completed[-1] if completed else -1))
             case events.Acknowledged():
-                pass  # the last acknowledgement also has the effect `Complete`
+                pass  # nothing to do: the last acknowledgement also has the effect `Complete`
             case events.NotifyTaskSubsumed():
                 pass  # tasks keep nothing of completed checkpoints; `DiscardCheckpoint` deletes the files
             case Fail(error):
@@ -350,7 +350,7 @@ class Coordination:
         if self._savepoints.has(checkpoint):
             stop = self._savepoints.is_stop(checkpoint)
             self._savepoints.aborted(checkpoint, reason)
-            if stop:  # its sources have stopped
+            if stop:  # the sources have stopped for this savepoint
                 self._failure = f"savepoint {checkpoint} was to stop the job and was aborted with {reason}"
             return
         self._requests.aborted(checkpoint, reason)
@@ -373,7 +373,7 @@ class Coordination:
         """The id of the next checkpoint, which no other driver uses (COORD-02)."""
         first = self._coordinator.next_id
         if self._reserved == first and self._storage.next_checkpoint_id() <= first + 1:
-            self._storage.reserve(first)  # a sweep may have removed its directory
+            self._storage.reserve(first)  # a sweep may have removed the folder
             return first
         first = max(first, self._storage.next_checkpoint_id())
         while not self._storage.reserve(first):
@@ -382,19 +382,19 @@ class Coordination:
         return first
 
     def _take_over(self, completed: tuple[int, ...], first: int) -> None:
-        """Make a new coordinator over `completed`; its ids are above all that were ever used (COORD-02)."""
+        """Replace the core's coordinator by one that knows `completed` and continues with id `first`."""
         self._use(Coordinator(options_of(self._context), first_id=first, completed=completed))
         kept = self._coordinator.completed
         self._context.line(kind="coordinator_started", first_id=first, completed=list(kept))
         for checkpoint in completed:
             if checkpoint not in kept:
-                discard(self._storage, checkpoint)  # the coordinator drops it, and deletes no file
+                discard(self._storage, checkpoint)  # the new coordinator does not delete its files
 
 
 def _drop(task: str, command: Command) -> None:
-    """Drop a command between attempts, when there is no task."""
+    """Ignore a command. Used between attempts, when there is no task."""
 
 
 def _handle(state: object) -> StateHandle:
-    assert isinstance(state, StateHandle)  # opaque to the coordinator
+    assert isinstance(state, StateHandle)  # the core's coordinator does not know the type
     return state

@@ -1,7 +1,7 @@
-"""The end of a job's input, and the checkpoint that commits what is left.
+"""The end of a job's input, and the checkpoint that commits the remaining output.
 
-In Flink (FLIP-147) a task whose input has ended waits for the first checkpoint after that, and checkpoints
-continue with the remaining tasks. Here no task finishes early: sources at their end still take snapshots.
+In Flink (FLIP-147) a task whose input has ended waits for the next checkpoint, and checkpoints continue with
+the remaining tasks. In this runtime no task finishes early: sources at their end still take snapshots.
 When the end of data has passed through every task, the coordinator takes one final checkpoint of all of them.
 Its completion commits the remaining output. Then the sources end their partitions, and the job is finished.
 So every task takes part in every checkpoint.
@@ -9,7 +9,7 @@ So every task takes part in every checkpoint.
 
 
 class FinalCheckpoint:
-    """The end of one attempt. Used by one thread."""
+    """The end of the data of one attempt, and its final checkpoint. Used by one thread."""
 
     def __init__(self) -> None:
         self._ended: set[str] = set()
@@ -18,17 +18,17 @@ class FinalCheckpoint:
         """Whether the final checkpoint must be triggered now."""
 
     def ended(self, task: str, tasks: int) -> bool:
-        """Record that the data of `task` has ended. Returns whether the data of all `tasks` has."""
+        """Record that the data of `task` has ended. Returns whether this is true for `tasks` tasks now."""
         self._ended.add(task)
         return len(self._ended) == tasks
 
     def begin_with(self, checkpoint: int) -> None:
-        """The final checkpoint is `checkpoint`, or a later one if `checkpoint` is aborted."""
+        """Make the final checkpoint due. It is `checkpoint`, or a later one if `checkpoint` is aborted."""
         self._from = checkpoint
         self.due = True
 
     def aborted(self, checkpoint: int) -> None:
-        """A checkpoint was aborted: if it was the final one, another is due."""
+        """Handle the abort of a checkpoint. If it was the final one, another final checkpoint is due."""
         self.due = self.due or self.covers(checkpoint)
 
     def covers(self, checkpoint: int) -> bool:
@@ -36,6 +36,6 @@ class FinalCheckpoint:
         return self._from is not None and checkpoint >= self._from
 
     def cancel(self) -> None:
-        """No final checkpoint will follow: the attempt has failed, or a savepoint replaces it."""
+        """Take no final checkpoint, because the attempt has failed or a savepoint replaces it."""
         self._from = None
         self.due = False

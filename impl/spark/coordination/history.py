@@ -1,4 +1,4 @@
-"""The history of a job's checkpoints: completed ones, aborted ones, the reasons, and their statistics."""
+"""The history of a job's checkpoints: completed and aborted ones, the reasons of aborts, and statistics."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ class CheckpointReport:
 
 
 class CheckpointHistory:
-    """The checkpoints of all attempts of a job; completed savepoints are in the statistics only."""
+    """The checkpoints of all attempts of a job. Completed savepoints are only in the statistics."""
 
     def __init__(self, context: JobContext, folder_of: Callable[[int], str]) -> None:
-        """`folder_of`: the folder of a savepoint; empty for a checkpoint."""
+        """`folder_of`: a function that returns the folder of a savepoint; empty for a checkpoint."""
         self._context = context
         self._folder_of = folder_of
         self._tolerated = context.config.tolerable_checkpoint_failure_number
@@ -36,19 +36,19 @@ class CheckpointHistory:
         self._triggered: dict[int, float] = {}
         self._declined: dict[int, str] = {}
         self._shared: dict[str, frozenset[str]] = {}
-        """By task: the shared files of its last snapshot."""
+        """Maps each task to the shared files of its last snapshot."""
         self.completions: list[CheckpointReport] = []
         self.aborted: list[tuple[int, str]] = []
         self.tracker = CheckpointTracker()
 
     def restored(self, checkpoint: int | None, states: Mapping[str, StateHandle]) -> None:
-        """Record that an attempt starts from a checkpoint, with states by task; None: from the beginning."""
+        """Record the checkpoint from which an attempt starts (None: the beginning), and its handles."""
         self._shared = {task: _files(state) for task, state in states.items()}
         if checkpoint is not None:
             self.tracker.restored(Restored(checkpoint, self._wall_ms()))
 
     def triggered(self, checkpoint: int, attempt: int, kind: CheckpointType) -> bool:
-        """Record the trigger of a task. Returns whether it is the first one of this checkpoint."""
+        """Record the trigger of a task. Returns whether it is the first trigger of this checkpoint."""
         if checkpoint in self._triggered:
             return False
         self._triggered[checkpoint] = self._context.clock()
@@ -65,7 +65,7 @@ class CheckpointHistory:
         self.tracker.acknowledged(state.checkpoint, task, one)
 
     def declined(self, task: str, checkpoint: int, cause: str | None) -> None:
-        """Record why a task declines a checkpoint. `cause`: the error behind it, if there is one."""
+        """Record why a task declines a checkpoint. `cause`: the error that caused the decline, or None."""
         self._declined = {checkpoint: f" ({task}: {cause})"} if cause else {}
 
     def completed(self, checkpoint: int, attempt: int, *, is_savepoint: bool) -> None:
@@ -76,7 +76,7 @@ class CheckpointHistory:
             self.completions.append(CheckpointReport(checkpoint, attempt, duration))
 
     def abort(self, checkpoint: int, reason: str) -> None:
-        """Record an aborted checkpoint or savepoint; also one that was never triggered."""
+        """Record an aborted checkpoint or savepoint, even if it was never triggered."""
         duration = round(self._passed(checkpoint), 1)
         self.aborted.append((checkpoint, reason))
         self.tracker.failed(checkpoint, duration, f"{reason}{self._declined.get(checkpoint, '')}")
@@ -90,7 +90,7 @@ class CheckpointHistory:
         )
 
     def _passed(self, checkpoint: int) -> float:
-        """Milliseconds since its trigger."""
+        """The milliseconds since the trigger of `checkpoint`; 0 if it was never triggered."""
         now = self._context.clock()
         return (now - self._triggered.pop(checkpoint, now)) * 1_000
 

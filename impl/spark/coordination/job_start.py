@@ -9,11 +9,11 @@ from impl.state.locations import Where
 
 
 def start_from_savepoint(storage: CheckpointStorage, plan: Plan, settings: RunSettings) -> None:
-    """Copy the savepoint or retained checkpoint of `settings` into `storage`, for the run to start from.
+    """Copy the savepoint or retained checkpoint of `settings` into `storage`, so that the run starts from it.
 
-    It must fit the plan. A driver that replaces a dead one does nothing if the dead one has already begun,
-    because the original may have been deleted since. Raises `NoSavepointError`, `SnapshotCorruptError`,
-    `CheckpointConflictError` and `RestoreRefusedError`; nothing has changed then.
+    It must fit the plan. A driver that replaces a killed driver does nothing if that driver has already made
+    the copy, because the original may have been deleted since. Raises `NoSavepointError`,
+    `SnapshotCorruptError`, `CheckpointConflictError` and `RestoreRefusedError`, and then has changed nothing.
     """
     begun = any(attempt > (settings.follows or 0) for attempt in storage.starts)
     if settings.from_savepoint is None or (settings.start is Start.TAKEN_OVER and begun):
@@ -34,8 +34,9 @@ def require_a_start(
 ) -> None:
     """Raise ConfigError if a start would lose output or state of an earlier run.
 
-    A run from the beginning needs a folder without completed checkpoints, a resumed one a readable
-    checkpoint. If output is committed, a checkpoint must exist: else the start would take the output back.
+    A run from the beginning needs a folder without completed checkpoints, and a resumed run needs a readable
+    checkpoint. If output is committed, a checkpoint must exist, because otherwise the start would take the
+    output back.
     """
     if storage.completed_ids() and not resume:
         raise ConfigError(
@@ -48,8 +49,8 @@ def require_a_start(
     unreadable = "".join(f"; checkpoint {one.checkpoint}: {one.reason}" for one in latest.refused)
     if resume:
         raise ConfigError(
-            f"{folder} holds no checkpoint to resume from{unreadable}; restore one from a backup, or begin "
-            "without resume"
+            f"{folder} has no checkpoint from which the job can resume{unreadable}; restore one from a "
+            "backup, or begin without resume"
         )
     for output in plan.outputs():
         if output.holds_output(plan.name):

@@ -1,7 +1,8 @@
 """Manual triggers: checkpoints that a user requests.
 
-Such a checkpoint is like a periodic one, and may be subsumed. A request gets the first checkpoint that is
-triggered after the request, so the checkpoint covers all records that the sources have read before.
+Such a checkpoint is like a periodic one, and may be subsumed. The answer to a request is the first checkpoint
+that is triggered after the request. So this checkpoint includes all records that the sources have read before
+the request.
 """
 
 import threading
@@ -13,7 +14,7 @@ from impl.spark.errors import CheckpointFailedError
 class ManualTriggers:
     """The requests of one job.
 
-    Any thread may call `request` and `close`; only the thread of the coordination calls the rest.
+    Any thread may call `request` and `close`. Only the coordinator's thread calls the other methods.
     """
 
     def __init__(self) -> None:
@@ -24,7 +25,7 @@ class ManualTriggers:
         self._changing = threading.Lock()
 
     def request(self) -> "Future[int]":
-        """Request a checkpoint: a future of its id, which fails with `CheckpointFailedError`."""
+        """Request a checkpoint; returns a future of its id, which fails with `CheckpointFailedError`."""
         future: Future[int] = Future()
         with self._changing:
             self._requested.append(future)
@@ -35,13 +36,13 @@ class ManualTriggers:
         return future
 
     def due(self) -> bool:
-        """Whether there was a request since the last call."""
+        """Whether a request has come since the last call of this method."""
         with self._changing:
             new, self._is_new = self._is_new, False
         return new
 
     def triggered(self, checkpoint: int) -> None:
-        """Assign `checkpoint` to all requests until now."""
+        """Assign `checkpoint` to all requests that have no checkpoint."""
         if self._requested:
             self._awaited[checkpoint] = self._taken()
 
@@ -56,12 +57,12 @@ class ManualTriggers:
             future.set_exception(CheckpointFailedError(f"checkpoint {checkpoint} was aborted with {reason}"))
 
     def refused(self, reason: str) -> None:
-        """Fail all requests until now, because no checkpoint was triggered for them."""
+        """Fail all requests that have no checkpoint, because none was triggered for them."""
         for future in self._taken():
             future.set_exception(CheckpointFailedError(f"no checkpoint was triggered: {reason}"))
 
     def close(self, reason: str) -> None:
-        """The job has ended: every request fails, later ones too."""
+        """Fail every request, also later ones, because the job has ended."""
         with self._changing:
             self._closed = reason
         self.refused(reason)

@@ -1,10 +1,10 @@
 """The cleanup of a job's outputs before an attempt writes.
 
 First the driver claims each output for the attempt, so that no older attempt commits there any more. An
-attempt that restores a checkpoint writes everything after the checkpoint again. So the driver removes
-transactions that were pre-committed after the checkpoint, except those that the restored sinks will commit.
-It retracts output that was committed after the checkpoint. If the run begins from a savepoint, the driver
-does the same with the output of the savepoint's run.
+attempt that restores a checkpoint writes all output after the checkpoint again. So the driver removes
+pre-committed transactions, except those that the restored sinks will commit. It also *retracts* output, that
+is, it takes back output that was committed after the checkpoint. If the run begins from a savepoint, the
+driver does the same with the output of the savepoint's run.
 """
 
 import sys
@@ -19,7 +19,7 @@ from impl.state import CheckpointStorage, Origin, StateHandle
 
 
 class OutputCleanup:
-    """The outputs of one job. `origin`: the savepoint from which its run has begun, None for none."""
+    """The outputs of one job. `origin`: the savepoint from which the run has begun, or None."""
 
     def __init__(self, plan: Plan, storage: CheckpointStorage, origin: Origin | None) -> None:
         self._outputs: dict[str, Any] = {
@@ -33,8 +33,9 @@ class OutputCleanup:
     def begin(self, attempt: int, restored: int | None, states: Mapping[str, StateHandle]) -> None:
         """Claim and clean the outputs for an attempt that restores `states` of checkpoint `restored`.
 
-        Raises `RestoreRefusedError`, before anything is removed, for a savepoint whose output is lost,
-        `OutputClaimedError` for an output of another run, `SupersededError`, and `ServerLostError`.
+        Raises `RestoreRefusedError` for a savepoint whose pre-committed output is lost; then nothing was
+        removed. Raises `OutputClaimedError` for an output of another run, `SupersededError` for a newer
+        attempt, and `ServerLostError`.
         """
         pending = self._pending(states)
         origin = self._origin if self._origin is not None and self._origin.checkpoint == restored else None
@@ -49,7 +50,7 @@ class OutputCleanup:
                 output.sweep(lineage, sys.maxsize, self._kept)
                 output.retract(lineage, None, claim)
             if origin is not None:
-                output.sweep(origin.lineage, sys.maxsize, self._kept)  # all its attempts have ended
+                output.sweep(origin.lineage, sys.maxsize, self._kept)  # all attempts of that run have ended
                 output.retract(origin.lineage, restored, claim)
             output.retract(self._storage.lineage, restored, claim)
 
@@ -59,13 +60,13 @@ class OutputCleanup:
         return Claim(self._job, self._storage.lineage, attempt, self._storage.starts, ancestors)
 
     def sweep(self, attempt: int) -> None:
-        """Remove what earlier attempts have left, except what the restored sinks will commit."""
+        """Remove the output of earlier attempts, except transactions that the restored sinks will commit."""
         self._storage.sweep(attempt)
         for output in self._outputs.values():
             output.sweep(self._storage.lineage, attempt, self._kept)
 
     def _pending(self, states: Mapping[str, StateHandle]) -> dict[str, frozenset[str]]:
-        """By sink, what its subtasks have pre-committed."""
+        """Maps each sink to the names of the transactions that its subtasks have pre-committed."""
         return {
             stage: frozenset[str]().union(*(state_in(self._storage.open(one)).names for one in handles))
             for stage, handles in by_stage(states).items()
@@ -77,8 +78,8 @@ class OutputCleanup:
             lost = self._outputs[stage].lost(names)
             if lost:
                 raise RestoreRefusedError(
-                    f"the savepoint holds output of {stage!r} that was pre-committed and not committed, and "
-                    f"it is gone from {self._outputs[stage].where}: {', '.join(sorted(lost))}. Its job has "
-                    "failed after the savepoint, before its next checkpoint, and has written it again: begin "
-                    "from a checkpoint of that job, or from another savepoint"
+                    f"the savepoint contains transactions of {stage!r} that were pre-committed and not "
+                    f"committed, and {self._outputs[stage].where} has lost them: {', '.join(sorted(lost))}. "
+                    "The job of the savepoint has failed before its next checkpoint, and has written this "
+                    "output again: begin from a checkpoint of that job, or from another savepoint"
                 )

@@ -1,9 +1,10 @@
-"""The schedule of periodic checkpoints: one each interval, and none within the minimum pause.
+"""The schedule of periodic checkpoints: one in each interval, and none within the minimum pause.
 
-It reads no clock and starts no timer: the caller polls it with the time in ms, of any monotonic clock. As in
-Flink's coordinator, an interval below the minimum pause is raised to it. The pause begins at the last
-completion of a checkpoint or savepoint, not at a failure, and a trigger that falls into it moves to its end.
-Missed triggers are not repeated. A trigger is skipped while an earlier request waits in the queue.
+It reads no clock and starts no timer. The caller polls it with the time in ms, of any monotonic clock. As in
+Flink's coordinator, an interval below the minimum pause is raised to the minimum pause. The pause begins at
+the last completion of a checkpoint or savepoint, not at a failure. A trigger within the pause moves to the
+end of the pause. Missed triggers are not repeated. A trigger is skipped while an earlier request waits in the
+queue.
 """
 
 from typing import NamedTuple
@@ -15,15 +16,15 @@ class Decision(NamedTuple):
     """The answer of `poll`."""
 
     trigger: bool
-    """Request a checkpoint now."""
+    """Whether to request a checkpoint now."""
     next_poll: int | None
-    """When to call `poll` next, in milliseconds; None while stopped."""
+    """The time of the next `poll`, in ms; None while stopped."""
 
 
 class PeriodicTrigger:
-    """The schedule of one job, stopped until `start`. With the interval None it never triggers.
+    """The schedule of one job. It begins with `start`. With the interval None it never triggers.
 
-    Raises ConfigError if the interval is below 1, or the pause or the delay below 0.
+    Raises ConfigError if the interval is below 1, or if the pause or the delay is below 0.
     """
 
     def __init__(self, interval_ms: int | None, *, min_pause_ms: int = 0, initial_delay_ms: int = 0) -> None:
@@ -50,11 +51,11 @@ class PeriodicTrigger:
         return self._due
 
     def stop(self) -> None:
-        """Stop until the next `start`, for which a pause that has begun still holds."""
+        """Stop until the next `start`. A minimum pause that has begun continues."""
         self._due = None
 
     def completed(self, now: int) -> None:
-        """A checkpoint or savepoint completed at `now`: the minimum pause begins."""
+        """Begin the minimum pause, because a checkpoint or savepoint has completed at `now`."""
         self._pause_ends = now + self._min_pause
 
     def poll(self, now: int, *, waiting: bool = False) -> Decision:

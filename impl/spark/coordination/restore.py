@@ -11,14 +11,14 @@ from impl.state import Refused, StateHandle
 
 
 def options_of(context: JobContext) -> CoordinatorOptions:
-    """The options of the core's coordinator over the tasks of a job."""
+    """The options of the core's coordinator for a job."""
     sources = context.plan.of_role(Role.SOURCE)
     tasks = [Task(task, task in sources) for task in context.plan.ids()]
     return CoordinatorOptions(tasks, **bounds_of(context.config))
 
 
 def bounds_of(config: CheckpointConfig) -> dict[str, Any]:
-    """The bounds of the coordinator, by the names of the event log."""
+    """The numeric options of the coordinator, by their names in the event log."""
     return {
         "timeout_ms": config.checkpoint_timeout_ms,
         "max_concurrent": config.max_concurrent_checkpoints,
@@ -29,7 +29,10 @@ def bounds_of(config: CheckpointConfig) -> dict[str, Any]:
 
 
 class Restoring:
-    """Chooses the checkpoint of every attempt. `takes_over`: continues the log of another driver."""
+    """Chooses the checkpoint that each attempt restores.
+
+    `takes_over`: whether this driver continues the log of an earlier driver.
+    """
 
     def __init__(self, context: JobContext, *, takes_over: bool) -> None:
         self._context = context
@@ -39,8 +42,9 @@ class Restoring:
     def newest(self, known: tuple[int, ...]) -> tuple[Mapping[str, StateHandle], tuple[int, ...] | None]:
         """The handles by task of the newest readable checkpoint (ONCE-04), and all published checkpoints.
 
-        `known`: the checkpoints of the coordinator. The second value is None if `known` has the published
-        ones; not at the first call with `takes_over`. Else the caller needs a new coordinator with it.
+        `known`: the checkpoints that the coordinator knows. If they are the published ones, the second value
+        is None, except at the first call with `takes_over`. If it is not None, the caller must make a new
+        coordinator that knows these checkpoints.
         """
         storage = self._context.storage
         latest = storage.latest_completed()
@@ -50,7 +54,7 @@ class Restoring:
             self._context.line(
                 kind="checkpoint_refused", checkpoint=refused.checkpoint, reason=refused.reason
             )
-        # a checkpoint that an earlier attempt has refused must not be restored by a later one
+        # if an attempt has refused a checkpoint, no later attempt may restore it
         refused_ids = {refused.checkpoint for refused in self.refused}
         published = tuple(one for one in storage.completed_ids() if one not in refused_ids)
         handles = latest.completed.handles if latest.completed else {}

@@ -1,1 +1,1 @@
-"""Injects planned faults (`impl.faults`) into the driver and into workers."""
+"""Subclasses of the driver's and the workers' classes, which inject planned faults (`impl.faults`)."""

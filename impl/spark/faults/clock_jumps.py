@@ -1,4 +1,4 @@
-"""The wall clock of this process, which planned faults let jump.
+"""Jumps of the wall clock of this process, as planned faults.
 
 A jump replaces `time.time` and `time.time_ns`. So it changes the time for all code of this process that calls
 them as attributes of `time`, also in other libraries. It does not change `datetime.now`, functions that were
@@ -11,15 +11,15 @@ from typing import Final
 from impl.faults import BACK, FORWARD
 
 JUMP_SECONDS: Final = 3_600
-"""The size of a jump, in seconds; far above every interval and time-out of a job."""
+"""The size of a jump, in seconds. It is much larger than every interval and time-out of a job."""
 _NANOSECONDS: Final = 1_000_000_000
 _seconds, _nanoseconds = time.time, time.time_ns
 _ahead = 0
-"""Seconds by which the clock of this process is ahead of the true one."""
+"""The seconds by which the clock of this process is ahead of the real time."""
 
 
 def jump(action: str) -> bool:
-    """Let the wall clock of this process jump by an hour, if `action` is a jump; returns whether it is."""
+    """If `action` is a jump, let the wall clock of this process jump by an hour; returns whether it is."""
     global _ahead
     if action not in (*FORWARD, *BACK):
         return False
@@ -29,7 +29,7 @@ def jump(action: str) -> bool:
 
 
 def settle() -> None:
-    """Correct the clock of this process."""
+    """Set the clock of this process to the real time again."""
     global _ahead
     _ahead = 0
     time.time, time.time_ns = _seconds, _nanoseconds

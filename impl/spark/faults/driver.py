@@ -1,8 +1,9 @@
 """A driver with planned faults: subclasses of the driver's classes, which add fault points.
 
-The driver permits the faults of workers, and has fault points of its own. There a fault happens to the driver
-itself, or to tasks: the driver sends them a command before its next regular message. Between two attempts it
-can damage the newest checkpoint, as a bad disk would. A job without planned faults uses none of this.
+The driver permits the faults of workers, and also has fault points. A fault at such a point happens to the
+driver, or to tasks: the driver sends them a command before its next regular message. Between two attempts the
+driver can damage the newest checkpoint, like a bad disk. A job without planned faults does not use this
+module.
 """
 
 import os
@@ -34,11 +35,11 @@ from impl.state.locations import Location, Where
 
 Line = Callable[..., None]
 _OF_DRIVER = (faults.Action.FULL_DISK, faults.Action.KILL_SERVER, faults.Action.FREEZE, *faults.DRIVER_CLOCK)
-"""Actions that the driver does itself at its own fault points."""
+"""The actions that the driver executes at its fault points, instead of a task."""
 
 
 class DriverInjector:
-    """The planned faults of one job. `line` appends to the coordinator's log; `send` reaches the tasks."""
+    """The planned faults of one job. `line` appends to the coordinator's log, `send` sends commands."""
 
     def __init__(self, ledger: faults.FaultLedger, plan: Plan, line: Line) -> None:
         self._ledger = ledger
@@ -53,14 +54,14 @@ class DriverInjector:
         self.send: Send = lambda task, command: None
 
     def claim(self, number: int, task: str) -> bool:
-        """Whether fault `number` may happen to `task`. An action that the driver executes happens now."""
+        """Whether fault `number` may happen to `task`. If the driver executes its action, it does so now."""
         if not self._ledger.claim(number):
             return False
         self._happens(self._ledger.plans[number], task)
         return True
 
     def reach(self, point: str) -> bool:
-        """Reach a fault point; a fault that is due happens. Returns whether the disk must then be full."""
+        """Reach a fault point. A due fault happens. Returns whether the caller must simulate a full disk."""
         plan = self._due(point)
         if plan is None:
             return False
@@ -71,12 +72,12 @@ class DriverInjector:
         victims = named or self._sinks
         self._happens(plan, ", ".join(victims))
         for task in victims:
-            # a task gets this before the notification, on the same connection, and executes it first
+            # the notification follows on the same connection, so the task executes the fault first
             self.send(task, messages.InjectFault(plan.action, plan.point))
         return False
 
     def restart(self, checkpoints: Where) -> None:
-        """Damage the newest checkpoint, if a fault is due, before the next attempt chooses one."""
+        """Let a fault that is due at a restart happen, before the next attempt chooses its checkpoint."""
         storage = CheckpointStorage(checkpoints)
         completed = storage.completed_ids()
         if not completed:
@@ -106,7 +107,7 @@ class DriverInjector:
 
 
 class FaultyRuntimeFactory(RuntimeFactory):
-    """Makes the objects of the runtime in which the faults of `ledger` happen."""
+    """Makes the objects of a runtime in which the faults of `ledger` happen."""
 
     def __init__(self, ledger: faults.FaultLedger, checkpoints: Where) -> None:
         self._ledger = ledger
@@ -120,14 +121,14 @@ class FaultyRuntimeFactory(RuntimeFactory):
         return FaultyPublisher(context, savepoints, self._injector)
 
     def workers(self, host: str, credentials: Credentials, tasks: tuple[str, ...]) -> Workers:
-        """The connections to the workers of the next attempt, with a fault point before each restart."""
+        """The connections to the workers of the next attempt. Before a restart there is a fault point."""
         self._attempts += 1
         if self._attempts > 1:
             self._injector.restart(self._checkpoints)
         return FaultyWorkers(host, credentials, tasks, self._injector, self._savepoints)
 
     def task(self, launch: Launch) -> SparkTask:
-        """The function of the Spark job, for workers to which faults happen."""
+        """The function of the Spark job, which makes workers to which faults happen."""
         return FaultySparkTask(launch, self._ledger.left())
 
     def close(self) -> None:
@@ -143,7 +144,7 @@ class FaultyPublisher(CheckpointPublisher):
         self._injector = injector
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """Publish a checkpoint; a fault may fill the disk."""
+        """Publish a checkpoint. A fault may simulate a full disk."""
         with full_disk() if self._injector.reach(faults.Point.COMPLETION_DUE) else nullcontext():
             super().publish(checkpoint, attempt, handles)
 
@@ -168,7 +169,7 @@ class FaultyWorkers(Workers):
         injector.send = super().send
 
     def receive(self, seconds: float) -> tuple[str, messages.Report] | None:
-        """Receive a report. Answers tasks that have reached a fault, until a task has failed."""
+        """Receive a report. Answers the tasks that have reached a fault point, until a task has failed."""
         received = super().receive(seconds)
         while received is not None and isinstance(received[1], messages.FaultReached):
             task, number = received[0], received[1].number
@@ -180,7 +181,7 @@ class FaultyWorkers(Workers):
         return received
 
     def _note(self, task: str, report: messages.Report) -> None:
-        """Note that a task has failed. A finished task that loses its connection has not failed."""
+        """Record whether a task has failed. A finished task that loses its connection has not failed."""
         if isinstance(report, messages.Finished):
             self._finished.add(task)
         lost = isinstance(report, messages.Disconnected) and task not in self._finished
@@ -193,7 +194,7 @@ class FaultyWorkers(Workers):
         super().send(task, command)
 
     def _is_first(self, checkpoint: int) -> bool:
-        """Whether this is the first notification of a checkpoint that is no savepoint."""
+        """Whether this is the first notification of `checkpoint`; False for a savepoint."""
         if checkpoint in self._notified or self._savepoints.has(checkpoint):
             return False
         self._notified.add(checkpoint)
@@ -201,11 +202,11 @@ class FaultyWorkers(Workers):
 
 
 def freeze(process: int) -> None:
-    """Stop a process and its descendants, the process itself last, because it may be the caller.
+    """Stop a process and its descendants. The process is the last one, because it may be the caller.
 
-    SIGSTOP takes effect when its process is scheduled next; until then the process may start others. So this
-    repeats until all descendants have stopped and a second listing finds the same processes. It ends, because
-    a stopped process starts no other.
+    SIGSTOP takes effect when its process is scheduled next. Until then the process may start other processes.
+    So this function repeats until all descendants have stopped and a second listing finds the same processes.
+    It ends, because a stopped process starts no other process.
     """
     while not _settled(process):
         time.sleep(0.001)
@@ -213,7 +214,7 @@ def freeze(process: int) -> None:
 
 
 def _settled(process: int) -> bool:
-    """Stop every process that runs. Returns whether none ran, and none was started in the meantime."""
+    """Stop every process that runs. Returns whether no process ran and none was started in the meantime."""
     family = _to_stop(process)
     running = [one for one in family if not _is_stopped(one)]
     for one in running:
@@ -223,7 +224,7 @@ def _settled(process: int) -> bool:
 
 
 def _to_stop(process: int) -> list[int]:
-    """A process and its descendants, without the caller, which is stopped last."""
+    """The ids of a process and its descendants, except the caller, which `freeze` stops last."""
     return [one for one in (process, *_below(process)) if one != os.getpid()]
 
 
@@ -237,10 +238,10 @@ def _is_stopped(process: int) -> bool:
 
 
 def _below(process: int) -> list[int]:
-    """The descendants of a process, parents first."""
+    """The ids of the descendants of a process, parents first."""
     children: dict[int, list[int]] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the process has ended in the meantime
             parent = int(status.read_text().rpartition(")")[2].split()[1])
             children.setdefault(parent, []).append(int(status.parent.name))
     found = [process]
@@ -250,13 +251,13 @@ def _below(process: int) -> list[int]:
 
 
 def _kill_server(pid_file: Path) -> None:
-    """Kill a server with SIGKILL, if it runs."""
+    """Kill the server whose process id is in `pid_file` with SIGKILL, if it runs."""
     with suppress(FileNotFoundError, ProcessLookupError):
         os.kill(int(pid_file.read_text().split()[0]), signal.SIGKILL)
 
 
 def damaged(content: bytes, action: str) -> bytes:
-    """The content of a file after it was cut in the middle, or after one of its bits was flipped."""
+    """The content of a file, damaged by `action`: without its second half, or with one flipped bit."""
     middle = len(content) // 2
     if action == faults.Action.TORN_SNAPSHOT:
         return content[:middle]
@@ -264,7 +265,7 @@ def damaged(content: bytes, action: str) -> bytes:
 
 
 def _file_of(location: Location, checkpoint: int, task: str | None) -> str:
-    """A file of a completed checkpoint: the snapshot of `task`, else the first one, else the manifest."""
+    """A file of a completed checkpoint: a snapshot of `task`, else the first snapshot, else the manifest."""
     folder = f"chk-{checkpoint}"
     files = sorted(name for name in location.sizes(folder) if name.endswith(".state"))
     named = [name for name in files if task is not None and name.startswith(task)]

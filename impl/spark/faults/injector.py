@@ -22,7 +22,7 @@ from impl.spark.faults import clock_jumps
 
 
 class FaultInjector:
-    """The planned faults of one worker. Used by the subtask's thread and by the one that writes snapshots.
+    """The planned faults of one worker. Used by the subtask's thread and the thread that writes snapshots.
 
     `cuts`: maps an action to the function that breaks a connection of this worker.
     """
@@ -50,13 +50,13 @@ class FaultInjector:
         self._answered.set()
 
     def close(self) -> None:
-        """The attempt is over: no fault happens from now on. Spark may give the process to another task."""
+        """Let no further fault happen. Spark may use the process for another task after the attempt."""
         self._over = True
         clock_jumps.settle()
         self.answer(granted=False)
 
     def reach(self, point: str) -> bool:
-        """Reach a fault point; a fault that is due there happens, if the driver permits it.
+        """Reach a fault point. A fault that is due at this point happens, if the driver permits it.
 
         Returns whether the caller must use `full_disk`. Raises `InjectedFaultError` for action `error`.
         """
@@ -83,7 +83,7 @@ class FaultInjector:
 
     @contextmanager
     def around(self, before: str, after: str | None = None) -> Iterator[None]:
-        """Reach the fault points `before` and `after` a block; a fault may run the block on a full disk."""
+        """A context between the fault points `before` and `after`. In it a fault may simulate a full disk."""
         if self.reach(before):
             with self.log.locked() if self.log else nullcontext(), full_disk():
                 yield
@@ -93,9 +93,10 @@ class FaultInjector:
             self.reach(after)
 
     def inject(self, action: str) -> bool:
-        """Do `action` to this process or to a connection; returns False if the caller must raise an error.
+        """Execute `action` on this process or a connection; returns False if the caller must raise an error.
 
-        A worker whose executor is killed, or whose connection is cut, continues; others detect the loss.
+        A worker whose executor is killed, or whose connection is cut, continues. Other processes detect the
+        loss.
         """
         if action in (Action.SIGKILL, Action.HANG):
             os.kill(os.getpid(), signal.SIGKILL if action == Action.SIGKILL else signal.SIGSTOP)
@@ -104,7 +105,7 @@ class FaultInjector:
         elif action == Action.KILL_HOST:
             kill_host(executor_above(os.getpid()))
         elif action in (Action.KILL_SERVER, Action.FREEZE, *DRIVER_CLOCK):
-            return True  # the driver has done it before it gave permission
+            return True  # the driver has executed the action before its answer
         elif action in self._cuts:
             self._cuts[action]()
         else:
@@ -114,7 +115,7 @@ class FaultInjector:
 
 @contextmanager
 def full_disk() -> Iterator[None]:
-    """Let no file of this process grow: writes fail with EFBIG, as they fail with ENOSPC on a full disk."""
+    """A context in which no file of this process can grow. Writes fail as on a full disk, but with EFBIG."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
     try:
@@ -124,7 +125,7 @@ def full_disk() -> Iterator[None]:
 
 
 def executor_above(process: int) -> int:
-    """The Java process that a worker's process belongs to. Raises `InjectedFaultError` if there is none."""
+    """The id of the Java process above a worker's process. Raises `InjectedFaultError` if there is none."""
     above = process
     while above > 1:
         fields = Path(f"/proc/{above}/stat").read_text().rpartition(")")
@@ -135,7 +136,7 @@ def executor_above(process: int) -> int:
 
 
 def kill_host(executor: int) -> None:
-    """Kill the standalone worker that has started an executor, and all that it has started, at once."""
+    """Kill the standalone worker that has started `executor`, and all its descendants with this process."""
     worker = psutil.Process(executor).parent()
     if worker is None or worker.name() != "java":
         raise InjectedFaultError(f"executor {executor} belongs to no standalone worker that could be killed")

@@ -29,14 +29,14 @@ from impl.state.shared import SharedFile, SharedFiles
 
 
 class FaultySparkTask(SparkTask):
-    """The function of the Spark job, for workers to which `faults` may happen."""
+    """The function of the Spark job. It makes workers to which `faults` may happen."""
 
     def __init__(self, launch: Launch, faults: tuple[NumberedFault, ...]) -> None:
         super().__init__(launch)
         self._faults = faults
 
     def worker(self, subtask: Subtask) -> Worker:
-        """The worker of a subtask; a plain one if no fault can happen to it."""
+        """The worker of a subtask. It is a plain `Worker` if no fault can happen to the subtask."""
         concerned = tuple(fault for fault in self._faults if fault[1].concerns(subtask.id))
         return FaultyWorker(self._launch, subtask, concerned) if concerned else super().worker(subtask)
 
@@ -85,7 +85,7 @@ class FaultyWorker(Worker):
 
 
 class FaultySubtask(RunningSubtask):
-    """A subtask with fault points at barriers and at mail."""
+    """A subtask with fault points at barriers and at mail (`impl.spark.channels.messages`)."""
 
     def __init__(
         self, context: TaskContext, operator: Operator, inputs: tuple[int, ...], injector: FaultInjector
@@ -117,18 +117,18 @@ class FaultySubtask(RunningSubtask):
             self._injector.reach(Point.ALIGNMENT_IN_PROGRESS)
 
     def _awaits_others(self, channel: int) -> bool:
-        """Whether the checkpoint of the barrier that was just read waits for those of other channels."""
+        """Whether the checkpoint of the barrier that was just read waits for barriers of other channels."""
         if StartPersisting in self._effects:
             return StopPersisting not in self._effects
         return channel in self._blocked and not self._effects & {Trigger, TriggerWithOptions}
 
     def carry_out(self, effect: GateEffect) -> None:
-        """Carry out an effect, and record its class; `read_frame` derives fault points from it."""
+        """Carry out an effect, and record its class. `read_frame` uses the class to find fault points."""
         self._effects.add(type(effect))
         super().carry_out(effect)
 
     def read_mail(self, mail: messages.Mail) -> None:
-        """Read mail, with fault points at a durable snapshot and around the notification of a completion."""
+        """Read mail. Fault points are at a durable snapshot and around a completion notification."""
         if isinstance(mail, messages.SnapshotWritten):
             self._injector.reach(Point.SNAPSHOT_WRITTEN)
         if isinstance(mail, messages.CheckpointCompleted):

@@ -1,9 +1,9 @@
 """The savepoints of a running job, on the driver: the requests, their folders, and their results.
 
-The coordinator decides when a savepoint starts, which checkpoints it then aborts, and which tasks it
-notifies (COORD-11, COORD-28, SUB-04, SUB-05). A request waits until all tasks run. A savepoint that stops the
-job is answered when the job has ended. If it is aborted, the attempt fails, because its sources have stopped;
-the next attempt restores the newest checkpoint.
+The core's coordinator decides when a savepoint starts, which checkpoints are then aborted, and which tasks
+are notified (COORD-11, COORD-28, SUB-04, SUB-05). A request waits until all tasks run. The request of a
+savepoint that stops the job gets its answer when the job has ended. If such a savepoint is aborted, the
+attempt fails, because its sources have stopped, and the next attempt restores the newest checkpoint.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,14 +28,14 @@ from impl.state.savepoints import savepoints_in
 
 _POLL_MS = 200
 _ENDS: Mapping[type[Exception], str] = {JobCancelledError: CANCEL, JobSuspendedError: SUSPEND}
-"""By error: the kind of request that has ended the job."""
+"""Maps the type of an error to the kind of request that has ended the job."""
 
 
 class Savepoints:
-    """The savepoints of one job over all its attempts. Used by the coordination's thread.
+    """The savepoints of one job over all its attempts. Used by the coordinator's thread.
 
-    `folder`: the folder of savepoints whose request names none; None if a request must name one. `lineage`:
-    that of the checkpoint folder.
+    `folder`: the folder of savepoints if their request names no folder; None if each request must name one.
+    `lineage`: the lineage of the checkpoint folder.
     """
 
     def __init__(
@@ -63,8 +63,8 @@ class Savepoints:
     def clear_left(self, attempt: int) -> None:
         """Delete the incomplete savepoints of an earlier driver. Further calls do nothing.
 
-        `attempt`: this driver's first attempt, which it must have drawn: until then the earlier driver may
-        complete a savepoint and report it to its user.
+        `attempt`: this driver's first attempt, which it must have drawn before. Until then the earlier driver
+        may complete a savepoint and report it to its user.
         """
         if not self._cleared:
             self._cleared = True
@@ -109,18 +109,18 @@ class Savepoints:
         return RequestCheckpoint(kind, drain=request.drain)
 
     def _folder_for(self, request: SavepointRequest) -> Where:
-        """The folder for a requested savepoint. Raises StateError if neither request nor job names one."""
+        """The folder for a requested savepoint. Raises StateError if neither request nor job has a folder."""
         folder = request.directory or self._folder
         if folder is None:
             raise StateError(
                 "the checkpoints of this job are in the memory of its driver, so savepoints have no folder "
-                "beside them; name a directory, which all workers can access"
+                "beside them; name a directory that all workers can access"
             )
         return folder
 
     @property
     def stopping(self) -> bool:
-        """Whether a stop was requested, and has not failed."""
+        """Whether a savepoint that stops the job was requested, and has not failed."""
         waiting = (*self._requested, *self._pending.values())
         return self._stopped is not None or any(one.request.stop for one in waiting)
 
@@ -140,12 +140,12 @@ class Savepoints:
     # ------------------------------------------------------------ effects of the coordinator
 
     def options(self, checkpoint: int, kind: CheckpointType) -> SavepointOptions | None:
-        """The options of a savepoint, None for a checkpoint. The first call begins the folder."""
+        """The options of a savepoint; None for a checkpoint. The first call creates the folder."""
         if kind is CheckpointType.CHECKPOINT:
             return None
         if checkpoint not in self._options:
             pending = self._taken(kind)
-            assert pending is not None  # the coordinator triggers only what was requested
+            assert pending is not None  # the coordinator triggers only requested savepoints
             request = pending.request
             where = beside(self._folder_for(request), savepoint_name(checkpoint, self._lineage))
             self._pending[checkpoint] = pending
@@ -171,7 +171,7 @@ class Savepoints:
         return pending
 
     def publish(self, checkpoint: int, attempt: int, handles: Iterable[StateHandle]) -> None:
-        """Make the savepoint complete. Raises SupersededError if another driver took over, or StateError."""
+        """Publish the savepoint. Raises SupersededError if a newer attempt exists, StateError if it fails."""
         options = self._options[checkpoint]
         self._storage.require_newest(f"publishing savepoint {checkpoint}", attempt)
         kind = CheckpointType.STOP if options.stops else CheckpointType.SAVEPOINT
@@ -194,7 +194,7 @@ class Savepoints:
             raise
 
     def complete(self, checkpoint: int) -> None:
-        """Answer the request of a completed savepoint; one that stops the job is answered at its end."""
+        """Answer the request of a completed savepoint. If it stops the job, the answer follows at the end."""
         pending = self._pending.pop(checkpoint)
         done = Savepoint(checkpoint, self._of(checkpoint).where, stopped=pending.request.stop)
         self.completed.append(done)
@@ -214,7 +214,7 @@ class Savepoints:
         self.clear(checkpoint)
 
     def clear(self, checkpoint: int) -> None:
-        """Delete all files of an aborted savepoint; a task may have written one since."""
+        """Delete all files of an aborted savepoint, also files that tasks have written after the abort."""
         folder = self._of(checkpoint)
         if not folder.is_complete:
             folder.discard()
@@ -226,7 +226,7 @@ class Savepoints:
     # ------------------------------------------------------------ the end of an attempt and of the job
 
     def attempt_failed(self, reason: str) -> None:
-        """Answer a stop whose attempt has failed: the job continues, even if the savepoint is complete."""
+        """Answer a stop whose attempt has failed. The job continues, even if the savepoint is complete."""
         self._stopping = None
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
@@ -239,15 +239,15 @@ class Savepoints:
             )
 
     def finished(self) -> None:
-        """The job has ended: answer the request that has stopped it, and refuse all others."""
+        """Answer the request that has stopped the job, and refuse all others, because the job has ended."""
         stopped, self._stopped = self._stopped, None
         if stopped is not None:
             pending, done = stopped
             pending.answer(done)
-        self._requests.close("the job has ended; only a running job takes a savepoint")
+        self._requests.close("the job has ended; only a running job can take a savepoint")
 
     def failed(self, error: Exception) -> None:
-        """Answer the open requests, except those that a driver which has taken over will answer."""
+        """Answer the open requests, except those that another driver will answer after a take-over."""
         superseded, ended_by = isinstance(error, SupersededError), _ENDS.get(type(error))
         reason = f"the job failed: {error}" if ended_by is None else str(error)
         open_ = [*self._requested, *self._pending.values()]

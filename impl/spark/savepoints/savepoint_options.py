@@ -11,25 +11,25 @@ import orjson
 from impl.state import SavepointFolder
 
 _REMEMBERED = 16
-"""Options are dropped when the id of a newer savepoint is larger by at least this number."""
+"""Options are removed when a newer savepoint has an id that is larger by at least this number."""
 
 
 class SavepointOptions(NamedTuple):
-    """The options of one savepoint that tasks need."""
+    """The options of one savepoint that a task needs."""
 
     folder: str
     stops: bool = False
-    """The sources send no record after the savepoint, and the job ends when the savepoint is complete."""
+    """Whether the sources send no record after the savepoint, and the job ends when it is complete."""
     drains: bool = False
-    """Before the savepoint the data ends: every function finishes, and sends its last rows."""
+    """Whether the data ends before the savepoint: every function finishes, and sends its last rows."""
 
     def pack(self) -> bytes:
-        """The options as a barrier carries them."""
+        """The options as bytes, which the barrier of the savepoint contains."""
         return orjson.dumps(self._asdict())
 
     @classmethod
     def unpack(cls, packed: bytes) -> Self | None:
-        """The options in the barrier of a savepoint; None for the barrier of a checkpoint."""
+        """The options from the bytes in a savepoint's barrier; None for the barrier of a checkpoint."""
         return cls(**orjson.loads(packed)) if packed else None
 
 
@@ -48,11 +48,11 @@ class KnownSavepoints:
         return checkpoint in self._known
 
     def of(self, checkpoint: int) -> SavepointOptions | None:
-        """The options of a checkpoint; None if it is no savepoint."""
+        """The options of a savepoint; None for a checkpoint."""
         return self._known.get(checkpoint)
 
     def packed(self, checkpoint: int) -> bytes:
-        """The options as the barrier of a savepoint carries them; empty for a checkpoint."""
+        """The options of a savepoint as bytes for its barrier; empty for a checkpoint."""
         options = self._known.get(checkpoint)
         return b"" if options is None else options.pack()
 

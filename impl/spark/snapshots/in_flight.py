@@ -1,7 +1,7 @@
-"""The in-flight records of a snapshot, which are gathered until the last barrier and stored with the state.
+"""The in-flight records of a snapshot. They are collected until the last barrier, and stored with the state.
 
-A snapshot is whole when it has the operator's state, the frames that its barriers have overtaken in the
-outputs, and the frames that each input has delivered before its barrier. Then it is written.
+A snapshot is *whole* when it has three parts: the operator's state, the frames that its barriers have
+overtaken in the outputs, and the frames that each input has delivered before its barrier. Then it is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ class WholeSnapshot(NamedTuple):
     """A whole snapshot of a subtask."""
 
     operator: AsynchronousPart
-    """Returns the encoded sections of the operator, by name."""
+    """The asynchronous part of the operator's snapshot, which returns the encoded sections by name."""
     offset: int | None
     """The offset of a source; None for other operators."""
     received: Frames
@@ -28,7 +28,7 @@ class WholeSnapshot(NamedTuple):
         return any(self.received.values()) or any(self.overtaken.values())
 
     def sections(self) -> Mapping[str, bytes]:
-        """The encoded sections of the snapshot: the operator's, and one for in-flight records if any."""
+        """The encoded sections: those of the operator, and a section of in-flight records, if any."""
         there = {peer: tuple(frames) for peer, frames in self.received.items() if frames}
         here = {peer: tuple(frames) for peer, frames in self.overtaken.items() if frames}
         flying = {IN_FLIGHT: encode((there, here))} if self.anything else {}
@@ -36,7 +36,7 @@ class WholeSnapshot(NamedTuple):
 
 
 def in_flight(snapshot: Sections | None) -> tuple[Frames, Frames]:
-    """The frames in flight at the inputs and at the outputs of a task, by the subtask at the other end.
+    """The in-flight frames at the inputs and at the outputs of a task, by the subtask at the other end.
 
     Raises StateError if the section of in-flight records cannot be read.
     """
@@ -66,31 +66,31 @@ class IncompleteSnapshots:
         self._open: dict[int, _Open] = {}
 
     def sent(self, checkpoint: int, overtaken: Mapping[str, Sequence[bytes] | None]) -> None:
-        """Add the frames that the barrier has overtaken in the outputs; None where it still waits."""
+        """Add the frames that the barrier has overtaken in each output; None if it still waits there."""
         self._of(checkpoint).overtaken = dict(overtaken)
 
     def left(self, checkpoint: int, peer: str, frames: Sequence[bytes]) -> None:
-        """Add the frames that the barrier to `peer`, which has waited until now, has overtaken."""
+        """Add the frames that the barrier to `peer` has overtaken. The barrier does not wait any more."""
         there = self._open.get(checkpoint)
         if there is not None and there.overtaken is not None:
             there.overtaken[peer] = frames
 
     def taken(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
-        """Add the operator's snapshot. `offset`: of a source, else None."""
+        """Add the operator's snapshot. `offset`: the offset of a source; None for other operators."""
         there = self._of(checkpoint)
         there.operator, there.offset = operator, offset
 
     def received(self, checkpoint: int, frames: Sequence[Sequence[bytes]]) -> None:
-        """Add the frames that came before the barriers, by channel. Drop snapshots of older checkpoints."""
+        """Add the frames that came before the barriers, by channel. Discard older snapshots."""
         self._of(checkpoint).received = dict(zip(self._upstream, frames, strict=True))
         self._open = {one: there for one, there in self._open.items() if one >= checkpoint}
 
     def give_up(self, checkpoint: int) -> None:
-        """Drop the snapshot of a checkpoint that has ended."""
+        """Discard the snapshot of a checkpoint that has ended."""
         self._open.pop(checkpoint, None)
 
     def whole(self, checkpoint: int) -> WholeSnapshot | None:
-        """Remove and return the snapshot if it is whole; else None."""
+        """Remove the snapshot and return it if it is whole; else return None."""
         there = self._open.get(checkpoint)
         if there is None or there.operator is None or there.received is None or there.overtaken is None:
             return None

@@ -1,9 +1,9 @@
-"""A subtask's snapshots where barriers overtake: carries out the gate's effects on records in flight.
+"""The snapshots of a subtask in a job whose barriers overtake, with their in-flight records.
 
 In mode `unaligned` every barrier of a checkpoint overtakes. In mode `alternating` barriers keep their order
 at first. When `alignment_timeout_ms` have passed since the trigger, the gate prioritises the announced
-barriers, and the barriers that still wait in the outputs overtake there. The barriers of savepoints never
-overtake. Times are milliseconds since the attempt began, by the driver's clock.
+barriers, and barriers that still wait in the outputs overtake the records there. The barriers of savepoints
+never overtake. Times are milliseconds since the attempt began, by the driver's clock.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from impl.spark.worker.context import TaskContext
 from impl.state import AsynchronousPart
 
 _REMEMBERED = 16
-"""The number of checkpoints whose trigger times are kept; an older checkpoint counts as triggered at 0."""
+"""The number of checkpoints whose trigger times are kept. For an older checkpoint, the trigger time is 0."""
 Write = Callable[[int, AsynchronousPart, int | None], None]
 
 
 class OvertakingSnapshots:
-    """The in-flight records of one subtask. Used by its thread. `write`: stores a whole snapshot."""
+    """The snapshots of one subtask. Used by its thread. `write`: a function that stores a whole snapshot."""
 
     def __init__(
         self, context: TaskContext, inbox: OvertakingInbox, outputs: OvertakingOutputs, write: Write
@@ -34,7 +34,7 @@ class OvertakingSnapshots:
         self._first = Alignment.TIMEOUT if context.mode == ALTERNATING else Alignment.UNALIGNED
         self._timeout_ms = context.alignment_timeout_ms
         self.now = context.now
-        """Milliseconds since the driver began the attempt."""
+        """Returns the milliseconds since the driver began the attempt."""
         self._inbox = inbox
         self._outputs = outputs
         self._write = write
@@ -51,7 +51,7 @@ class OvertakingSnapshots:
     # ------------------------------------------------------------ time
 
     def wait(self, seconds: float | None) -> float | None:
-        """`seconds`, or the seconds until a time-out is due if that is earlier."""
+        """The seconds to wait: `seconds`, or less if a time-out is due before."""
         if not self._due:
             return seconds
         left = max(0.0, (min(self._due.values()) - self.now()) / 1_000)
@@ -66,7 +66,7 @@ class OvertakingSnapshots:
         return Advance(passed)
 
     def time_out(self) -> bool:
-        """Let each barrier overtake whose time-out has passed. Returns whether there was one."""
+        """Let barriers overtake if their time-out has passed. Returns whether any time-out has passed."""
         now = self.now()
         due = [checkpoint for checkpoint, at in self._due.items() if at <= now]
         for checkpoint in due:
@@ -81,7 +81,7 @@ class OvertakingSnapshots:
     # ------------------------------------------------------------ the gate
 
     def event(self, kind: Kind, channel: int, payload: bytes) -> BarrierWithOptions | Announcement:
-        """The gate's event for the frame of a barrier or of an announcement."""
+        """The event of the gate for the frame of a barrier or an announcement."""
         checkpoint, alignment, timestamp, options = unpack_barrier(payload)
         savepoint = self._savepoints.add(checkpoint, SavepointOptions.unpack(options))
         self._triggered_at(checkpoint, timestamp)
@@ -95,7 +95,7 @@ class OvertakingSnapshots:
         self._declined = {} if declined is None else {checkpoint: declined}
 
     def stop(self, checkpoint: int) -> None:
-        """Stop storing records: all records in flight at the inputs have arrived."""
+        """Stop storing records, because all in-flight records of the inputs have arrived."""
         self._incomplete.received(checkpoint, self._inbox.stop(checkpoint))
         self._finish(checkpoint)
 
@@ -104,25 +104,25 @@ class OvertakingSnapshots:
         self._inbox.prioritise(channel, checkpoint)
 
     def triggered(self, checkpoint: int, *, overtakes: bool) -> TriggerCheckpoint | AbortOnBarrier:
-        """The event for the snapshot steps when the gate triggers: an abort if `start` was declined."""
+        """The event of the snapshot steps when the gate triggers. It is an abort if `start` was declined."""
         reason = self._declined.pop(checkpoint, None)
         if reason is not None:
             if self._log is not None:
                 self._log.line({"kind": "start_declined", "checkpoint": checkpoint, "reason": reason})
             return AbortOnBarrier(checkpoint, reason)
         self._alignment = {checkpoint: Alignment.UNALIGNED if overtakes else self._first_of(checkpoint)}
-        if checkpoint not in self._persisted:  # aligned: nothing is in flight at the inputs
+        if checkpoint not in self._persisted:  # aligned: the inputs have no in-flight records
             self._incomplete.received(checkpoint, self._inbox.stop(checkpoint))
         return TriggerCheckpoint(checkpoint)
 
     def triggered_by_driver(self, checkpoint: int, timestamp: int) -> None:
-        """The driver triggers a source; `timestamp`: ms since the attempt began."""
+        """Prepare the snapshot of a source. `timestamp`: the trigger, in ms since the attempt began."""
         self._triggered_at(checkpoint, timestamp)
         self._alignment = {checkpoint: self._first_of(checkpoint)}
         self._incomplete.received(checkpoint, [])
 
     def _first_of(self, checkpoint: int) -> Alignment:
-        """The alignment of the first barrier; a savepoint's barrier is always aligned."""
+        """The alignment with which the barrier starts. A savepoint's barrier is always aligned."""
         return self._first if self._savepoints.of(checkpoint) is None else Alignment.ALIGNED
 
     def _triggered_at(self, checkpoint: int, timestamp: int) -> None:
@@ -146,20 +146,20 @@ class OvertakingSnapshots:
         )
         self._incomplete.sent(checkpoint, overtaken)
         if any(frames is None for frames in overtaken.values()) and checkpoint not in self._due:
-            self._due[checkpoint] = self.now()  # its alignment has timed out before
+            self._due[checkpoint] = self.now()  # the alignment at the gate has already timed out
 
     def submit(self, checkpoint: int, operator: AsynchronousPart, offset: int | None) -> None:
-        """Keep the operator's snapshot, and write it when all in-flight records have arrived."""
+        """Add the operator's snapshot. It is written when all in-flight records have arrived."""
         self._incomplete.taken(checkpoint, operator, offset)
         self._finish(checkpoint)
 
     def left(self, checkpoint: int, peer: str) -> None:
-        """The barrier was sent to `peer`, and has overtaken nothing."""
+        """Record that the barrier was sent to `peer` and has overtaken nothing."""
         self._incomplete.left(checkpoint, peer, ())
         self._finish(checkpoint)
 
     def ended(self, checkpoint: int) -> None:
-        """Drop the snapshot of a checkpoint that has ended without it; its barriers overtake nothing more."""
+        """Discard the snapshot of a checkpoint that has ended. Its barriers overtake nothing any more."""
         self._incomplete.give_up(checkpoint)
         self._outputs.give_up(checkpoint)
         self._due.pop(checkpoint, None)

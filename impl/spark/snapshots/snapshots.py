@@ -1,4 +1,6 @@
-"""The snapshots of one subtask: carries out the effects of the core's snapshot steps (`impl.core.subtask`).
+"""The snapshots of one subtask. This module carries out the effects of the core's snapshot steps.
+
+The *snapshot steps* are the protocol component `impl.core.subtask`.
 
 The subtask's thread copies the operator's state between two frames (ONCE-01). Another thread writes the copy
 while the subtask continues.
@@ -26,7 +28,7 @@ from impl.state import StateHandle
 class Snapshots:
     """The snapshots of one subtask. Used by the subtask's thread.
 
-    `received`: returns the number of records read in this attempt, by upstream subtask.
+    `received`: a function that returns the number of records read in this attempt, by upstream subtask.
     """
 
     def __init__(
@@ -52,7 +54,7 @@ class Snapshots:
         self._first_after_end: int | None = None
         self._causes: dict[int, str] = {}
         self.data_ended = False
-        """No record follows."""
+        """Whether the data has ended, so that no record follows."""
 
     @property
     def is_last(self) -> bool:
@@ -101,7 +103,7 @@ class Snapshots:
                 if self._overtaking is not None:
                     self._overtaking.ended(checkpoint)
             case events.NotifyOperatorsSubsumed():
-                pass  # an operator keeps nothing of a completed checkpoint
+                pass  # nothing to do: an operator keeps no data of a completed checkpoint
             case Fail(error):
                 raise GateFailedError(f"the snapshot steps of {self._context.task} failed: {error}")
             case _:
@@ -127,7 +129,10 @@ class Snapshots:
     # ------------------------------------------------------------ snapshots
 
     def _snapshot(self, checkpoint: int) -> None:
-        """Run the synchronous part, and submit the asynchronous part, at once or with in-flight records."""
+        """Run the synchronous part, and submit the asynchronous part to be written.
+
+        If barriers overtake, it is written together with the in-flight records.
+        """
         options, folder = self._context.savepoints.of(checkpoint), self._context.savepoints.folder(checkpoint)
         if options.stops if options is not None else self.data_ended and self._first_after_end is None:
             self._first_after_end = checkpoint  # the subtask may end when this checkpoint is complete
@@ -144,15 +149,15 @@ class Snapshots:
         """Handle a durable snapshot: acknowledge it, or delete it if it was cancelled (TASK-05)."""
         if handle.checkpoint in self._steps.running:
             self._handles[handle.checkpoint] = handle
-        else:  # it was cancelled while it was written (TASK-05)
+        else:  # the checkpoint was cancelled during the writing (TASK-05)
             self._context.storage.discard(handle)
         self.step(events.AsyncDone(handle.checkpoint))
 
     def not_written(self, checkpoint: int, cause: str) -> None:
-        """Handle a snapshot that could not be written; the decline states `cause`."""
+        """Handle a snapshot that could not be written. The decline that follows states `cause`."""
         self._causes = {checkpoint: cause}
         self.step(events.AsyncFailed(checkpoint))
 
     def close(self) -> None:
-        """Wait for the snapshot that is being written, and write no other."""
+        """Wait for the snapshot that is being written, and write no further snapshot."""
         self._writer.close()

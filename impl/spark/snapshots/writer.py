@@ -1,4 +1,4 @@
-"""Runs the asynchronous part of a subtask's snapshots in a thread: encodes and writes them, one by one."""
+"""Runs the asynchronous part of a subtask's snapshots in a thread. It encodes and writes them one by one."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -62,14 +62,14 @@ class SnapshotWriter:
         self._stopwatch = stopwatch
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
 
-    def submit(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
-        """Write a snapshot. `offset`: the offset of a source, else None."""
-        self._thread.submit(self._write, checkpoint, rest, offset)
+    def submit(self, checkpoint: int, part: AsynchronousPart, offset: int | None) -> None:
+        """Run the asynchronous part of a snapshot and write its sections. `offset`: None if no source."""
+        self._thread.submit(self._write, checkpoint, part, offset)
 
-    def _write(self, checkpoint: int, rest: AsynchronousPart, offset: int | None) -> None:
+    def _write(self, checkpoint: int, part: AsynchronousPart, offset: int | None) -> None:
         began = self._stopwatch.now()
         try:
-            sections = rest()
+            sections = part()
             shared = shared_in(sections, f"{self._task} at {checkpoint}")
             handle = self._storage.write(checkpoint, pack(sections), offset, shared)
         except Exception as failed:  # noqa: BLE001 - no other thread would see it
@@ -79,5 +79,5 @@ class SnapshotWriter:
         self._post(SnapshotWritten(handle))
 
     def close(self) -> None:
-        """Wait for the snapshot that is being written, and write no other."""
+        """Wait for the snapshot that is being written, and write no further snapshot."""
         self._thread.shutdown(wait=True, cancel_futures=True)

@@ -1,8 +1,9 @@
 """Several functions in one subtask: a function passes each batch of rows to the next one by a call.
 
-The order is that of Flink's `RegularOperatorChain`, by its bytecode in 2.3.0. From the last function to the
-first: restoring and opening, snapshots, notifications, closing. From the first to the last: rows, rows before
-a barrier, the end of the data. Each function has its own state and its own timers.
+The order of calls is that of Flink's `RegularOperatorChain`, by its bytecode in 2.3.0. Restores, opens,
+snapshots, notifications and closes go from the last function to the first one. Rows, rows before a barrier
+and the end of the data go from the first function to the last one. Each function has its own state and
+timers.
 
 The sections of the first function have the same names as without a chain, so that a later run can chain
 further functions. The section names of another function begin with `impl.graph.rescaling.section_of(name)`.
@@ -24,18 +25,18 @@ from impl.state.shared import SharedFiles
 
 
 class StatelessOperator(Operator):
-    """A map or a filter: it has neither state nor hooks."""
+    """A map or a filter, which has no state and no optional methods."""
 
     def __init__(self, link: Chained) -> None:
         self.inputs = (whole_batches(link.function, getattr(link.function, "process_element", None), None),)
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The snapshot has no section."""
+        """Return an asynchronous part that returns no section."""
         return dict
 
 
 class ChainedOperator(Operator):
-    """`head` and the functions that follow it, by their names and in their order."""
+    """The functions of a chain. `head`: the first one. `behind`: the others by name, in their order."""
 
     def __init__(self, head: Operator, behind: Mapping[str, Operator]) -> None:
         self._operators = (head, *behind.values())
@@ -52,7 +53,7 @@ class ChainedOperator(Operator):
         return self._from_each(lambda one: one.before_barrier())
 
     def finish(self) -> Rows:
-        """The last rows of the functions. Each one finishes after it has got those of the previous ones."""
+        """The last rows of the functions. Each function finishes after it has got the last rows before it."""
         return self._from_each(lambda one: one.finish())
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
@@ -60,7 +61,7 @@ class ChainedOperator(Operator):
         named = zip(reversed(self._prefixes), reversed(self._operators), strict=True)
         parts = [(prefix, one.snapshot(checkpoint, alone)) for prefix, one in named]
 
-        def rest() -> Mapping[str, bytes]:
+        def asynchronous_part() -> Mapping[str, bytes]:
             sections = {CHAIN: self._names}
             shared: list[tuple[object, ...]] = []
             for prefix, part in parts:
@@ -69,15 +70,15 @@ class ChainedOperator(Operator):
                 sections |= {f"{prefix}{name}": content for name, content in own.items()}
             return sections | ({SHARED: encode(shared)} if shared else {})
 
-        return rest
+        return asynchronous_part
 
     def notify_complete(self, checkpoint: int) -> None:
-        """`checkpoint` is complete."""
+        """Notify all functions that `checkpoint` is complete."""
         for one in reversed(self._operators):
             one.notify_complete(checkpoint)
 
     def notify_abort(self, checkpoint: int) -> None:
-        """`checkpoint` was aborted."""
+        """Notify all functions that `checkpoint` was aborted."""
         for one in reversed(self._operators):
             one.notify_abort(checkpoint)
 
@@ -97,7 +98,7 @@ class ChainedOperator(Operator):
         return rows
 
     def _from_each(self, buffered: Callable[[Operator], Rows]) -> Rows:
-        """The buffered rows of each function, first to last, after the next functions have processed them."""
+        """The buffered rows of each function in turn, after the functions behind it have processed them."""
         pieces: list[Rows] = []
         for one in self._operators:
             if one is not self._operators[0]:
@@ -107,7 +108,7 @@ class ChainedOperator(Operator):
 
 
 class ChainedTimers:
-    """The timers of the functions in a chain, each with the number of the next function."""
+    """The timers of the functions in a chain, each with the number of the next function of the chain."""
 
     def __init__(self, timers: Sequence[tuple[Timers, int]], through: Callable[[Rows, int], Rows]) -> None:
         self._timers = timers
@@ -118,12 +119,12 @@ class ChainedTimers:
         return [row for one, behind in self._timers for row in rows_of(self._through(one.fire(most), behind))]
 
     def wait(self) -> float | None:
-        """Seconds until one of them may be due; None without timers."""
+        """The seconds until the next timer may be due; None without timers."""
         return min((wait for one, _ in self._timers if (wait := one.wait()) is not None), default=None)
 
 
 class SnapshotsOf(Sequence[Sections]):
-    """The sections of one function of a chain, in each snapshot of its stage; opened at the first use."""
+    """The sections of one function of a chain in each snapshot of its stage. The first use opens them."""
 
     def __init__(self, snapshots: Sequence[Sections], prefix: str) -> None:
         self._snapshots = snapshots

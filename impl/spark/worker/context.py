@@ -14,35 +14,35 @@ from impl.spark.snapshots.writer import TaskStorage
 
 
 def clock_from(passed: int) -> Callable[[], int]:
-    """A clock that continues from `passed` ms. It does not depend on the wall clock of this host."""
+    """A clock in ms that begins at `passed`. It does not depend on the wall clock of this host."""
     began = time.monotonic_ns() - passed * 1_000_000
     return lambda: (time.monotonic_ns() - began) // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """One subtask of one attempt. Used by the subtask's thread."""
+    """The shared data of one subtask in one attempt. Used by the subtask's thread."""
 
     task: str
     attempt: int
     upstream: tuple[str, ...]
-    """The subtasks at the other end of the gate's channels, in their order; none for a source."""
+    """The senders of the gate's channels, in the order of the channels; empty for a source."""
     inbox: Inbox
     outputs: Outputs
     storage: TaskStorage
     report: Callable[[Report], None]
-    """Sends a report to the driver. Raises `ConnectionLostError`."""
+    """A function that sends a report to the driver. Raises `ConnectionLostError`."""
     mode: str
     """The mode of the gate: exactly-once, at-least-once, unaligned or alternating."""
     savepoints: KnownSavepoints
-    """The options of the savepoints that the subtask knows."""
+    """The newest savepoints, with their options."""
     alignment_timeout_ms: int = 0
-    """In mode alternating: ms from the trigger until barriers overtake."""
+    """In mode alternating: the time from the trigger until barriers overtake, in ms."""
     now: Callable[[], int] = field(default_factory=lambda: clock_from(0))
-    """Milliseconds since the driver began the attempt."""
+    """Returns the milliseconds since the driver began the attempt."""
     max_concurrent: int = 1
-    """Checkpoints that may be pending at once."""
+    """The maximum number of checkpoints that are pending at the same time."""
     restored: int | None = None
-    """The checkpoint from which the attempt starts; None for none."""
+    """The checkpoint from which the attempt starts; None for the beginning."""
     log: EventLog | None = None
     stopwatch: Stopwatch = field(default_factory=Stopwatch)

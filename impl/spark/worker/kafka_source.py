@@ -1,8 +1,9 @@
 """The operator of a Kafka source: it reads partitions, takes snapshots of its positions, and commits offsets.
 
 The core's `OffsetCommitter` decides which offsets the operator commits (OFFSET-01 to OFFSET-07). A restore
-continues at the offsets of the checkpoint, not at those that the group has committed. A thread requests the
-list of topics at an interval. It detects new partitions, and topics that were deleted or created anew.
+continues at the offsets of the checkpoint, not at the offsets that the group has committed. A *discovery* is
+a request for the list of topics, which a thread sends at an interval. It detects new partitions, and topics
+that were deleted or created anew.
 """
 
 import time
@@ -35,18 +36,18 @@ from impl.state import AsynchronousPart, Sections, StateError, encode
 from impl.state.shared import SharedFiles
 
 _START_SECONDS: Final = 30.0
-"""The time, in seconds, for which each request at the start is repeated if the brokers do not answer."""
+"""If the brokers do not answer, each request at the start is repeated for this time, in seconds."""
 _IDLE_SECONDS: Final = 0.01
 _SPLITS: Final = 0
-"""A snapshot stores this instead of the number of splits, because partitions may appear at any time."""
+"""A snapshot stores this number instead of the number of splits, because new partitions may appear."""
 _MISSED_LISTS: Final = 3
 _MISSED_SECONDS: Final = 1.0
-"""A topic is lost if it is missing from `_MISSED_LISTS` successive lists, requested at this interval: a
-broker that has just started may not list it yet."""
+"""A topic is lost if `_MISSED_LISTS` successive lists, requested at this interval, do not have it. One list
+is not enough, because a broker that has just started may not list a topic yet."""
 
 
 class Discovery(NamedTuple):
-    """The topics of the brokers at one moment."""
+    """The result of a discovery."""
 
     began: float
     """The time of the request, by the monotonic clock."""
@@ -56,7 +57,7 @@ class Discovery(NamedTuple):
 
 
 class KafkaSourceOperator(SourceOperator):
-    """Reads its partitions. `before`: the snapshots of all subtasks in the restored checkpoint, or none.
+    """Reads the partitions of one subtask. `before`: the snapshots of all subtasks that are restored.
 
     Raises SourceError if the brokers do not answer or a topic does not exist, OffsetsLostError if the records
     at a position do not exist any more, SourceChangedError if `topics` no longer names a restored topic.
@@ -77,7 +78,7 @@ class KafkaSourceOperator(SourceOperator):
         self._committer = OffsetCommitter()
         self._recorded: Recorded[OffsetsEvent, OffsetsEffect] = Recorded("offsets", self._committer, log)
         self._stored: dict[int, dict[Partition, int]] = {}
-        """By checkpoint: the offset of each partition."""
+        """Maps each pending checkpoint to the offset of each partition."""
         self._cluster = Cluster(declaration)
         self._reader = KafkaReader(declaration, self._cluster)
         self._discoverer = ThreadPoolExecutor(1, thread_name_prefix="topics")
@@ -96,11 +97,11 @@ class KafkaSourceOperator(SourceOperator):
 
     @property
     def offset(self) -> int:
-        """Records of its partitions read until now, those before a restore included."""
+        """The number of records of its partitions that were read, including those before a restore."""
         return sum(position.records for position in self._reader.positions.values())
 
     def pause(self, now: float) -> float:
-        """Seconds until the rate allows the next batch, and until the next poll for records is due."""
+        """The seconds until the rate allows the next batch and the next poll for records is due."""
         return max(super().pause(now), self._idle_until - now)
 
     def read_next(self, most: int) -> tuple[int, Rows] | None:
@@ -120,7 +121,7 @@ class KafkaSourceOperator(SourceOperator):
         return len(records), [row for row in (self._row(record) for record in records) if row is not None]
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """The positions; their offsets are kept until the checkpoint is complete."""
+        """A snapshot of the positions. Their offsets are kept until the checkpoint is complete."""
         positions = self._reader.snapshot()
         self._step(SnapshotOffsets(checkpoint, self.offset))
         self._stored[checkpoint] = {one: position.offset for one, position in positions.items()}
@@ -132,14 +133,14 @@ class KafkaSourceOperator(SourceOperator):
         self._step(OffsetsCompleted(checkpoint))
 
     def notify_abort(self, checkpoint: int) -> None:
-        """Nothing is committed (OFFSET-05)."""
+        """Commit nothing (OFFSET-05)."""
         self._step(CheckpointAborted(checkpoint))
 
     def close(self) -> None:
-        """Close the connections to the brokers; a second call does nothing."""
+        """Close the connections to the brokers. A second call does nothing."""
         if not self._is_closed:
             self._is_closed = True
-            self._discoverer.submit(self._cluster.close)  # after a discovery that has begun
+            self._discoverer.submit(self._cluster.close)  # runs after a discovery that has begun
             self._discoverer.shutdown(wait=False)
             self._reader.close()
 
@@ -155,7 +156,7 @@ class KafkaSourceOperator(SourceOperator):
                 case IgnoreCompletion():
                     pass
                 case Seek():
-                    pass  # the caller begins the restored positions
+                    pass  # nothing to do: the caller begins at the restored positions
                 case _:
                     assert_never(effect)
         remembered = {one for one, _ in self._committer.observe()["remembered"]}
@@ -184,10 +185,10 @@ class KafkaSourceOperator(SourceOperator):
         self._reader.begin(own)
 
     def _all_topics(self, restored: Collection[Partition]) -> dict[str, Topic]:
-        """The topics. Raises SourceError if one that the declaration names is missing.
+        """The topics of the brokers, by name. Raises SourceError if a declared topic is missing.
 
         Raises OffsetsLostError if a topic of the checkpoint is missing, SourceChangedError if the declaration
-        no longer names it.
+        does not name a topic of the checkpoint any more.
         """
         topics = self._cluster.topics()
         named = self._declaration.topics if isinstance(self._declaration.topics, tuple) else ()
@@ -231,9 +232,10 @@ class KafkaSourceOperator(SourceOperator):
         return {**otherwise, **committed}
 
     def _end_of(self, partition: Partition, offset: int, high: int) -> int | None:
-        """The end of a partition that is at `offset` and has records up to `high`.
+        """The offset at which a partition ends; None: never. `high`: the offset after its newest record.
 
-        A restored partition that is not to be read has ended, and its position stays in the snapshots.
+        If the declaration states ends without this partition, it has ended at `offset`, its current position.
+        The position stays in the snapshots.
         """
         until = self._declaration.until
         if isinstance(until, Mapping):
@@ -259,7 +261,7 @@ class KafkaSourceOperator(SourceOperator):
         try:
             found = done.result()
         except SourceError:
-            return  # no broker answers; the next discovery tries again
+            return  # no broker has answered; the next discovery follows
         gone = {topic for topic, _ in self._reader.positions} - set(found.topics)
         self._missed = self._missed + 1 if gone else 0
         if self._missed >= _MISSED_LISTS:
@@ -277,7 +279,7 @@ class KafkaSourceOperator(SourceOperator):
             self._next_discovery = min(self._next_discovery, now + _MISSED_SECONDS)
 
     def _discovered(self, known: Collection[Partition]) -> Discovery:
-        """Request the topics. Runs in a thread of its own."""
+        """Make a discovery. `known`: the partitions that are not new. Runs in the discovery thread."""
         began = time.monotonic()
         topics = self._cluster.topics()
         new: list[Partition] = []
@@ -287,7 +289,7 @@ class KafkaSourceOperator(SourceOperator):
         return Discovery(began, topics, {one: at.low for one, at in self._cluster.listed(new).items()})
 
     def _has_ended(self, now: float) -> bool:
-        """Whether nothing is left to read, and a discovery after the last record found the same topics."""
+        """Whether all partitions have ended, and a discovery after the last record has found their topics."""
         until, positions = self._declaration.until, self._reader.positions
         if until is KafkaEnd.NEVER or not all(one.has_ended for one in positions.values()):
             return False
@@ -313,7 +315,7 @@ class KafkaSourceOperator(SourceOperator):
 
 
 def _positions_in(before: Sequence[Sections]) -> dict[Partition, Position]:
-    """The positions of all subtasks in a checkpoint."""
+    """The positions of all subtasks in the snapshots of a checkpoint."""
     found: dict[Partition, Position] = {}
     for snapshot in before:
         splits, own = splits_in(snapshot)
@@ -328,23 +330,23 @@ def _partitions_of(topics: Mapping[str, Topic]) -> list[Partition]:
 
 
 def _require_same(topics: Mapping[str, Topic], positions: Mapping[Partition, Position]) -> None:
-    """Raise OffsetsLostError if a topic was deleted and created anew: its offsets mean other records."""
+    """Raise OffsetsLostError if a topic was created anew, because its offsets now mean other records."""
     for (name, number), position in positions.items():
         if name in topics and topics[name].id != position.topic_id:
             raise OffsetsLostError(
                 f"topic {name!r} was created anew: expected the id {position.topic_id}, got "
-                f"{topics[name].id}; offset {position.offset} of its partition {number} is now of another "
-                f"record; {REMEDY}"
+                f"{topics[name].id}; offset {position.offset} of its partition {number} now belongs to "
+                f"another record; {REMEDY}"
             )
 
 
 def _require_offset(partition: Partition, position: Position, bounds: Bounds) -> None:
-    """Raise OffsetsLostError unless the broker has the record at a position, or it is the next one."""
+    """Raise OffsetsLostError unless the broker has the record at a position, or will have it next."""
     if bounds.low <= position.offset <= bounds.high:
         return
     topic, number = partition
     raise OffsetsLostError(
-        f"partition {number} of topic {topic!r} is to be read from offset {position.offset}, and the broker "
-        f"has the offsets from {bounds.low} to {bounds.high}: records were lost or deleted before they were "
-        f"read; {REMEDY}"
+        f"the job must read partition {number} of topic {topic!r} from offset {position.offset}, but the "
+        f"broker has the offsets from {bounds.low} to {bounds.high}: records were lost, or deleted before "
+        f"the job has read them; {REMEDY}"
     )

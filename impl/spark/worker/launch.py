@@ -11,11 +11,11 @@ from impl.state.locations import Where
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One attempt of a job: the data that is the same for all its workers."""
+    """The data of one attempt that is the same for all its workers."""
 
     plan: Plan
     lineage: str
-    """The lineage of the checkpoint folder; the names of a sink's transactions contain it."""
+    """The lineage of the checkpoint folder. The names of a sink's transactions contain it."""
     credentials: Credentials
     driver: tuple[str, int]
     """Host and port of the driver's listener."""
@@ -26,7 +26,7 @@ class Launch:
     alignment_timeout_ms: int
     checkpoints: Where
     inline_bytes: int
-    """The size in bytes up to which the manifest contains a snapshot; a larger one has its own file."""
+    """The maximum size in bytes of a snapshot in the manifest. A larger snapshot has its own file."""
     events: Path | None
     """The folder of the event log; None without one."""
 
@@ -37,5 +37,5 @@ class Launch:
 
     @property
     def overtakes(self) -> bool:
-        """Whether barriers may overtake; the senders of channels then wait for credits."""
+        """Whether barriers may overtake. If so, the senders of channels need credits."""
         return self.mode in (UNALIGNED, ALTERNATING)

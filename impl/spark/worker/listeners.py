@@ -1,8 +1,8 @@
 """The checkpoint listeners of one subtask: users' objects that are notified how checkpoints end.
 
-The notifications are effects of the core's snapshot steps (TASK-05, TASK-06): `Snapshots` carries each one
-out for the operator, and then for the listeners. So the subtask's thread notifies a listener, between two
-rows, in the order of the effects. It notifies of each completed checkpoint at most once, and never of the
+The notifications are effects of the core's snapshot steps (TASK-05, TASK-06). `Snapshots` carries out each
+effect for the operator first, and then for the listeners. So the subtask's thread notifies a listener between
+two rows, in the order of the effects. It notifies of each completed checkpoint at most once, and never of the
 restored checkpoint.
 """
 
@@ -27,11 +27,11 @@ class Listeners:
         self._aborted = _methods(users, "notify_checkpoint_aborted")
 
     def complete(self, checkpoint: int) -> None:
-        """`checkpoint` is complete. Raises the first error of a listener, after all were notified."""
+        """Notify all listeners that `checkpoint` is complete. Raises their first error at the end."""
         call_each(partial(notify, checkpoint) for notify in self._complete)
 
     def aborted(self, checkpoint: int) -> None:
-        """`checkpoint` was aborted. Raises the first error of a listener, after all were notified."""
+        """Notify all listeners that `checkpoint` was aborted. Raises their first error at the end."""
         call_each(partial(notify, checkpoint) for notify in self._aborted)
 
 

@@ -31,10 +31,10 @@ from impl.state.backends.rocksdb import RocksDbKeyedStateBackend
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """The input from which a subtask's operator is made.
+    """The state that a subtask's operator restores.
 
-    `snapshots`: one for each subtask that its stage had in `checkpoint`. At the beginning of a job there are
-    none, and `checkpoint` is None.
+    `snapshots`: those of all subtasks that its stage has in `checkpoint`. At the beginning of a job there are
+    no snapshots, and `checkpoint` is None.
     """
 
     checkpoint: int | None
@@ -46,11 +46,11 @@ class Restored:
 def operator_of(
     plan: Plan, subtask: Subtask, execution: ExecutionConfig, sink_context: SinkContext, restored: Restored
 ) -> Operator:
-    """The operator of `subtask`, with the state that it has in the restored checkpoint (ONCE-04)."""
+    """The operator of `subtask`, with its state from the restored checkpoint (ONCE-04)."""
     stage, index = plan.stages[subtask.stage], subtask.index
     parallelism, before = stage.parallelism, restored.snapshots
     if stage.role is Role.SOURCE and isinstance(stage.logic, KafkaInput):
-        from impl.spark.worker.kafka_source import KafkaSourceOperator  # its client is an extra
+        from impl.spark.worker.kafka_source import KafkaSourceOperator  # its client library is optional
 
         here = (index, parallelism)
         return KafkaSourceOperator(stage.logic, here, before, execution.batch_rows, restored.log)
@@ -65,7 +65,7 @@ def operator_of(
         return SinkOperator(stage.logic, sink_context, restored.checkpoint, mine, restored.log)
     factory = _OperatorFactory(plan, subtask, execution, restored, sink_context.attempt)
     behind: dict[str, Operator] = {}
-    with ExitStack() as failing:  # if one fails, closes those that are open
+    with ExitStack() as failing:  # if a function fails to open, this closes the open ones
         for link in reversed(stage.chained):  # opened from the last to the first, as in Flink
             if isinstance(link.function, Rowwise | Batchwise):
                 behind[link.name] = StatelessOperator(link)
@@ -101,8 +101,8 @@ class _OperatorFactory:
     ) -> ProcessOperator:
         """The operator of `function`, with its state restored.
 
-        `task`: the name under which its state is stored; `before`: the restored snapshots of all subtasks of
-        this stage.
+        `task`: the name of the operator in its stored state. `before`: the restored snapshots of all subtasks
+        of this stage.
         """
         index, every = self.subtask.index, self.plan.max_parallelism
         parallelism = self.plan.stages[self.subtask.stage].parallelism
@@ -110,7 +110,7 @@ class _OperatorFactory:
         state = _keyed_state(context, self.execution, self.restored.storage, self.attempt)
         store = OperatorStateStore(self.restored.checkpoint)
         if before:
-            # a snapshot without sections: the function was not in the job then
+            # in a snapshot without sections, the function was not in the job
             known = [one for one in _with_groups_of(context, before) if one.names]
             if known:
                 state.restore(known)
@@ -134,7 +134,7 @@ def _keyed_state(
 
 
 def _with_groups_of(context: KeyedContext, before: Sequence[Sections]) -> list[Sections]:
-    """The snapshots that hold key groups of the subtask. The others stay unopened."""
+    """The snapshots that have key groups of the subtask. The other snapshots are not opened."""
     ranges = [groups_of(one, len(before), context.max_parallelism) for one in range(len(before))]
     first, beyond = context.groups.start, context.groups.stop
     return [before[one] for one, there in enumerate(ranges) if there.start < beyond and first < there.stop]

@@ -1,7 +1,7 @@
 """The interface of operators; `sources`, `processing` and `sinks` have the implementations.
 
-An operator processes rows and takes snapshots. One thread makes all calls, except that of the asynchronous
-part of a snapshot.
+An operator processes rows and takes snapshots. The subtask's thread makes all calls, except the call of the
+asynchronous part of a snapshot.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,50 +19,50 @@ class Timers(Protocol):
     """The timers of an operator."""
 
     def fire(self, most: int) -> Sequence[Row]:
-        """Fire at most `most` due timers; returns the rows to be sent."""
+        """Fire at most `most` due timers; returns the rows to send."""
 
     def wait(self) -> float | None:
-        """Seconds until a timer may be due, 0 if one is; None without timers."""
+        """The seconds until the next timer may be due, 0 if a timer is due; None without timers."""
 
 
 class Operator(Protocol):
     """The operator of one subtask. By default it emits nothing and ignores notifications."""
 
     inputs: tuple[Process, ...] = ()
-    """For each input a function from its rows to the rows to be sent."""
+    """For each input, the function that processes its rows and returns the rows to send."""
 
     listeners: Sequence[object] = ()
-    """The user's objects that may be checkpoint listeners."""
+    """The users' objects that may be checkpoint listeners."""
     timers: Timers | None = None
-    """The timers of a function that has them."""
+    """The timers of the function; None without timers."""
 
     @property
     def offset(self) -> int | None:
-        """Rows of a source read until now, those before a restore included; None if it is no source."""
+        """The number of rows that a source has read, including those before a restore; None if no source."""
         return None
 
     def before_barrier(self) -> Rows:
-        """The rows to be sent before the next barrier."""
+        """The rows to send before the next barrier."""
         return ()
 
     def finish(self) -> Rows:
-        """The input has ended. Returns the last rows, with those that a barrier would have sent."""
+        """End the input; returns the last rows, including those that `before_barrier` would return."""
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
         """Run the synchronous part; returns the asynchronous part, which returns encoded sections by name.
 
-        `alone`: the files of a savepoint, which shares no file with a checkpoint.
+        `alone`: for a savepoint, the place of its files, which no checkpoint shares; None for a checkpoint.
         """
 
     def notify_complete(self, checkpoint: int) -> None:
-        """`checkpoint` is complete."""
+        """Receive the notification that `checkpoint` is complete."""
         return
 
     def notify_abort(self, checkpoint: int) -> None:
-        """`checkpoint` was aborted."""
+        """Receive the notification that `checkpoint` was aborted."""
         return
 
     def close(self) -> None:
-        """Free what the operator has opened: the subtask has finished or failed."""
+        """Free all resources of the operator, because the subtask has finished or failed."""
         return

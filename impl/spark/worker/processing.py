@@ -29,14 +29,14 @@ _KNOWN_KEYS: Final = 100_000
 
 
 class OwnKeys:
-    """Checks that keys belong to the subtask of `context`, for rows that no partitioner has sent."""
+    """Checks that keys belong to the subtask of `context`. Used if no partitioner has sent the rows."""
 
     def __init__(self, context: KeyedContext) -> None:
         self._context = context
         self._known: set[Hashable] = set()
 
     def __call__(self, keys: Sequence[Hashable]) -> None:
-        """Raises StateError for a key of another subtask, UnsupportedKeyError for a value that is no key."""
+        """Raise StateError for a key of another subtask, UnsupportedKeyError for a value that is no key."""
         require_keys(keys)
         for key in set(keys).difference(self._known):
             if key_group(key, self._context.max_parallelism) not in self._context.groups:
@@ -52,9 +52,10 @@ class OwnKeys:
 class ProcessOperator(Operator):
     """Runs a user's function, with one input or two.
 
-    `key_selectors`: by keyed input the function that computes its keys. `state` has the state by key, `store`
-    the state of the subtask, both restored. `clock`: the processing time of its timers. `check_keys` raises
-    an error for keys that are not allowed. Raises RestoreRefusedError for timers without an `on_timer`.
+    `key_selectors`: maps each keyed input to the function that computes its keys. `state`: the restored keyed
+    state. `store`: the restored operator state. `clock`: the processing time of the timers. `check_keys`:
+    raises an error for keys that are not allowed. Raises RestoreRefusedError if the restored state has timers
+    but the function has no `on_timer`.
     """
 
     def __init__(
@@ -95,7 +96,7 @@ class ProcessOperator(Operator):
             self.inputs = self._buffers
 
     def before_barrier(self) -> Rows:
-        """The rows that the function has buffered, with those of the batches that wait."""
+        """The rows that the function has buffered, after it has processed all waiting batches."""
         emitted = [rows for buffer in self._buffers if len(rows := buffer.release())]
         buffered: Rows | None = self._call("before_barrier")
         rows = () if buffered is None else buffered
@@ -106,18 +107,18 @@ class ProcessOperator(Operator):
         return joined((self.before_barrier(), tuple(self._call("finish") or ())))
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take a snapshot of all state. The operator state is encoded at once."""
+        """Take a snapshot of all state. The synchronous part already encodes the operator state."""
         self._call("snapshot_state", checkpoint)
         mine = self._store.sections()
         rest = self._state.snapshot(checkpoint, alone)
         return lambda: {**mine, **rest()}
 
     def notify_complete(self, checkpoint: int) -> None:
-        """The backend may delete files that only older checkpoints need."""
+        """Notify the state backend that `checkpoint` is complete."""
         self._state.notify_complete(checkpoint)
 
     def notify_abort(self, checkpoint: int) -> None:
-        """The backend may delete files that only this checkpoint needs."""
+        """Notify the state backend that `checkpoint` was aborted."""
         self._state.notify_abort(checkpoint)
 
     def close(self) -> None:
@@ -128,7 +129,7 @@ class ProcessOperator(Operator):
             self._state.close()
 
     def _call(self, hook: str, *given: object) -> Any:  # noqa: ANN401 - the result of the user's function
-        """Call a hook of the function, if it has it."""
+        """Call the optional method `hook` of the function; does nothing if the function does not have it."""
         called = getattr(self._function, hook, None)
         return None if called is None else called(*given)
 
@@ -169,7 +170,10 @@ def _by_row(
     key_of: KeySelector | None,
     check_keys: CheckKeys,
 ) -> Callable[[Sequence[Row], Sequence[Hashable] | None], Rows]:
-    """A function of rows and their keys (None: not computed yet) that passes rows, not Arrow batches."""
+    """A function that passes single rows to the user's function. Its arguments are rows and keys, or None.
+
+    If the keys are None, it computes them.
+    """
 
     def refused(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         raise StateError(
@@ -181,7 +185,7 @@ def _by_row(
     def keyed(rows: Sequence[Row], keys: Sequence[Hashable] | None) -> Rows:
         assert key_of is not None
         keys = list(map(key_of, rows)) if keys is None else keys
-        check_keys(keys)  # the only subtask of a stage gets keys that no partitioner has checked
+        check_keys(keys)  # if a stage has one subtask, no partitioner has checked the keys
         if hasattr(function, "process_keyed_rows"):
             emitted: Rows = function.process_keyed_rows(keys, rows)
             return emitted
@@ -211,11 +215,11 @@ def _require_rows(
     function: Any,  # noqa: ANN401
     element: Any,  # noqa: ANN401
 ) -> None:
-    """Raise NotRowsError if the result of the function, and not the function itself, caused the error."""
+    """Raise NotRowsError if the result of the user's function has caused the error, not its code."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     here = frame is not None and frame.tb_frame.f_code.co_filename == _require_rows.__code__.co_filename
-    if here and str(error).endswith("object is not iterable"):  # a lazy `map` of a builtin fails here, too
+    if here and str(error).endswith("object is not iterable"):  # also if a lazy `map` of a builtin fails
         method = getattr(element, "__name__", "process_element")
         raise NotRowsError.of(function, method, f"no rows ({error})") from error

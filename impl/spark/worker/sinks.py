@@ -1,6 +1,7 @@
 """The operator of a sink subtask: writes rows in transactions, and logs each step of the two-phase commit.
 
-The core decides when transactions begin, pre-commit and commit. The output does so in its external system.
+The core decides when a transaction begins, pre-commits and commits. The output carries out these steps in its
+external system.
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ _TRANSACTIONS_PER_ATTEMPT = 1_000_000
 
 
 class SinkOperator(Operator):
-    """A transactional sink. `restored`: the restored checkpoint; `snapshot`: that of this subtask in it."""
+    """A transactional sink. `restored`: the restored checkpoint. `snapshot`: the subtask's snapshot in it."""
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class SinkOperator(Operator):
         self._schema = output.schema
         self._log = log
         if state is not None:
-            # above every id of earlier attempts: none is used twice (SINK-08)
+            # above all ids of earlier attempts, so that no id is used twice (SINK-08)
             unused = max(state.next_transaction, context.attempt * _TRANSACTIONS_PER_ATTEMPT + 1)
             state = replace(state, next_transaction=unused)
         participant = output.open(context)
@@ -60,12 +61,12 @@ class SinkOperator(Operator):
         return ()
 
     def finish(self) -> Rows:
-        """End the input; the next snapshot pre-commits the last transaction (SINK-07)."""
+        """End the input. The next snapshot pre-commits the last transaction (SINK-07)."""
         self._record(Finish(), self._sink.finish())
         return ()
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Pre-commit (SINK-02); the state names the open and the pending transactions."""
+        """Pre-commit (SINK-02). The snapshot has the names of the open and the pending transactions."""
         effects = self._sink.snapshot(checkpoint)
         state = self._sink.state_of(checkpoint)
         filed = [one for one in state.transactions.pending if one.checkpoint == checkpoint]
@@ -81,11 +82,11 @@ class SinkOperator(Operator):
         self._record(CheckpointCompleted(checkpoint), effects)
 
     def notify_abort(self, checkpoint: int) -> None:
-        """No transaction changes (SINK-05)."""
+        """Change no transaction (SINK-05)."""
         self._record(CheckpointAborted(checkpoint), self._sink.notify_abort(checkpoint))
 
     def close(self) -> None:
-        """Drop the open transaction; pending ones stay."""
+        """Give up the open transaction. Pre-committed transactions stay."""
         self._sink.close()
 
     def _record(self, event: SinkEvent, effects: Effects, **fields: object) -> None:
@@ -96,9 +97,9 @@ class SinkOperator(Operator):
 def commit_orphans(
     output: Output, context: SinkContext, orphans: Mapping[str, Sections], log: EventLog | None
 ) -> None:
-    """Commit what sink subtasks that a rescaling has removed have pre-committed (SINK-06).
+    """Commit the pre-committed transactions of sink subtasks that a rescaling has removed (SINK-06).
 
-    `orphans`: their snapshots, by task. Every attempt that restores these snapshots does it again.
+    `orphans`: the snapshots of these subtasks. Every attempt that restores them commits again.
     """
     for task, orphan in orphans.items():
         sink, effects = TwoPhaseSink.restored(output.open(context), state_in(orphan))
@@ -109,12 +110,12 @@ def commit_orphans(
 
 
 def transactions_in(snapshot: Sections) -> frozenset[str]:
-    """The names of the transactions that a task's snapshot contains; none if it is not of a sink."""
+    """The names of the transactions in a task's snapshot; empty if the task is not a sink."""
     return state_in(snapshot).names if _STATE in snapshot else frozenset()
 
 
 def state_in(snapshot: Sections) -> SinkState:
-    """The state of the sink in a task's snapshot. Raises `StateError` if there is none."""
+    """The state of the sink in a task's snapshot. Raises `StateError` if the snapshot has no such state."""
     state = snapshot.read(_STATE)
     if not isinstance(state, SinkState):
         raise StateError(f"{snapshot.file}: expected a sink's transactions, got {type(state).__name__}")

@@ -23,18 +23,18 @@ _BATCH_SECONDS = 0.02
 
 
 class Input(Protocol):
-    """The declaration of a source. Its partitions are called splits; a subtask reads any number of them."""
+    """The declaration of a source. Its partitions are called splits. A subtask reads any number of splits."""
 
     @property
     def to_rows(self) -> ToRows | None:
-        """Makes rows of a batch, given the partition and the offset of the batch's first row in it.
+        """A function that makes rows of a batch, its partition, and the offset of its first row.
 
-        None: the batches are sent unchanged, as rows in columns.
+        None: batches are not converted to rows, and are sent unchanged.
         """
 
     @property
     def rows_per_second(self) -> float | None:
-        """The rate of the whole stage; None: no limit."""
+        """The maximum rate of all subtasks together; None: no limit."""
 
     def open(self, partition: int, partitions: int) -> Source:
         """The partition, at its beginning."""
@@ -43,7 +43,7 @@ class Input(Protocol):
 @dataclass(frozen=True, slots=True)
 class _PathInput:
     path: Path
-    """A relative path is relative to the working folder of the driver, not to that of an executor."""
+    """A source that reads a path. A relative path is relative to the driver's working folder."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", Path(self.path).absolute())
@@ -87,7 +87,7 @@ class ParquetInput(_PathInput):
 
 @dataclass(frozen=True, slots=True)
 class JsonLinesInput(_PathInput):
-    """A file of JSON lines as the source of a job, under a declared schema."""
+    """A file of JSON lines as the source of a job, with a declared schema."""
 
     schema: pa.Schema
     to_rows: ToRows | None = None
@@ -112,7 +112,7 @@ class RateInput:
 
 
 class SourceOperator(Operator):
-    """Reads the source of one subtask. `rate`: its rows per second; None: no limit."""
+    """Reads the source of one subtask. `rate`: the maximum rows per second of the subtask; None: no limit."""
 
     def __init__(self, rate: float | None, batch_rows: int) -> None:
         self._rate = rate
@@ -125,14 +125,14 @@ class SourceOperator(Operator):
     @property
     @abstractmethod
     def offset(self) -> int:
-        """Rows that the subtask has read until now, those before a restore included."""
+        """The number of rows that the subtask has read, including those before a restore."""
 
     @abstractmethod
     def read_next(self, most: int) -> tuple[int, Rows] | None:
-        """The number of source rows read, at most `most`, and the rows made of them; None at the end."""
+        """Read at most `most` source rows. Returns their number and the resulting rows; None at the end."""
 
     def pause(self, now: float) -> float:
-        """Seconds until the rate allows the next batch; 0: now."""
+        """The seconds until the rate allows the next batch; 0: now."""
         if self._begun is None:
             self._begun = now
         if not self._rate:
@@ -140,7 +140,7 @@ class SourceOperator(Operator):
         return max(0, (self._read + self._batch_rows) / self._rate - (now - self._begun))
 
     def read(self) -> Rows | None:
-        """The next rows; no row if the rate does not allow any yet; None at the end."""
+        """The next rows; empty if the rate does not allow a batch yet; None at the end."""
         if self.pause(time.monotonic()) > 0:
             return []
         found = self.read_next(self._batch_rows)
@@ -152,10 +152,10 @@ class SourceOperator(Operator):
 
 
 class SplitsOperator(SourceOperator):
-    """Reads the splits of one subtask in turn, at its rate; their offsets are the state.
+    """Reads the splits of one subtask in turn, at its rate. The offsets of the splits are its state.
 
-    `splits`: number of all splits; `own`: those of the subtask, with the position of each, None at the
-    beginning. A subtask may have none.
+    `splits`: the number of all splits. `own`: maps the splits of the subtask to their positions; None: the
+    beginning. A subtask may have no split.
     """
 
     def __init__(self, spec: Input, splits: int, own: Mapping[int, object], batch_rows: int) -> None:
@@ -172,7 +172,7 @@ class SplitsOperator(SourceOperator):
 
     @property
     def offset(self) -> int:
-        """Rows of the subtask's splits read until now, those before a restore included."""
+        """The number of rows of its splits that were read, including those before a restore."""
         return sum(source.offset for source in self._own.values())
 
     def read_next(self, most: int) -> tuple[int, Rows] | None:
@@ -203,9 +203,10 @@ def _restore(source: Source, state: object) -> None:
 def splits_of(
     index: int, parallelism: int, splits: int | None, before: Sequence[Sections]
 ) -> tuple[int, dict[int, object]]:
-    """The number of splits, and those of subtask `index` with their positions in a checkpoint.
+    """The number of all splits, and the splits of subtask `index` with their positions.
 
-    `splits`: as declared; `before`: the snapshots of all subtasks in the checkpoint, none at the beginning.
+    `splits`: the declared number, or None. `before`: the restored snapshots of all subtasks; empty at the
+    beginning.
     """
     if not before:
         count = splits or parallelism

@@ -1,8 +1,8 @@
 """One running subtask: a single thread that reads mail and frames, and carries out the core's effects.
 
-The gate and the snapshot steps are the core's (`impl.core`). Everything that a subtask does to its state
-happens in the thread of `run`, so the synchronous part of a snapshot falls between two frames: the state is
-a function of the records before the barrier (ONCE-01). Another thread writes the snapshot.
+The core (`impl.core`) has the gate and the snapshot steps. Only the thread of `run` changes the state of the
+subtask, so the synchronous part of a snapshot happens between two frames. The copied state therefore depends
+only on the records before the barrier (ONCE-01). Another thread writes the snapshot.
 """
 
 import time
@@ -62,14 +62,14 @@ InOrderEvent: TypeAlias = Barrier | Cancel | EndOfPartition
 """The events of a gate whose barriers do not overtake."""
 EventT = TypeVar("EventT", bound=Event)
 _TIMERS_AT_ONCE: Final = 1_000
-"""Timers that fire at most before the next frame or mail is read."""
+"""The maximum number of timers that fire before the next frame or mail is read."""
 
 
 class RunningSubtask:
     """The loop of one subtask.
 
-    `inputs`: for each channel of the gate the operator's input that its rows are for. `snapshots`: the class
-    that carries out the snapshot steps.
+    `inputs`: for each channel of the gate, the number of the operator's input that gets its rows.
+    `snapshots`: the class that carries out the snapshot steps.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class RunningSubtask:
 
     @property
     def load(self) -> TaskLoad:
-        """The rows emitted and the times of this subtask until now; any thread may read it."""
+        """The emitted rows and the times of this subtask until now. Any thread may read this."""
         running = round((time.monotonic() - self._begun) * 1_000, 1)
         return TaskLoad(self._outputs.emitted, running, self._idle.ms, self._outputs.backpressured.ms)
 
@@ -158,7 +158,7 @@ class RunningSubtask:
     # ------------------------------------------------------------ a source, or timers
 
     def _idle_seconds(self) -> float | None:
-        """How long the subtask may wait for mail and frames; None: without limit."""
+        """The seconds for which the subtask may wait for mail and frames; None: without limit."""
         if isinstance(self._operator, SourceOperator):
             return None if self._snapshots.data_ended else self._operator.pause(time.monotonic())
         if self._timers is None or self._snapshots.is_last:
@@ -166,7 +166,7 @@ class RunningSubtask:
         return self._timers.wait()
 
     def fire_timers(self, timers: Timers) -> None:
-        """Fire due timers if the outputs are available for their rows. No timer fires after the last row."""
+        """Fire due timers if the outputs can accept rows. No timer fires after the last row."""
         if self._outputs.is_available and not self._snapshots.is_last:
             rows = timers.fire(_TIMERS_AT_ONCE)
             if rows:
@@ -183,7 +183,7 @@ class RunningSubtask:
     # ------------------------------------------------------------ frames
 
     def read_frame(self, channel: int, frame: Frame) -> None:
-        """Handle one frame. Raises `FrameError` for a kind that no channel carries."""
+        """Handle one frame. Raises `FrameError` for a kind of frame that is not allowed in a channel."""
         kind, payload = frame
         if kind is Kind.RECORDS:
             rows = unpack_rows(payload)
@@ -221,13 +221,14 @@ class RunningSubtask:
         return {"records": self._received[channel]}
 
     def _read_so_far(self) -> dict[str, int]:
-        """Records read in this attempt, by upstream subtask."""
+        """The number of records read in this attempt, by upstream subtask."""
         return dict(zip(self._context.upstream, self._received, strict=True))
 
     def _time_out(self, overtaking: OvertakingSnapshots) -> None:
         """Let barriers overtake whose alignment has timed out, in the outputs and at the gate.
 
-        Only called between two frames, because the gate may prioritise an announced barrier that is not read.
+        It must be called between two frames, because the gate may prioritise a barrier that was announced and
+        not read.
         """
         if overtaking.time_out() and self._gate is not None:
             passed = overtaking.advance()
@@ -235,14 +236,14 @@ class RunningSubtask:
                 self._at_gate(self._reordered, passed)
 
     def _end_data(self) -> None:
-        """No record follows: the operator finishes, and the next checkpoint contains all that it has done."""
+        """End the data: the operator finishes. The next checkpoint contains all its effects."""
         self._snapshots.data_ended = True
         self._outputs.emit(self._operator.finish())
         self._outputs.broadcast(Kind.END_OF_DATA)
         self._context.report(DataEnded())
 
     def _stop_if_requested(self, checkpoint: int) -> None:
-        """A source is triggered: if the savepoint stops the job, the source sends no further record."""
+        """If the triggered savepoint stops the job, let the source send no further record."""
         options = self._context.savepoints.of(checkpoint)
         if options is None or not options.stops or self._snapshots.data_ended:
             return
@@ -321,7 +322,7 @@ class RunningSubtask:
                 self._snapshots.step(AbortOnBarrier(checkpoint, reason))
             case Fail(error):
                 raise GateFailedError(f"the gate of {self._context.task} failed: {error}")
-            case Process() | PersistRecord():  # of polled gates
+            case Process() | PersistRecord():  # only polled gates have these effects
                 raise UnknownEffectError.of("gate", effect)
             case _:
                 assert_never(effect)
@@ -333,5 +334,5 @@ class RunningSubtask:
 
 
 def gate_mode(mode: str) -> str:
-    """The mode of the gate itself: in a job in mode unaligned it is alternating, since savepoints align."""
+    """The mode of the gate in a job of `mode`. For unaligned it is alternating, because savepoints align."""
     return ALTERNATING if mode == UNALIGNED else mode

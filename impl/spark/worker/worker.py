@@ -1,8 +1,8 @@
-"""A worker: one Spark task that is one subtask of one attempt, from its registration to its end.
+"""A worker: one Spark task, which runs one subtask of one attempt.
 
 It registers with the driver, receives the addresses of its downstream subtasks and the state to restore, and
-runs. A failure is reported to the driver, and the task then returns normally, so that Spark can use the
-process again. When the driver closes the control connection, the attempt is over and the task returns too.
+runs. It reports a failure to the driver, and then returns normally, so that Spark can use the process again.
+When the driver closes the control connection, the attempt is over, and the worker returns, too.
 """
 
 import threading
@@ -43,7 +43,7 @@ class SparkTask:
         self._launch = launch
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Run the subtask, then yield the rows of the partition."""
+        """Run the subtask, then yield the batches of the Spark partition, which Spark expects."""
         from pyspark import TaskContext as SparkContext
 
         context = SparkContext.get()
@@ -57,7 +57,7 @@ class SparkTask:
 
 
 class Worker:
-    """One subtask's process: its connections and its threads."""
+    """The process of one subtask: its connections and its threads."""
 
     def __init__(self, launch: Launch, subtask: Subtask) -> None:
         self._launch = launch
@@ -78,7 +78,7 @@ class Worker:
         self._running: RunningSubtask | None = None
 
     def run(self) -> None:
-        """Serve until the subtask has finished or failed, or the attempt is over."""
+        """Run until the subtask has finished or failed, or until the attempt is over."""
         launch = self._launch
         self._control = connect_to(
             launch.driver, launch.credentials, {"task": self._subtask.id}, _CONTROL_BUFFER_BYTES
@@ -88,7 +88,7 @@ class Worker:
             self._control.local_host(),
             launch.credentials,
             self._channels.accept,
-            lambda refused: None,  # the refused process knows the reason; it is of no concern here
+            lambda refused: None,  # the refused process gets the reason, and this worker does not need it
             launch.execution.socket_buffer_bytes,
             HandshakeLimits.beside(len(self._upstream)),
         )
@@ -187,7 +187,7 @@ class Worker:
             while True:
                 self._carry_out(self._receive())
         except SparkRuntimeError:
-            self._close()  # the attempt is over: wakes the subtask wherever it waits
+            self._close()  # the attempt is over: this ends every wait of the subtask
 
     def _carry_out(self, command: messages.Command) -> None:
         match command:
@@ -202,7 +202,7 @@ class Worker:
         raise FrameError(f"expected no fault in a job without planned faults, got {command}")
 
     def _send_heartbeats(self) -> None:
-        """Report that this process is alive; a subtask that hangs is found by a checkpoint's time-out."""
+        """Report that this process is alive. Only the time-out of a checkpoint detects a hanging subtask."""
         seconds = self._launch.execution.heartbeat_interval_ms / 1_000
         try:
             while not self._over.wait(seconds):
@@ -213,12 +213,12 @@ class Worker:
                     else messages.Heartbeat(0, waiting)
                 )
         except ConnectionLostError:
-            return  # the listening thread ends the attempt
+            return  # the thread of `_listen` ends the attempt
 
     # ------------------------------------------------------------ the end
 
     def _report_failure(self, failure: Exception) -> None:
-        """Report to the driver why this subtask failed, unless the driver has ended the attempt."""
+        """Report the failure of this subtask to the driver, unless the driver has ended the attempt."""
         if self._over.is_set():
             return
         reason = f"{type(failure).__name__}: {failure}"
@@ -231,7 +231,7 @@ class Worker:
         try:
             self._report(messages.Failed(reason, secondary, final))
         except ConnectionLostError:
-            return  # the driver has gone
+            return  # the driver has closed the connection
 
     def _close(self) -> None:
         self._over.set()

@@ -1,12 +1,12 @@
-"""Keyed state in memory: dicts, which every checkpoint writes as a whole.
+"""Keyed state in memory, in dicts. Every checkpoint writes all keys.
 
 If the values of a state are immutable, the synchronous part of a snapshot copies the state's dict, and the
 asynchronous part encodes the copy. The lists and maps in the dict are copied before their first change after
 the snapshot. Any other state is encoded in the synchronous part, because the function may still change a
 value in place (ONCE-01).
 
-Section `keyed/0-63` has the keys of groups 0 to 63 in the order of the dicts, and the group of each. A large
-state has several sections, one for each range of groups.
+The section `keyed/0-63` of a snapshot has the keys of groups 0 to 63 in the order of the dicts, and the group
+of each key. A large state has several sections, one for each range of groups.
 """
 
 import re
@@ -41,7 +41,7 @@ SectionState = tuple[str, Table, KeyGroups]
 
 
 class _Groups:
-    """The key groups of one state's keys. It keeps them for the next snapshot, up to a number of keys."""
+    """Computes the key groups of one state's keys, and remembers up to `_REMEMBERED_KEYS` of them."""
 
     def __init__(self, context: KeyedContext, name: str) -> None:
         self._context = context
@@ -50,10 +50,10 @@ class _Groups:
         self._removals = 0
 
     def of(self, table: Table, removals: int) -> KeyGroups:
-        """The groups of a table's keys, in its order.
+        """The groups of the keys of `table`, in its order.
 
-        `removals`: the number of removals from the state so far. Raises StateError for a key of another
-        subtask.
+        `removals`: the number of keys that were ever removed from the state. Raises StateError for a key of
+        another subtask.
         """
         if removals == self._removals:
             self._known.update((key, self._group(key)) for key in islice(table, len(self._known), None))
@@ -94,11 +94,11 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         return state
 
     def has(self, name: str) -> bool:
-        """Whether there is a state of that name."""
+        """Whether a state with this name exists."""
         return name in self._states
 
     def snapshot(self, checkpoint: int, alone: SharedFiles | None = None) -> AsynchronousPart:
-        """Take a snapshot. The asynchronous part encodes the immutable states. `alone` has no effect."""
+        """Take a snapshot. Its asynchronous part encodes the immutable states. `alone` has no effect."""
         most = max((len(state) for state in self._states.values()), default=0)
         ranges = _split(self._context.groups, -(-most // _KEYS_OF_A_SECTION))
         sections = [dict[str, bytes | SectionState]() for _ in ranges]
@@ -111,7 +111,7 @@ class HeapKeyedStateBackend(KeyedStateBackend):
                 for section, one in zip(sections, in_sections, strict=True):
                     section[name] = snapshot.encode(one)
 
-        def rest() -> Mapping[str, bytes]:
+        def asynchronous_part() -> Mapping[str, bytes]:
             for name, kind, table, removals in frozen:
                 in_sections = self._by_range(name, kind, table, removals, ranges)
                 for section, one in zip(sections, in_sections, strict=True):
@@ -122,12 +122,12 @@ class HeapKeyedStateBackend(KeyedStateBackend):
             }
             return encoded | encoding_section()
 
-        return rest
+        return asynchronous_part
 
     def _by_range(
         self, name: str, kind: str, table: Table, removals: int, ranges: Sequence[range]
     ) -> Sequence[SectionState]:
-        """The state in each section, one for each range of key groups."""
+        """One state, split into a part for each section. A section has the keys of one range of groups."""
         groups = self._groups[name].of(table, removals)
         if len(ranges) == 1:
             return [(kind, table, groups)]
@@ -138,7 +138,7 @@ class HeapKeyedStateBackend(KeyedStateBackend):
         return [(kind, tables[there], groups[number == there]) for there in range(len(ranges))]
 
     def restore(self, snapshots: Sequence[Sections]) -> None:
-        """Restore the own key groups. Raises StateError if a snapshot is of another backend."""
+        """Restore the key groups of this subtask. Raises StateError if a snapshot is of another backend."""
         own = self._context.groups
         for there in snapshots:
             current = encoding_of(there) == ENCODING
@@ -162,7 +162,7 @@ class HeapKeyedStateBackend(KeyedStateBackend):
             require_same_groups(table, each, self._context.max_parallelism, file)
 
     def _restore_section(self, states: object, file: str, *, whole: bool) -> None:
-        """Restore the keys of the own groups from a section. `whole`: all its keys are in own groups."""
+        """Restore the keys of this subtask from a section. `whole`: all its keys belong to this subtask."""
         if not isinstance(states, dict):
             raise StateError(f"{file}: expected keyed state in memory, got {type(states).__name__}")
         for name, stored in states.items():
@@ -176,17 +176,17 @@ class HeapKeyedStateBackend(KeyedStateBackend):
                 mine.update(compress(table.items(), own))
 
     def notify_complete(self, checkpoint: int) -> None:
-        """No effect: checkpoints share no files."""
+        """Do nothing, because checkpoints share no files."""
 
     def notify_abort(self, checkpoint: int) -> None:
-        """No effect: checkpoints share no files."""
+        """Do nothing, because checkpoints share no files."""
 
     def close(self) -> None:
-        """No effect: no file is open."""
+        """Do nothing, because no file is open."""
 
 
 def _groups_in(section: str, file: str) -> range:
-    """The key groups of a section, by its name. Raises StateError if it is of another backend."""
+    """The key groups of a section, read from its name. Raises StateError for a section of another backend."""
     match = _RANGE.fullmatch(section)
     if match is None:
         raise StateError(
@@ -197,6 +197,6 @@ def _groups_in(section: str, file: str) -> range:
 
 
 def _split(groups: range, count: int) -> list[range]:
-    """At least one and at most `count` ranges of nearly equal size."""
+    """The groups, split into at least one and at most `count` ranges of nearly equal size."""
     size = max(1, -(-len(groups) // max(1, count)))
     return [groups[first : first + size] for first in range(0, len(groups), size)]

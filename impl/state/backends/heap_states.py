@@ -1,7 +1,7 @@
-"""States in memory, one dict each, as functions read and write them.
+"""States in memory, which functions read and write. Each state is one dict, its *table*.
 
-A list or map of the state is copied before its first change after a snapshot (copy on write). Each state
-counts its removals. While there is none, new keys are only appended to the dict, in the order of first use.
+A list or map in the table is copied before its first change after a snapshot (copy on write). Each state
+counts the removals of keys. As long as no key is removed, new keys only come to the end of the dict.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class HeapValueState:
         return len(self.table)
 
     def frozen(self) -> Table:
-        """A copy of the table; it stays unchanged if the values are immutable."""
+        """A copy of the table. Later changes of the state do not affect it if the values are immutable."""
         return dict(self.table)
 
 
@@ -56,10 +56,10 @@ class _Containers:
         self.table: Table = {}
         self.immutable = False
         self.removals = 0
-        self._own: set[Hashable] = set()  # made or copied since the last snapshot
+        self._own: set[Hashable] = set()  # keys whose list or map is newer than the last snapshot
 
     def frozen(self) -> Table:
-        """A copy of the table, whose lists and maps stay unchanged."""
+        """A copy of the table. Later changes of the state do not affect its lists and maps."""
         self._own.clear()
         return dict(self.table)
 
@@ -124,7 +124,7 @@ class HeapMapState(_Containers):
         return field in self.table.get(key, ())
 
     def remove(self, key: Hashable, field: Hashable) -> None:
-        """Remove `field`; a map without fields is removed."""
+        """Remove `field`. A map that has no fields afterwards is removed, too."""
         if self.contains(key, field):
             mine = self._mine(key)
             del mine[field]

@@ -1,13 +1,13 @@
-"""Keys as bytes: equal keys have equal bytes, different keys different ones, and the key can be read back.
+"""Keys as bytes. Equal keys have equal bytes, different keys have different bytes, and bytes can be decoded.
 
     kind (1 byte)  length (4 bytes)  payload
 
-The bytes are those of the canonical form (`key_values`); the key that is read back is equal to the key and
-has the type of the form. The kinds: `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer int in
-binary, `f` float, `r` Fraction, `t` tuple, `z` frozenset, `y` date, `l` datetime without a time zone, `a` one
+The bytes encode the canonical form of the key (`key_values`). The decoded key equals the key, and has the
+type of the form. The kinds: `n` None, `s` string, `b` bytes, `i` int in digits, `I` a longer int in binary,
+`f` float, `r` Fraction, `t` tuple, `z` frozenset, `y` date, `l` datetime without a time zone, `a` datetime
 with a time zone, `c` time of day, `w` timedelta, `u` UUID, `e` member of an enum, `d` dataclass. Values of
-pandas with nanoseconds: `N` a Timestamp without a time zone, `A` one with a time zone, `W` a Timedelta.
-Encoding 1 has the kinds `n` to `z` of this list, and `p` for a pickle of anything else.
+pandas with nanoseconds: `N` Timestamp without a time zone, `A` Timestamp with a time zone, `W` Timedelta.
+Encoding 1 has the kinds `n` to `z` of this list, and `p` for a pickle of any other key.
 """
 
 import dataclasses
@@ -26,15 +26,15 @@ from impl.state.errors import KeyEncodingError
 _LENGTH: Final = struct.Struct(">I")
 _DOUBLE: Final = struct.Struct(">d")
 _IN_DIGITS: Final = 14_000
-"""Largest number of bits of an int that is written in digits; Python converts at most 4,300 digits."""
+"""The maximum number of bits of an int that is written in digits. Python converts at most 4,300 digits."""
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1, 1, 1)
 
 
 def key_bytes(key: object) -> bytes:
-    """A key as bytes; those of one key are no prefix of those of another.
+    """The bytes of a key. They are not a prefix of the bytes of another key.
 
-    Raises UnsupportedKeyError for a value that is no key.
+    Raises UnsupportedKeyError for a value that cannot be a key.
     """
     if type(key) is str:
         text = key.encode("utf-8", "surrogatepass")
@@ -76,7 +76,7 @@ def _write_other(form: Any) -> tuple[bytes, bytes]:  # noqa: ANN401 - a form of 
     name = key_bytes(f"{kind.__module__}:{kind.__qualname__}")
     if isinstance(form, Enum):
         known = kind.__members__.get(form.name) is form if form.name else False
-        return b"e", name + key_bytes(form.name if known else form.value)  # flags combined have no name
+        return b"e", name + key_bytes(form.name if known else form.value)  # combined flags have no name
     if isinstance(form, datetime):
         return (b"N" if form.tzinfo is None else b"A"), b"%d" % form.value  # type: ignore[attr-defined]
     if isinstance(form, timedelta):

@@ -2,9 +2,9 @@
 
 A snapshot of keyed state has the section `key-encoding` with the number of its encoding. A snapshot without
 this section has encoding 1. Encoding 1 computed the key group of some types of keys from their `repr`, and
-RocksDB stored these keys as pickles, so that equal keys could have several states. A snapshot of encoding 1
-is read if both encodings give each of its keys the same group and the same bytes. Any other is refused,
-because the state of some key would not be found.
+RocksDB stored these keys as pickles, so equal keys could have several states. A restore reads a snapshot of
+encoding 1 only if both encodings give each of its keys the same group and the same bytes. It rejects any
+other such snapshot, because a function would not find the state of some key.
 """
 
 from collections.abc import Hashable, Iterable
@@ -26,7 +26,7 @@ def encoding_section() -> dict[str, bytes]:
 
 
 def encoding_of(snapshot: Sections) -> int:
-    """The encoding of a snapshot. Raises KeyEncodingError if it is of a newer release."""
+    """The number of a snapshot's encoding. Raises KeyEncodingError for an encoding of a newer release."""
     found = snapshot.read(SECTION) if SECTION in snapshot else 1
     if not isinstance(found, int) or not 1 <= found <= ENCODING:
         raise KeyEncodingError(
@@ -50,9 +50,9 @@ def require_same_groups(
 
 
 def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
-    """The key at the beginning of an entry of encoding 1, and the rest.
+    """The key at the beginning of an entry of encoding 1, and the bytes after it.
 
-    Raises KeyEncodingError for a pickled key.
+    Raises KeyEncodingError for a pickled key. `file`: the snapshot, for the message.
     """
     try:
         return key_of(entry)
@@ -64,7 +64,7 @@ def read_earlier(entry: bytes, file: str) -> tuple[Hashable, bytes]:
 
 
 def outdated(file: str, key: object, why: str) -> KeyEncodingError:
-    """The error for a key to which an earlier release has given another group or other bytes."""
+    """The error for a key to which an earlier release has given another key group. `why`: the difference."""
     return KeyEncodingError(
         f"{file} was written by an earlier release, which could keep several states of equal keys of type "
         f"{type(key).__name__}, for example {key!r}: {why}. Start the job from its beginning, or restore it "

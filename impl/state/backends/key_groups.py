@@ -1,9 +1,9 @@
-"""Key groups: how keys are distributed over subtasks, so that a job can continue with another number of them.
+"""Key groups: the distribution of keys over subtasks. With it a job can continue at another parallelism.
 
 A key belongs to one of `max_parallelism` groups, by a hash that is equal in every process. Each subtask owns
 a contiguous range of groups. Snapshots record the group of every key, and a restore at another parallelism
-only moves the borders of the ranges. The formulas are those of Flink's `KeyGroupRangeAssignment`; the hash is
-another.
+only moves the borders of the ranges. The formulas are those of Flink's `KeyGroupRangeAssignment`, but the
+hash function is another one.
 """
 
 import zlib
@@ -23,7 +23,7 @@ _BY_REPR: Final = frozenset({type(None), bytes, date, datetime, time, timedelta,
 
 
 def stable_hash(key: object) -> int:
-    """A hash of 24 bits that is equal in every process, and for equal keys.
+    """A hash of 24 bits. It is equal in every process, and equal keys have equal hashes.
 
     Raises UnsupportedKeyError for a value that cannot be a key (`key_values`).
     """
@@ -34,14 +34,14 @@ def stable_hash(key: object) -> int:
         source = b"%d" % hash(key)
     else:
         source = _source_of(key)
-    # the low bits of a checksum are too regular for a modulus
+    # `key_group` takes a modulus, and for that the low bits of a checksum are too regular
     return (zlib.crc32(source) * _MULTIPLIER & 0xFFFFFFFF) >> 8
 
 
 def _source_of(key: object) -> bytes:
-    """The bytes of a key's canonical form from which its hash is computed.
+    """The bytes from which the hash of a key is computed, made of the key's canonical form.
 
-    They are the bytes of encoding 1, unless encoding 1 had different bytes for equal keys.
+    They are those of encoding 1 (`key_encoding_versions`), unless there equal keys had different bytes.
     """
     form = canonical(key)
     kind = type(form)

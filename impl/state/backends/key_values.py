@@ -1,9 +1,9 @@
-"""The values that can be keys, and their canonical form: keys that a dict treats as equal have equal forms.
+"""The values that can be keys, and their canonical form. Keys that are equal for a dict have equal forms.
 
     key                                              canonical form
     None, str, bytes                                 itself
-    bool, int, float, Decimal, Fraction, NumPy's     the number: an int, else a float that is exactly it,
-    integers, booleans and float64                   else a Fraction
+    bool, int, float, Decimal, Fraction, NumPy's     the number as an int, else as a float of exactly this
+    integers, booleans and float64                   value, else as a Fraction
     date, timedelta, UUID                            itself
     datetime without a time zone, time               itself, without `fold`
     datetime with a time zone                        the same instant in UTC
@@ -13,9 +13,9 @@
     Timestamp and Timedelta of pandas                as datetime and timedelta; itself with nanoseconds
 
 The hash of key groups and the bytes in RocksDB are made of this form. So a key has one state on one subtask
-in every backend. Any other value is refused with an UnsupportedKeyError: a value that is not equal to itself,
-that has an equality of its own, or whose class another process cannot import. A form is shallow: the values
-in a tuple, a frozenset or a dataclass have forms of their own.
+in every backend. Any other value raises an UnsupportedKeyError: a value that is not equal to itself, whose
+class defines a different equality, or whose class another process cannot import. A form is shallow: it is not
+applied to the values in a tuple, a frozenset or a dataclass.
 """
 
 import dataclasses
@@ -36,9 +36,9 @@ from impl.state.errors import UnsupportedKeyError
 
 Form = Callable[[Any], Any]
 _LARGEST_EXPONENT: Final = 10_000
-"""The largest exponent of a Decimal that can be a key."""
+"""The maximum exponent of a Decimal that can be a key."""
 _PLAIN: Final = frozenset({int, str, bytes, bool, type(None)})
-"""Types whose values are all keys."""
+"""Types of which every value can be a key."""
 
 
 def canonical(key: object) -> Any:  # noqa: ANN401 - one of the forms above
@@ -62,7 +62,7 @@ def require_key(key: object) -> None:
 
 
 def require_keys(keys: Iterable[object]) -> None:
-    """Raise UnsupportedKeyError unless all `keys` can be keys; `keys` must be iterable several times."""
+    """Raise UnsupportedKeyError unless all `keys` can be keys. The function iterates over `keys` twice."""
     kinds = set(map(type, keys))
     if kinds <= _PLAIN:
         return
@@ -118,7 +118,7 @@ def _ratio(numerator: int, denominator: int) -> float | Fraction:
     """The number as an int, else as a float that is exactly equal, else as a Fraction."""
     if denominator == 1:
         return numerator
-    if denominator & (denominator - 1) == 0:  # only such a fraction can be a float
+    if denominator & (denominator - 1) == 0:  # only fractions with a power of two below can be floats
         try:
             nearest = numerator / denominator
         except OverflowError:
@@ -150,7 +150,7 @@ def _datetime(key: datetime) -> datetime:
 
 def _time(key: time) -> time:
     if key.tzinfo is not None:
-        refuse(key, "what a time of day in a time zone equals depends on the date", "drop its time zone")
+        refuse(key, "a time of day in a time zone is a different time on other dates", "remove its time zone")
     return time(key.hour, key.minute, key.second, key.microsecond)
 
 
@@ -159,7 +159,7 @@ def _timedelta(key: timedelta) -> timedelta:
 
 
 def _pandas(kind: type) -> Form | None:
-    """The form of the two types of pandas that Arrow uses for nanoseconds; None for other types."""
+    """The form function of pandas' two types that Arrow uses for nanoseconds; None for other types."""
     if not kind.__module__.startswith("pandas."):
         return None
     import pandas as pd
@@ -178,7 +178,7 @@ def _pandas(kind: type) -> Form | None:
 
 
 def _numpy(kind: type) -> Form | None:
-    """The form of NumPy's scalars that equal values of Python and have their hash; None for others."""
+    """The form function of NumPy's scalar types whose equality and hash are Python's; None for others."""
     if issubclass(kind, np.integer) and not issubclass(kind, np.timedelta64):
         return int
     if issubclass(kind, np.bool_):
@@ -205,7 +205,7 @@ _FORMS: Final[dict[type, Form]] = {
     timedelta: _itself,
     UUID: _itself,
 }
-"""Maps a type to the function that computes its form. Other types are added at their first use."""
+"""Maps a type to its form function, which computes the form of a value. The first use of a type adds it."""
 _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (str, str.__str__),
     (bytes, lambda key: bytes(memoryview(key))),
@@ -221,12 +221,12 @@ _BASES: Final[tuple[tuple[type, Form], ...]] = (
     (timedelta, _timedelta),
     (UUID, lambda key: UUID(int=key.int)),
 )
-"""For subclasses: maps a value to the equal value of the base class."""
+"""For subclasses: base classes, each with the function that returns the equal value of the base class."""
 _INSTEAD: Final = "select a string, a number or a tuple of them in its place"
 
 
 def _form_of(kind: type) -> Form:
-    """The form of a type at its first use; for a type without one it raises UnsupportedKeyError."""
+    """The form function of a type. The function of a type that cannot be a key raises UnsupportedKeyError."""
     special = _numpy(kind) if issubclass(kind, np.generic) else _pandas(kind)
     if special is not None:
         return special
@@ -253,7 +253,7 @@ _HIDDEN: Final = (
 
 
 def _dataclass(kind: Any) -> Form:  # noqa: ANN401 - a dataclass
-    """The form of a dataclass whose equality is generated and compares all its fields."""
+    """The form function of a dataclass. It refuses a dataclass whose equality does not compare all fields."""
     own = vars(kind)
     if kind.__hash__ is None or not kind.__dataclass_params__.frozen:
         return _refused("it is a dataclass that can be changed", "declare it with frozen=True")

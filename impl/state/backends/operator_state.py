@@ -18,10 +18,10 @@ V = TypeVar("V")
 
 
 class Distribution(Enum):
-    """How a list is distributed at a restore."""
+    """The distribution of a list among the subtasks at a restore."""
 
     SPLIT = "split"
-    """Each subtask gets its own list. With another number of subtasks, they get the elements in turn."""
+    """Each subtask gets its own list. If the number of subtasks changes, they get the elements in turn."""
     UNION = "union"
     """Every subtask gets the elements of all lists."""
     BROADCAST = "broadcast"
@@ -36,7 +36,7 @@ class OperatorListState(Generic[V]):
         self._values: list[V] = []
 
     def get(self) -> tuple[V, ...]:
-        """The list as it is now."""
+        """The current list, as a tuple."""
         return tuple(self._values)
 
     def add(self, value: V) -> None:
@@ -59,22 +59,22 @@ Stored = Mapping[str, tuple[str, Sequence[Any]]]
 
 
 class OperatorStateStore:
-    """The lists of one subtask. `restored`: the checkpoint from which its attempt starts, or None."""
+    """The lists of one subtask. `restored`: the id of the checkpoint that the attempt restores, or None."""
 
     def __init__(self, restored: int | None = None) -> None:
         self.restored = restored
         self._lists: dict[str, OperatorListState[Any]] = {}
 
     def list_state(self, name: str) -> OperatorListState[Any]:
-        """The list of that name; it is split among the subtasks when the job is rescaled."""
+        """The list `name`. If the job is rescaled, the elements are split among the subtasks."""
         return self._list(name, Distribution.SPLIT)
 
     def union_list_state(self, name: str) -> OperatorListState[Any]:
-        """The list of that name; a restore gives every subtask the elements of all lists."""
+        """The list `name`. A restore gives every subtask the elements of the lists of all subtasks."""
         return self._list(name, Distribution.UNION)
 
     def broadcast_state(self, name: str) -> OperatorListState[Any]:
-        """The list of that name, which must be equal in all subtasks, as of a broadcast stream."""
+        """The list `name`, which must be equal in all subtasks, such as a list of all rows of a broadcast."""
         return self._list(name, Distribution.BROADCAST)
 
     def _list(self, name: str, distribution: Distribution) -> OperatorListState[Any]:
@@ -82,19 +82,19 @@ class OperatorStateStore:
         if known.distribution is not distribution:
             raise StateError(
                 f"operator state {name!r} is a {known.distribution.value} list, requested as a "
-                f"{distribution.value} list; give each a name of its own"
+                f"{distribution.value} list; give each list a different name"
             )
         return known
 
     def sections(self) -> Mapping[str, bytes]:
-        """The encoded section with all lists, by its name; empty if there is no list."""
+        """Maps the name of the section to all lists, encoded. Empty if there is no list."""
         if not self._lists:
             return {}
         stored = {name: (one.distribution.value, list(one)) for name, one in self._lists.items()}
         return {SECTION: encode(stored)}
 
     def restore(self, index: int, parallelism: int, snapshots: Sequence[Sections]) -> None:
-        """Restore the lists of subtask `index`, from the snapshots of all subtasks that the stage had."""
+        """Restore the lists of subtask `index` from the snapshots of all subtasks of the checkpoint."""
         if len(snapshots) == parallelism:
             own = _stored_in(snapshots[index])
             if all(how != Distribution.UNION.value for how, _ in own.values()):
@@ -112,7 +112,7 @@ class OperatorStateStore:
 def shared_out(
     before: Sequence[Sequence[V]], distribution: Distribution, index: int, parallelism: int
 ) -> Sequence[V]:
-    """The elements for subtask `index` of `parallelism`. `before`: the list of each earlier subtask."""
+    """The elements for subtask `index` of `parallelism`. `before`: the list of each restored subtask."""
     if distribution is Distribution.UNION:
         return [value for values in before for value in values]
     if distribution is Distribution.BROADCAST:

@@ -1,9 +1,10 @@
-"""Keyed state in RocksDB: state may be bigger than memory, and a checkpoint copies only new files.
+"""Keyed state in RocksDB: state may be larger than memory, and a checkpoint copies only new files.
 
-The synchronous part of a snapshot is RocksDB's own checkpoint: it flushes the data in memory to a file, and
-makes hard links to all files, which never change. The asynchronous part copies new files into the shared
-folder, and refers to the files that the last completed checkpoint already has. A restore at the same
-parallelism uses the files as they are. At another parallelism it reads the entries of its own key groups.
+The synchronous part of a snapshot uses the checkpoint operation of RocksDB: it flushes the data in memory to
+a file, and makes hard links to all files, which never change. The asynchronous part copies new files into the
+shared folder, and refers to the files that the last completed checkpoint already has. A restore at the same
+parallelism uses the files without a change. A restore at another parallelism reads the entries of the
+subtask's key groups.
 
 A snapshot consists of sections. The section `keyed/rocksdb` has the names of the states, RocksDB's small
 files, and RocksDB's names of the shared files. The section `shared` lists the shared files again. The
@@ -50,16 +51,16 @@ _KINDS: Final[Mapping[str, type[RocksDbState]]] = {
 
 
 class Held(NamedTuple):
-    """The content of the section `keyed/rocksdb`. Snapshots hold it pickled: never rename this class."""
+    """The content of the section `keyed/rocksdb`. Do not rename this class: snapshots contain it pickled."""
 
     states: dict[str, tuple[str, int]]
     """Maps the name of a state to its kind and its number. Each key in RocksDB contains this number."""
     small: dict[str, bytes]
-    """RocksDB's files by name, without tables and logs."""
+    """Maps the names of RocksDB's files, except tables and logs, to their contents."""
     tables: dict[str, SharedFile]
-    """The tables, by RocksDB's name."""
+    """Maps RocksDB's names of the tables (`.sst` files) to their files in the shared folder."""
     groups: tuple[int, int]
-    """The first key group, and the one after the last."""
+    """The first key group of the subtask, and its last one + 1."""
 
 
 class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
@@ -81,7 +82,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         return self._numbered(name, kind, len(self._states))
 
     def _numbered(self, name: str, kind: str, number: int) -> RocksDbState:
-        """Return the state of that name. The first call creates it; its keys in RocksDB contain `number`."""
+        """The state `name`. The first call creates it; its keys in RocksDB contain `number`."""
         if name not in self._states:
             self._states[name] = self._made(name, kind, number), number
         state = self._states[name][0]
@@ -89,7 +90,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         return state
 
     def has(self, name: str) -> bool:
-        """Whether there is a state of that name."""
+        """Whether a state with this name exists."""
         return name in self._states
 
     def _made(self, name: str, kind: str, number: int) -> RocksDbState:
@@ -100,8 +101,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
             if group not in groups:
                 raise StateError(
                     f"{task}: state {name!r} was used with {key!r}, a key of another subtask; use the key "
-                    "that "
-                    "the function was called with"
+                    "that the function was called with"
                 )
             return _PREFIX.pack(group, number) + key_bytes(key)
 
@@ -116,7 +116,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         """Take the synchronous part of a snapshot, and return the asynchronous part.
 
         For a checkpoint, the asynchronous part copies the new tables into the shared folder. For a savepoint,
-        it copies all tables into `alone`, which are the savepoint's own shared files.
+        it copies all tables into `alone`, the folder of the savepoint's shared files.
         """
         folder = self._working / f"chk-{checkpoint}"
         self._table.checkpoint(folder)
@@ -125,7 +125,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         base = dict(self._known) if alone is None else {}
         shared = self._shared if alone is None else alone
 
-        def rest() -> Mapping[str, bytes]:
+        def asynchronous_part() -> Mapping[str, bytes]:
             small: dict[str, bytes] = {}
             tables: dict[str, SharedFile] = {}
             try:
@@ -146,16 +146,16 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
                 **encoding_section(),
             }
 
-        return rest
+        return asynchronous_part
 
     def notify_complete(self, checkpoint: int) -> None:
-        """Later checkpoints refer to the tables of this one."""
+        """Let later checkpoints refer to the tables of this one."""
         if checkpoint in self._uploaded:
             self._known = self._uploaded[checkpoint]
         self._uploaded = {one: files for one, files in self._uploaded.items() if one > checkpoint}
 
     def notify_abort(self, checkpoint: int) -> None:
-        """Later checkpoints do not refer to the tables of this one."""
+        """Forget the tables of this checkpoint, so that no later checkpoint refers to them."""
         self._uploaded.pop(checkpoint, None)
 
     # ------------------------------------------------------------ restore
@@ -187,7 +187,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _require_current(self, held: Held, there: RocksDbTable, file: str) -> None:
-        """Raise KeyEncodingError for a key that this release writes as other bytes or in another group."""
+        """Raise KeyEncodingError for a key to which this release gives other bytes or another group."""
         for kind, number in held.states.values():
             for group in self._context.groups:
                 prefix = _PREFIX.pack(group, number)
@@ -218,7 +218,7 @@ class RocksDbKeyedStateBackend(keyed.KeyedStateBackend):
         self._known = dict(held.tables)
 
     def _copy(self, held: Held, there: RocksDbTable) -> None:
-        """Copy the entries of this subtask's key groups, with the numbers that the states have here."""
+        """Copy the entries of this subtask's key groups from `there`, with this subtask's state numbers."""
         for name, (kind, number) in sorted(held.states.items(), key=lambda one: one[1][1]):
             self._state(name, kind)
             mine = self._states[name][1]

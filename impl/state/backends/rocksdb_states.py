@@ -1,8 +1,9 @@
-"""Value, list and map state of the RocksDB backend, over a sorted table of bytes.
+"""Value, list and map state of the RocksDB backend, stored in a sorted table of bytes.
 
     group (2 bytes)  state (2 bytes)  key  [field]    ->    pickled value
 
-The entries of a key group, and within it those of a state and of a key, are therefore contiguous.
+So the entries of a key group are contiguous, in them the entries of a state, and in these the entries of a
+key.
 """
 
 import pickle
@@ -15,7 +16,7 @@ from impl.state.backends.keyed import LIST, MAP, VALUE
 
 _PROTOCOL: Final = 5
 _FILTER_BITS: Final = 10
-"""Bits of the bloom filter for each key."""
+"""The number of bits of the Bloom filter for each key."""
 
 
 class RocksDbTable:
@@ -38,7 +39,7 @@ class RocksDbTable:
         self.delete = self._database.delete
 
     def get_all(self, keys: list[bytes], /) -> list[bytes | None]:
-        """The values of many keys; None for a key without one."""
+        """The values of many keys, in their order; None for a key without a value."""
         values: list[bytes | None] = self._database.get(keys)
         return values
 
@@ -52,14 +53,14 @@ class RocksDbTable:
         self._database.write(batch, self._unlogged)
 
     def scan(self, prefix: bytes, /) -> Iterator[tuple[bytes, bytes]]:
-        """All entries whose key begins with `prefix`, in order, as they are at the call."""
+        """All entries whose key begins with `prefix`, in order. Later changes have no effect on them."""
         for key, value in self._database.items(from_key=prefix):
             if not key.startswith(prefix):
                 return
             yield key, value
 
     def checkpoint(self, folder: Path) -> None:
-        """Flush the memory to a file, and link all files into a new `folder`."""
+        """Flush the data in memory to a file, and make hard links to all files in the new folder `folder`."""
         from rocksdict import Checkpoint
 
         self._database.flush()
@@ -73,9 +74,9 @@ class RocksDbTable:
 def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
     """The options of a database: compaction merges only files of similar size (universal compaction).
 
-    By default every fourth flush is merged with the whole level below, so a checkpoint after few changes
-    sometimes copies everything. With these options a key may be in more files, but the bloom filters let most
-    reads skip them.
+    By default RocksDB merges every fourth flush with the whole level below, so a checkpoint after few changes
+    sometimes copies all data. With these options a key may be in more files, but because of the Bloom filters
+    most reads skip them.
     """
     from rocksdict import BlockBasedOptions, DBCompactionStyle, Options
 
@@ -91,7 +92,8 @@ def _options() -> Any:  # noqa: ANN401 - rocksdict has no types
 class _State:
     """One state of a subtask.
 
-    `prefix_of` returns the bytes with which the entries of a key begin; `prefixes`: those of each key group.
+    `prefix_of` returns the bytes with which the entries of a key begin. `prefixes` returns the bytes with
+    which the entries of this state begin, for each key group.
     """
 
     def __init__(
@@ -148,7 +150,7 @@ class RocksDbValueState(_State):
 
 
 class RocksDbListState(_State):
-    """A list for each key, stored as one value; an append rewrites it."""
+    """A list for each key, stored as one value. An append writes the whole list again."""
 
     kind: Final = LIST
 

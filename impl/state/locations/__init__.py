@@ -3,8 +3,8 @@
 location        the interface
 local_files     a folder of a file system
 object_store    a prefix of an object store: conditional writes, retries, lost answers
-object_client   the requests to an object store, by the library obstore
-memory_client   a store in the memory of one process, for the same requests
+object_client   the requests to an object store, sent by the library obstore
+memory_client   an object store in the memory of one process
 paths_and_uris  makes the location of a path or a URI
 """
 

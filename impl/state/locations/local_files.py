@@ -1,4 +1,4 @@
-"""Files in a folder of a file system that all tasks see: names, links and fsync (`durable`)."""
+"""Files in a folder of a file system that all tasks can reach. `durable` has the operations."""
 
 import hashlib
 import os
@@ -54,7 +54,7 @@ class LocalFiles(Location):
     def sizes(self, folder: str = "") -> Mapping[str, int]:
         found = {}
         for path in _entries(self.directory / folder):
-            with suppress(FileNotFoundError):  # removed meanwhile
+            with suppress(FileNotFoundError):  # another process has removed the file
                 if path.is_file() or path.is_symlink():
                     found[path.name] = path.lstat().st_size
         return found
@@ -108,11 +108,11 @@ class LocalFiles(Location):
         durable.make_directory(target.parent)
         try:
             origin.fetch(there, temporary)
-            durable.sync(temporary)  # a file from an object store is not synced yet
+            durable.sync(temporary)  # a file that was fetched from an object store is not synced
             with storage_errors("copying", target):
                 temporary.replace(target)
         finally:
-            durable.remove_file(temporary)  # `replace` does nothing if both are links to one file
+            durable.remove_file(temporary)  # `replace` leaves it if both names are links to one file
         durable.sync(target.parent)
 
     def fetch(self, name: str, target: Path) -> None:
@@ -120,7 +120,7 @@ class LocalFiles(Location):
         with storage_errors("copying", source):
             try:
                 os.link(source, target)
-            except OSError:  # another file system, or one without links
+            except OSError:  # the target is in another file system, or the file system has no links
                 shutil.copyfile(source, target)
                 durable.sync(target)
 
@@ -152,7 +152,7 @@ class LocalFiles(Location):
 
 
 def _entries(directory: Path) -> tuple[Path, ...]:
-    """The entries of a directory; none if it does not exist, or another process has removed it."""
+    """The entries of a directory; empty if it does not exist or was removed in the meantime."""
     try:
         with storage_errors("listing", directory, FileNotFoundError, NotADirectoryError):
             return tuple(directory.iterdir())

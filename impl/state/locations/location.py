@@ -12,14 +12,14 @@ Where: TypeAlias = Path | str
 class Location(ABC):
     """Files below one folder of a file system, or below one prefix of an object store.
 
-    Names are relative, with `/` between folder and file. A file is there as a whole or not at all. Every
-    method raises StorageError if the storage refuses, and NoFileError if a file that it needs is missing.
+    Names are relative, with `/` between folder and file. A file is complete or does not exist. Every method
+    raises StorageError if the storage fails, and NoFileError if a file that it needs is missing.
     """
 
     @property
     @abstractmethod
     def where(self) -> Where:
-        """The path or URI of this location, as `location_of` takes it."""
+        """The path or URI of this location. `location_of` makes the location of it again."""
 
     def __str__(self) -> str:
         return str(self.where)
@@ -32,7 +32,7 @@ class Location(ABC):
 
     @abstractmethod
     def make_folder(self, folder: str = "") -> None:
-        """Create a folder with its parents, unless it exists; an object store needs none."""
+        """Create a folder with its parents, unless it exists. Does nothing in an object store."""
 
     @abstractmethod
     def reserve(self, folder: str) -> bool:
@@ -40,7 +40,7 @@ class Location(ABC):
 
     @abstractmethod
     def remove_folder(self, folder: str = "") -> None:
-        """Remove a folder if it has no file; the name is free then."""
+        """Remove a folder if it has no file. Afterwards its name can be reserved again."""
 
     @abstractmethod
     def folders(self) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ class Location(ABC):
 
     @abstractmethod
     def sizes(self, folder: str = "") -> Mapping[str, int]:
-        """The files in a folder by name, with their sizes in bytes; empty if it does not exist."""
+        """Maps the names of the files in a folder to their sizes in bytes. Empty without such a folder."""
 
     # ------------------------------------------------------------ files
 
@@ -57,16 +57,16 @@ class Location(ABC):
         """Write a file durably under a new name; returns False, with nothing written, if the name exists.
 
         Of two calls with one name, exactly one succeeds. After a StorageError the file may exist or not.
-        `owner`: a text in temporary names, so that a sweep finds the files of a killed process.
+        `owner`: a text in temporary names. By it a sweep finds the files of a killed process.
         """
 
     @abstractmethod
     def replace(self, name: str, data: bytes) -> None:
-        """Write a file durably; it replaces an older one."""
+        """Write a file durably. It replaces an older file of this name."""
 
     @abstractmethod
     def write_unsettled(self, name: str, data: bytes) -> None:
-        """As `replace`, but the name is durable only after a `settle` or `publish` in the same folder."""
+        """Do the same as `replace`, but a later `settle` or `publish` there makes the name durable."""
 
     @abstractmethod
     def settle(self, folder: str = "") -> None:
@@ -78,7 +78,7 @@ class Location(ABC):
 
     @abstractmethod
     def scratch(self, name: str) -> Path:
-        """The path on this host at which the caller writes a file before `adopt`; its folder exists."""
+        """A path on this host at which the caller can write a file for `adopt`. The folder of it exists."""
 
     @abstractmethod
     def adopt(self, name: str, staged: Path) -> tuple[int, str]:
@@ -86,7 +86,7 @@ class Location(ABC):
 
     @abstractmethod
     def copy(self, name: str, origin: "Location", there: str) -> None:
-        """Copy a file of another location, as a link if possible; `settle` makes the name durable."""
+        """Copy file `there` of `origin` to `name`, as a link if possible. `settle` makes the name durable."""
 
     @abstractmethod
     def fetch(self, name: str, target: Path) -> None:
@@ -110,14 +110,14 @@ class Location(ABC):
 
     @abstractmethod
     def move(self, name: str, target: str) -> None:
-        """Give a small file another name, which no other writer uses; no effect if it does not exist."""
+        """Rename a small file, if it exists. No other writer may use the new name."""
 
     @abstractmethod
     def remove(self, name: str) -> bool:
-        """Remove a file; returns False if it is known that it did not exist."""
+        """Remove a file. Returns False if the file certainly did not exist."""
 
     # ------------------------------------------------------------ files of running tasks
 
     @abstractmethod
     def working(self) -> Path:
-        """The folder of this host for the files of running tasks; it need not exist."""
+        """The folder on this host for the files of running tasks. It may not exist yet."""

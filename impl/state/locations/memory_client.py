@@ -6,7 +6,7 @@ from threading import Lock
 
 
 class MemoryClient:
-    """Objects by name, each with the writer that has signed it. `ObjectClient` documents the methods."""
+    """Objects by name, each with the signature of its writer. `ObjectClient` documents the methods."""
 
     def __init__(self) -> None:
         self._objects: dict[str, tuple[bytes, str]] = {}

@@ -1,6 +1,6 @@
-"""The requests that an object store must answer, and how `obstore` sends them.
+"""The requests that an object store must answer (`ObjectClient`), and a client that uses `obstore`.
 
-A client sends each request once; `object_store` tries again. Names are keys below the URI of the client.
+A client sends each request once, and `object_store` repeats it. Names are keys below the URI of the client.
 """
 
 import os
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore as Store
 
 REQUEST_SECONDS: Final = 30
-"""A request without an answer within this time has failed."""
+"""The time-out of a request."""
 CONNECT_SECONDS: Final = 5
 _CHUNK: Final = 8 << 20
 _STATUS: Final = re.compile(r"status code: ([0-9]{3})")
@@ -27,26 +27,26 @@ _WRITER: Final = "writer"
 
 
 class UnansweredError(StorageError):
-    """A request failed or has no answer; it may have been carried out, and may be sent again."""
+    """A request failed or has no answer. The store may have carried it out. It may be sent again."""
 
 
 class ObjectClient(Protocol):
-    """One store. A failed request raises UnansweredError if a repetition may succeed, else StorageError."""
+    """A client of one store. Methods raise UnansweredError if a retry may succeed, otherwise StorageError."""
 
     def create(self, name: str, data: bytes, writer: str) -> None:
-        """Write an object that must not exist, signed by `writer`. Raises FileExistsError."""
+        """Write an object with the signature `writer`. Raises FileExistsError if the object exists."""
 
     def put(self, name: str, data: bytes | Path) -> None:
-        """Write an object, of bytes or of a file of this host; it replaces an older one."""
+        """Write an object, of bytes or of a file on this host. It replaces an older object."""
 
     def writer_of(self, name: str) -> str:
-        """The writer that has signed an object; empty without a signature. Raises FileNotFoundError."""
+        """The signature of an object; empty without a signature. Raises FileNotFoundError."""
 
     def get(self, name: str) -> bytes:
         """The content of an object. Raises FileNotFoundError."""
 
     def get_range(self, name: str, at: int, length: int) -> bytes:
-        """`length` bytes, above 0, from `at` on; fewer at the end. Raises FileNotFoundError."""
+        """`length` (above 0) bytes from offset `at` on; fewer at the end. Raises FileNotFoundError."""
 
     def parts(self, name: str) -> Iterator[bytes]:
         """The content of an object, in chunks. Raises FileNotFoundError."""
@@ -55,14 +55,14 @@ class ObjectClient(Protocol):
         """The size of an object, in bytes. Raises FileNotFoundError."""
 
     def entries(self, prefix: str) -> tuple[tuple[str, ...], Mapping[str, int]]:
-        """One level below a prefix: the names of its folders, and of its objects with their sizes."""
+        """One level below a prefix: the names of its folders, and a map of its objects to their sizes."""
 
     def delete(self, name: str) -> None:
         """Delete an object, if it exists."""
 
 
 class ObstoreClient:
-    """A store of `obstore`. The environment has its credentials and its endpoint, as AWS_ENDPOINT_URL."""
+    """A client that uses `obstore`. The environment sets its credentials and endpoint (AWS_ENDPOINT_URL)."""
 
     def __init__(self, uri: str) -> None:
         self._uri = uri
@@ -101,7 +101,7 @@ class ObstoreClient:
             with self._errors(name):
                 return bytes(obstore.get_range(self._store, name, start=at, length=length))
         except StorageError:
-            if at >= self.size(name):  # the store refuses a range after the end
+            if at >= self.size(name):  # the store refuses a range behind the end of the object
                 return b""
             raise
 

@@ -1,12 +1,13 @@
 """Files as objects below one prefix of an object store.
 
-The store must write an object as a whole or not at all, and a read after the write must find it (Amazon S3
-does both). A publication is a conditional write, which the store refuses if the name exists. A folder is a
-prefix; publishing the object `.reserved` in it reserves the folder.
+A write to the store must be atomic, and a read after the write must find the object (Amazon S3 guarantees
+both). A publication is a conditional write, which the store refuses if the name exists. A folder is a prefix.
+To reserve a folder, this module publishes the object `.reserved` in it.
 
 A request that fails, is throttled or gets no answer is sent again within `Retries.seconds`. The store may
 have executed it although the answer was lost. A repeated publication then finds that the name exists. So each
-publication stores a random word with its object, and reads that word to learn whether the object is its own.
+publication stores a random text with its object. If the name exists, it reads the text of the object, and has
+succeeded if that is its own text.
 """
 
 import hashlib
@@ -35,7 +36,8 @@ _T = TypeVar("_T")
 class Retries:
     """A request is repeated for at most `seconds`.
 
-    The longest possible pause doubles from 0.1 s up to 5 s; each pause is at least half of it.
+    The maximum pause before a repetition doubles from 0.1 s up to 5 s. A pause has a random length, from half
+    of the maximum to the maximum.
     """
 
     seconds: float = 60.0
@@ -43,12 +45,12 @@ class Retries:
     sleep: Callable[[float], None] = time.sleep
 
     def pauses(self, tries: int) -> float:
-        """The pause in seconds after `tries` failures; random, so that tasks do not all repeat at once."""
+        """The pause in seconds after `tries` failures. It is random, so that not all tasks repeat at once."""
         return min(5.0, 0.05 * (1 << min(tries, 10))) * random.uniform(0.5, 1.0)
 
 
 class ObjectFiles(Location):
-    """The objects of `client`, which is at `uri`, below `prefix`. `Location` documents the methods."""
+    """The objects below `prefix` in the store at `uri`. `Location` documents the methods."""
 
     def __init__(
         self, uri: str, client: ObjectClient, prefix: str = "", retries: Retries | None = None
@@ -96,7 +98,7 @@ class ObjectFiles(Location):
             except FileExistsError:
                 try:
                     return self._client.writer_of(key) == writer
-                except FileNotFoundError as removed:  # another process has removed it: the name is free
+                except FileNotFoundError as removed:  # another process has removed it, so the name is free
                     raise UnansweredError(f"{removed}: removed while it was being published") from removed
             return True
 
@@ -166,7 +168,7 @@ class ObjectFiles(Location):
         return self._tried("reading", name, read)
 
     def move(self, name: str, target: str) -> None:
-        with suppress(NoFileError):  # for a moment the file has both names
+        with suppress(NoFileError):  # between the two requests, the file has both names
             self.replace(target, self.read(name))
             self.remove(name)
 
@@ -190,7 +192,7 @@ class ObjectFiles(Location):
         return f"{self._prefix}/{name}".strip("/")
 
     def _tried(self, doing: str, name: str, request: Callable[[], _T]) -> _T:
-        """Send a request until it is answered; returns the answer.
+        """Send a request until the store answers it; returns the answer. `doing`: the action, for messages.
 
         Raises NoFileError if the object does not exist, StorageError after `Retries.seconds`.
         """

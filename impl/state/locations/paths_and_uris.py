@@ -23,9 +23,9 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _IN_MEMORY: Final = "jobmanager"
 """The URI scheme of checkpoints in the memory of a driver."""
 _BY_BUCKET: Final = frozenset({"s3", "s3a", "gs", "memory", _IN_MEMORY})
-"""Schemes whose URIs begin with the bucket."""
+"""The schemes whose URIs begin with a bucket."""
 _CLIENTS: Final[dict[tuple[int, str], ObjectClient]] = {}
-"""Clients by process id and URI. A forked process cannot use the connections of its parent's client."""
+"""The clients, by process id and URI. A forked process cannot use the connections of its parent's client."""
 
 
 def is_uri(where: Where) -> bool:
@@ -34,7 +34,7 @@ def is_uri(where: Where) -> bool:
 
 
 def path_or_uri(where: Where) -> Where:
-    """The normal form: a Path for a folder or a URI `file://`; any other URI without a final `/`.
+    """The normal form of a location: a Path for a folder or a URI `file://`, or a URI without a final `/`.
 
     Raises StateError for a URI without a bucket, or with a query or a fragment.
     """
@@ -51,20 +51,20 @@ def path_or_uri(where: Where) -> Where:
 def absolute(where: Where) -> Where:
     """The absolute path of a folder, or the URI.
 
-    Executors need it, because their working folder is another one. Raises StateError as `path_or_uri`.
+    Executors need it, because their working folder is another one. Raises the errors of `path_or_uri`.
     """
     where = path_or_uri(where)
     return where.absolute() if isinstance(where, Path) else where
 
 
 def beside(where: Where, name: str) -> Where:
-    """The path or URI of the folder `name` in `where`. Raises StateError as `path_or_uri`."""
+    """The path or URI of the folder `name` in `where`. Raises the errors of `path_or_uri`."""
     where = path_or_uri(where)
     return where / name if isinstance(where, Path) else f"{where}/{name}"
 
 
 def location_of(where: Where | Location) -> Location:
-    """The location at a path or URI. Raises StateError for a URI that no store has, or without obstore."""
+    """The location at a path or URI. Raises StateError for a URI of no known store, or without obstore."""
     if isinstance(where, Location):
         return where
     where = path_or_uri(where)
@@ -90,15 +90,15 @@ def is_in_memory(where: Where) -> bool:
 
 
 def forget(where: Where) -> None:
-    """Free the objects at a URI in the memory of this process; any other path or URI has no effect."""
+    """Free the objects at a URI in the memory of this process. Does nothing for any other path or URI."""
     if is_in_memory(where):
         _CLIENTS.pop((os.getpid(), str(where)), None)
 
 
 def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
-    """The folder or URI in which a job with this output folder makes savepoints if the request names none.
+    """The folder or URI of the savepoints of a job, if a request names no other one.
 
-    None if the checkpoints are in memory: a request must name one then.
+    None if the checkpoints are in memory. Then each request must name a folder or URI.
     """
     if is_in_memory(checkpoints):
         return None
@@ -106,7 +106,7 @@ def savepoints_beside(output: Path, checkpoints: Where) -> Where | None:
 
 
 def record_checkpoint_folder(output: Path, where: Where) -> None:
-    """Record in the output folder of a job where its checkpoints are, unless they are in that folder."""
+    """Record the path or URI of a job's checkpoints in its output folder, unless they are in that folder."""
     file = output / _RECORD
     if where == output / CHECKPOINTS:
         remove_file(file)
@@ -115,6 +115,6 @@ def record_checkpoint_folder(output: Path, where: Where) -> None:
 
 
 def recorded_checkpoint_folder(output: Path) -> Where | None:
-    """The recorded path or URI of a job's checkpoints; None: they are in its output folder."""
+    """The recorded path or URI of a job's checkpoints; None if they are in its output folder."""
     file = output / _RECORD
     return path_or_uri(read_file(file).decode().strip()) if file.is_file() else None

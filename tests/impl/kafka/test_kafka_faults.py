@@ -102,7 +102,9 @@ def test_a_broker_that_restarts_empty_is_refused_by_a_restore(proxied, reading, 
     with pytest.raises(OffsetsLostError, match=r"topics \['t'\] of the checkpoint do not exist; restore the"):
         reading.begin(source(broker, "t"), before=[snapshot])
     filled(broker)
-    with pytest.raises(OffsetsLostError, match=r"'t' was created anew: expected the id .* now of another"):
+    with pytest.raises(
+        OffsetsLostError, match=r"'t' was created anew: expected the id .* belongs to another"
+    ):
         reading.begin(source(broker, "t"), before=[snapshot])
 
 
@@ -157,7 +159,7 @@ def test_records_that_retention_has_deleted_before_they_were_read_are_an_error(k
     batches = batches_of(store)
     store.delete(batches[:-1])
     first = first_of(batches[-1])
-    lost = rf"partition 0 of topic 't' is to be read .* from {first} to 6000: records were lost or deleted"
+    lost = rf"must read partition 0 of topic 't' .* from {first} to 6000: records were lost, or deleted"
     with pytest.raises(OffsetsLostError, match=lost):
         reading.begin(source(broker, "t"), before=[snapshot])
 

@@ -273,7 +273,7 @@ def test_the_key_of_another_subtask_is_refused(folder):
 def test_one_name_has_one_kind(folder):
     backend = folder.backend()
     backend.value_state("v")
-    with pytest.raises(StateError, match="give each state a name of its own"):
+    with pytest.raises(StateError, match="give each state a different name"):
         backend.map_state("v")
 
 

@@ -100,8 +100,8 @@ def plan_of(stream):
         (lambda: first().chained().connect(first("b")).process("c", Everything()), "of one input"),
         (lambda: first().chained().process("c", Everything(), 2), "'a' of parallelism 1; leave the"),
         (lambda: first().chained_by("value").process("c", Everything(), 2), "'a' of parallelism 1"),
-        (lambda: first().chained().process("no name", Everything()), "a name of its own"),
-        (lambda: plan_of(first().chained().process("a", Everything())), "a is there twice"),
+        (lambda: first().chained().process("no name", Everything()), "only letters, digits and _"),
+        (lambda: plan_of(first().chained().process("a", Everything())), "a is used twice"),
         (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
         (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer: expected"),
         (lambda: parted(lambda a: a.chained().process("b", Everything())), PARTED.format("nothing", "'b'")),
@@ -111,7 +111,7 @@ def plan_of(stream):
         ),
         (
             lambda: numbers().process("a", ONE).chained().process("b", ONE),
-            "'b': expected a function object of its own",
+            "'b': expected a separate function object",
         ),
     ],
 )

@@ -169,7 +169,7 @@ def checkpoint_of(plan, max_parallelism=128, flying=()):
             {},
             "has the state of work.*undo that change.*allow_non_",
         ),
-        ({}, {"max_parallelism": 64}, {}, "128 key groups and the job 64.*set max_parallelism to 128"),
+        ({}, {"max_parallelism": 64}, {}, "128 key groups and the job has 64.*set max_parallelism to 128"),
         ({"splits": 4}, {"splits": 3}, {}, "4 splits of 'in', and the job declares 3.*declare 4"),
         (
             {},

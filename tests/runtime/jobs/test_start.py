@@ -63,7 +63,7 @@ def test_committed_output_without_its_checkpoint_is_not_taken_back(begin, tmp_pa
 
 
 def test_without_any_checkpoint_there_is_nothing_to_resume(begin):
-    with pytest.raises(ConfigError, match="no checkpoint to resume from; restore one"):
+    with pytest.raises(ConfigError, match="no checkpoint from which the job can resume; restore one"):
         begin(resume=True)
 
 
@@ -71,7 +71,7 @@ def test_an_unreadable_checkpoint_is_no_start_and_tells_why(begin, tmp_path):
     complete(tmp_path)
     (metadata,) = (tmp_path / "checkpoints").glob("*/_metadata")
     metadata.write_bytes(b"torn")
-    with pytest.raises(ConfigError, match="no checkpoint to resume from; checkpoint 1: "):
+    with pytest.raises(ConfigError, match="no checkpoint from which the job can resume; checkpoint 1: "):
         begin(resume=True)
 
 

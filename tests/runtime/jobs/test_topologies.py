@@ -153,12 +153,12 @@ A, B, C, OUT = (
     [
         ((A, B, OUT), [Edge("a", "out"), Edge("a", "b")], "no sink follows 'b'"),
         ((A, B, OUT), [Edge("a", "out"), Edge("b", "out")], "no source feeds 'b'"),
-        ((A, B, C, OUT), [Edge("a", "b"), Edge("b", "c"), Edge("c", "b"), Edge("c", "out")], "in circles"),
+        ((A, B, C, OUT), [Edge("a", "b"), Edge("b", "c"), Edge("c", "b"), Edge("c", "out")], "no cycle"),
         ((A, OUT), [Edge("a", "nowhere")], "no stage 'nowhere'"),
         ((A, OUT), [Edge("out", "a")], "'out', a sink"),
         ((A, OUT), [Edge("a", "out", Partitioning.HASH)], "go together"),
         ((A, OUT), [Edge("a", "out", input=1)], "no input 1"),
-        ((A, A, OUT), [Edge("a", "out")], "a is there twice"),
+        ((A, A, OUT), [Edge("a", "out")], "a is used twice"),
     ],
 )
 def test_a_plan_that_cannot_run_is_refused(stages, links, why):

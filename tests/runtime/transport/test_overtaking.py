@@ -174,7 +174,7 @@ def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):
         one.channel.send(Kind.RECORDS, value)
     one.received(1)
     one.below.close()
-    with pytest.raises(ConnectionLostError, match="what waited"):
+    with pytest.raises(ConnectionLostError, match="the waiting items"):
         one.channel.drain()
     assert isinstance(one.lost.get(timeout=60), ConnectionLostError)
 
