@@ -1,4 +1,4 @@
-"""Records in flight of an unaligned checkpoint add up, or the cut is torn (UNAL-37)."""
+"""Records in flight of an unaligned checkpoint add up, or the cut is not consistent (UNAL-37)."""
 
 from pathlib import Path
 

@@ -1,9 +1,10 @@
 """Finds lines about the protocol that cannot be read: broken lines, garbled ids, unknown words.
 
-A record of a logger of the protocol is read, or it is one of the other messages that releases 1.13 to 2.3
-log there, or it is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log many other messages, with names
-that users choose. Their record is unreadable if it has the words of a pattern and does not match the pattern.
-A line that is no record is unreadable if it breaks off within a record, or names one of these loggers.
+A record of one of the protocol's loggers matches a pattern of `lines.toml`, or is another message that
+releases 1.13 to 2.3 log there, or is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log many other
+messages, which contain names that users choose. A record of these three loggers is unreadable if it has the
+words of a pattern and does not match the pattern. A line that is no record is unreadable if it breaks off
+within a record, or names one of the protocol's loggers.
 
 A line that can be read contradicts the others if it names another job, an execution of another task, or a
 task without an execution: an id or a name in it is altered.

@@ -38,7 +38,7 @@ _NOTHING: Mapping[str, Any] = {}
 class Shapes:
     """Reads those lines of one file that have a shape.
 
-    Few shapes follow a given shape. So the shapes that have followed the last line's shape are tried first.
+    Few shapes follow a given shape. So `read` first tries those that have followed the last line's shape.
     """
 
     __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")

@@ -216,8 +216,8 @@ class RestWatch:
         ]  # fmt: skip
         self.judged.add("COORD-03")
         if known.max_concurrent is not None and len(pending) > known.max_concurrent:
-            self._alarm(job, "COORD-03", f"checkpoints {', '.join(map(str, pending))} are in progress, and "
-                        f"{known.max_concurrent} may be", path)  # fmt: skip
+            self._alarm(job, "COORD-03", f"checkpoints {', '.join(map(str, pending))} are in progress, "
+                        f"expected at most {known.max_concurrent}", path)  # fmt: skip
 
     def _latest(self, job: str, history: list[dict[str, Any]], latest: Any, path: str) -> None:  # noqa: ANN401
         completed = [
@@ -252,7 +252,7 @@ class RestWatch:
             if other > checkpoint and not seen.is_savepoint and seen.ended and seen.ended < when
         ]  # fmt: skip
         if newer and not is_first_answer:
-            what = f"checkpoint {checkpoint} is restored, {max(newer)} had completed before"
+            what = f"checkpoint {checkpoint} is restored, but {max(newer)} had completed before"
             self._alarm(job, "ONCE-04", what, path, checkpoint)
 
     def _alarm(self, job: str, rule: str, sentence: str, path: str, checkpoint: int = -1) -> None:

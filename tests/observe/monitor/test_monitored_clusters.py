@@ -57,7 +57,7 @@ def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
         ),
         (  # a worker's first change of state, which another thread has overtaken
             "flink-1.17.2-canceled", CANCELED + "CREATED to DEPLOYING", "",
-            "leaves DEPLOYING, and it is CREATED",
+            "leaves DEPLOYING, but its state is CREATED",
         ),
     ],
 )  # fmt: skip
