@@ -1,9 +1,10 @@
-"""Known crashes: an event at which an implementation is known to crash is not sent again and again.
+"""Known crashes: cases end before an event at which the implementation is known to crash.
 
-Each crash costs the start of a process. A list of known divergences accepts every crash that looks like a
-listed one, whatever led to it, so further ones show little. After TRIED of them in one situation a case ends
-before the next such event, as long as at least half of the events in this situation have crashed. A situation
-is the event, the answer that is expected, and the state before it, without ids, channels and numbers.
+After each crash a new process has to start. A list of known divergences accepts every crash that looks like a
+listed one, whatever events came before, so further crashes show little. After TRIED crashes in one situation
+a case ends before the next such event, if at least half of the events in this situation have crashed. A
+situation is the event, the answer that is expected, and the state before it, without ids, channels and
+numbers.
 """
 
 from collections import Counter
@@ -19,11 +20,11 @@ TRIED = 2
 
 
 class Crashes:
-    """The known crashes of one component that were met, by their situations."""
+    """The known crashes of one component that have occurred in this run, by their situations."""
 
     def __init__(self) -> None:
         self.last: Divergence | None = None
-        """The crash that was met last."""
+        """The last crash that has occurred."""
         self._met: Counter[Signature] = Counter()
         self._sent: Counter[Signature] = Counter()
 

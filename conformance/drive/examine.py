@@ -44,7 +44,7 @@ from conformance.verdict import Verdict
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
-    """Drive the component until it diverges or the plan is done."""
+    """Examine the component until it diverges or all cases of the plan were played."""
     if not generate.fitting(component, plan.pinned):
         return _none_fits(component, plan)
     played = drive(_rule_cases(component, plan), adapter, plan.limits)

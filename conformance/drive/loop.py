@@ -22,13 +22,13 @@ class Limits(NamedTuple):
     may_go_on: Callable[[], bool] = lambda: True
     """Called before each case; false ends the loop, because the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
-    """A divergence that is known ends its case, and not the loop."""
+    """Whether a divergence is known. A known divergence ends its case, but not the loop."""
     crashes: Crashes | None = None
     """Known crashes, before which cases are cut; None: no crash is known."""
     cases: float = inf
     """The loop ends after this many cases, but not before `steps`."""
     stops: int = 2
-    """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
+    """The loop ends after this many cases that hung or could not begin: each may take a whole time limit."""
     steps: int = 0
     """The number of events to play before `cases` may end the loop."""
 

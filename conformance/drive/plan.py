@@ -25,7 +25,8 @@ FEWER_FROM = 100
 """A gate of k times this number of channels, if the user chooses it, gets one k-th of the examples."""
 
 HUGE = LARGE[0]
-"""With more chosen channels, only the newest profile is played, and no `inject`, whose effects are long."""
+"""If the user chooses more channels than this, only the newest profile is played, and no `inject`, whose
+effects are long."""
 
 
 class Plan(NamedTuple):
@@ -123,7 +124,7 @@ def _first(refused: Mapping[str, str]) -> str:
 
 
 def _why_not(plan: Plan, component: str, offer: Offer) -> str | None:
-    """Why no configuration of a component has what is offered and chosen; None if one has."""
+    """The reason why no configuration has both the offered and the chosen values; None if one has."""
     fields = {field.name: field.type for field in vocabulary()[component].config}
     for key, value in plan.pinned.items():
         words = types()[fields[key]].get("enum", ()) if key in fields else ()

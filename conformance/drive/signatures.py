@@ -9,7 +9,7 @@ Signature = tuple[object, ...]
 
 
 def signature(divergence: Divergence) -> Signature:
-    """Mode, event, rules, the effects of both sides without ids, the fields that differ, the component."""
+    """Return mode, event, rules, both sides' effects without ids, the fields that differ, the component."""
     got = divergence.got
     if not isinstance(got, Answer):
         came: Signature = (type(got).__name__,)

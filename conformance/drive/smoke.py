@@ -1,7 +1,7 @@
-"""Smoke test of an adapter: does it speak the protocol, before `conform` checks what it answers.
+"""Smoke test of an adapter: checks that it speaks the protocol, before `conform` compares all its answers.
 
 It checks that answers fit the schemas, that the same events get the same answers, and that illegal events are
-refused. Then a few random cases are compared with the model. Each check says what to do if it fails.
+refused. Then it compares a few random cases with the model. A failed check states what to do.
 """
 
 from collections.abc import Iterator, Sequence

@@ -61,7 +61,9 @@ class Prepare:
             if last.refused is not None:
                 answers.append((b'{"error":"","seq":', b"}"))
                 continue
-            effects = b",".join([_wordless(edge) if has_failed(edge) else edge.spelled for _, edge in batch])
+            effects = b",".join(
+                [_without_text(edge) if has_failed(edge) else edge.spelled for _, edge in batch]
+            )
             state = b"{}" if has_failed(last) else self._state(last.after)
             answers.append((b'{"effects":[%b],"seq":' % effects, b',"state":%b}' % state))
         whole = tuple(event for event, _ in edges[:at])
@@ -99,10 +101,10 @@ def passing(adapter: ProcessAdapter, cases: Iterable[Case]) -> Iterator[Case]:
 def _exchanged(
     adapter: ProcessAdapter, cases: Iterable[Case]
 ) -> Iterator[tuple[list[Case], list[Case | Failure]]]:
-    """Each chunk of the cases with what differs in it."""
+    """Yield each chunk of the cases, with the cases that differ and the failures in it."""
     under_way: list[Case] = []
     expected = b""
-    for chunk in _chunks(cases):  # prepared while the chunk before it is under way
+    for chunk in _chunks(cases):  # a chunk is prepared while the implementation answers the previous one
         if under_way:
             yield under_way, list(_received(adapter, under_way, expected))
         prepared, following = _numbered(chunk, adapter.next_number)
@@ -175,7 +177,7 @@ def _same(line: bytes, expected_line: bytes) -> bool:
     )
 
 
-def _wordless(edge: Edge) -> bytes:
+def _without_text(edge: Edge) -> bytes:
     return canonical([FAILED if effect["kind"] == "fail" else effect for effect in edge.effects])
 
 

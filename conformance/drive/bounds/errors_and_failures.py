@@ -63,12 +63,12 @@ def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> Fa
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
         return None  # no answer: the cases of other sources report this
-    wrong = (_cut_short(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
+    wrong = (_wrong_after_batch(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
     what = next((one for one in wrong if one is not None), None)
     return None if what is None else _evidence(BATCH, oracle, run, what)
 
 
-def _cut_short(
+def _wrong_after_batch(
     oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int, alone: Sequence[Applied]
 ) -> str | None:
     answer = fresh(adapter, oracle, [[*run[:cut], STRAY, run[cut]]])
@@ -86,7 +86,7 @@ def _cut_short(
         return None
     return (
         f"after {sent} it continues differently than after its first {cut} events; exactly the events before "
-        "the refused one must have happened"
+        "the refused one must have been applied"
     )
 
 

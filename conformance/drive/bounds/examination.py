@@ -52,7 +52,7 @@ class Examination:
     tried: TestedScope = field(default_factory=TestedScope)
     """The options, ids, times and lengths that the cases reached."""
     not_tested: tuple[str, ...] = ()
-    """What the implementation offers and the run did not test, each with the reason."""
+    """The values and events that the implementation offers and the run did not test, each with the reason."""
     capabilities: tuple[str, ...] = ()
     """The tests of optional capabilities (durable data, events at once), as lines of the bound."""
     guarantees: tuple[Guarantee, ...] = ()

@@ -57,14 +57,14 @@ def repeated(divergence: Divergence, adapter: Adapter) -> Divergence:
 
 
 def budget_of(divergence: Divergence) -> str:
-    """The budget within which it was shrunk, in a few words; empty for a divergence that occurs again."""
+    """The budget within which the case was shrunk, in a few words."""
     if divergence.repeats is not None:
         return f"shrunk in at most {PLAYS} plays"
     return f"shrunk with at most {HANGS} hangs" if divergence.lost == "hung" else "no event can be left out"
 
 
 def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence:
-    """The simplest case that hangs; confirmed with the whole time limit, else what was found."""
+    """The simplest case that hangs with the whole time limit; `divergence` if no simpler one is confirmed."""
     if not isinstance(adapter, ProcessAdapter | PythonObject):
         return divergence
     patient = player(divergence.component, adapter)
@@ -85,7 +85,7 @@ def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object])
 
 
 class _Impatient:
-    """An adapter whose answers to events have a part of the time limit only."""
+    """An adapter that waits for each answer only for a part of the time limit."""
 
     def __init__(self, adapter: ProcessAdapter | PythonObject, share: int) -> None:
         self._adapter = adapter
