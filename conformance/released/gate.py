@@ -12,8 +12,8 @@ from conformance.drive.oracle import Edge
 from conformance.drive.signatures import expected_of, expects
 from conformance.generators import generate
 from conformance.generators.chooser import Chooser
+from conformance.released.comparison import Search
 from conformance.released.results import Target
-from conformance.released.sequences import Search
 from model.gate.profiles import PROFILES
 
 INJECTED = 0.02
@@ -62,7 +62,7 @@ class GateSearch(Search):
         return alphabet(config, observed)
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
-        """Whether the model's answer looks as at a known divergence, so that no further event may follow."""
+        """Whether a known divergence may be at this answer. Then no further event may follow."""
         return any(
             expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._signatures.names
         )
