@@ -1,9 +1,9 @@
 """Directed cases: for each path that z3 reads in a step function, the shortest run that takes it.
 
 A path is a conjunction of decisions. Its guard, a formula of z3, is evaluated on the transitions of small
-state graphs. The first transition that satisfies it, with the shortest run that leads there, is the test case
-of the path. For some of the paths that no graph takes, z3 proves that no run takes them
-(`model.checker.reachable`); the others are reported as beyond the bounds of the graphs.
+state graphs. The first transition that satisfies the guard, with the shortest run that leads to it, is the
+test case of the path. For some of the paths that no graph takes, z3 proves that no run takes them
+(`model.checker.reachable`); the other ones are reported as beyond the bounds of the graphs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,14 +35,14 @@ class Directed(NamedTuple):
 
     @property
     def beyond(self) -> int:
-        """The number of other paths: no run within the bounds of the graphs takes them, nothing is proved."""
+        """The number of other paths: no run in the graphs takes them, and z3 has not excluded them."""
         return self.paths - self.hit - self.excluded
 
 
 def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bool = True) -> Directed:
-    """A run for every path of `cases` that some transition of `graphs` takes; graphs keep transitions.
+    """A run for every path of `cases` that some transition of `graphs` takes. The graphs keep transitions.
 
-    `proves`: z3 tries to exclude each other path; without it, all of them are counted as `beyond`.
+    `proves`: z3 tries to exclude each other path. If False, all other paths are counted as `beyond`.
     """
     relations = relations_of(cases)
     left = [set(range(len(relation))) for relation in relations]
@@ -92,7 +92,7 @@ MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 
 
 def every_gate() -> Iterator[tuple[str, str]]:
-    """Every mode with every profile that has it."""
+    """Every mode, with every profile that has the mode."""
     for mode in MODES:
         for profile in PROFILES.values():
             if profile.has_unaligned or mode in MODES[:2]:

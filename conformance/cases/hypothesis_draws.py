@@ -37,7 +37,7 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
 def without_local_constants() -> Iterator[None]:
     """Keep Hypothesis from drawing the constants that it finds in the source of loaded modules.
 
-    It looks only at modules outside site-packages. So the same seed would give different cases in a
+    Hypothesis looks only at modules outside site-packages. So the same seed would give different cases in a
     checkout and in an installation, and after each change of the suite.
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):

@@ -1,10 +1,10 @@
 """The triangle: TLC's state graph, the explorer's graph and the z3 relation, state for state, edge for edge.
 
 The same closed model is written in TLA+ and in Python. TLC dumps its graph, and the explorer visits the model
-in Python. For every step of the explorer, the relation that z3 reads is evaluated, too. A node is the
-component with its environment and the words of the last step: equal edges have the same event and effects.
-The first difference is reported with the two sides that differ, and charged to the rules that the model fires
-there.
+in Python. For every step of the explorer, the relation that z3 reads is evaluated, too. A node consists of
+the component, its environment and the words of the last step, so equal edges have the same event and effects.
+The first difference is reported with the two sides that differ, and with the rules that the model fires at
+this edge.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ INSIDE = "the explorer differs from the z3 relation"
 
 
 class Difference(NamedTuple):
-    """The first state and action in which the three do not agree."""
+    """The first state and action in which TLC, the explorer and z3 do not agree."""
 
     sides: str
     """OUTSIDE or INSIDE: the two sides that differ. The rule decides which of them is right."""
@@ -136,13 +136,13 @@ def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterat
 
 
 def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference | None:
-    """The first edge that only one of the graphs has, else None; z3 agrees with the explorer here."""
+    """The first edge that only one of the graphs has, else None. Here z3 agrees with the explorer."""
     only_tlc = tlc - explored.keys()
     only_explorer = explored.keys() - tlc
     if not only_tlc and not only_explorer:
         return None
-    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # edges from here come first
-    first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in met, _order(edge)))
+    common = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # edges from these nodes come first
+    first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in common, _order(edge)))
     source, action, target = first
     if first in explored:
         rules, has, has_not = explored[first], "the explorer and z3", "TLC"

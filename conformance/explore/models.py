@@ -20,7 +20,7 @@ KERNEL_IDS = 2
 
 
 class Size(NamedTuple):
-    """The size of a model; each model takes the options that concern it."""
+    """The size of a model. Each model uses only the options that concern it."""
 
     channels: int = 2
     tasks: int = 2

@@ -16,7 +16,7 @@ from conformance.vectors.vector import Vector, VectorError, decode, encode
 FORMAT = 1
 INDEX = "index.json"
 _COMPONENT = re.compile(r"[a-z_]+")
-"""A name of a component, which is the name of a file, too."""
+"""Matches the name of a component, which is also the name of a file."""
 
 
 def write(folder: Path, by_component: Mapping[str, Iterator[Vector]]) -> Iterator[tuple[str, Counter[str]]]:
@@ -57,7 +57,7 @@ def components_in(folder: Path) -> list[str]:
 
 
 def read(folder: Path, component: str) -> Iterator[Vector]:
-    """The vectors of a component. Raises VectorError before the first one if the file was altered."""
+    """Yield the vectors of a component. Raises VectorError before the first one if the file was altered."""
     file = folder / f"{component}.jsonl"
     try:
         data = file.read_bytes()

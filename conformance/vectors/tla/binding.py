@@ -13,7 +13,7 @@ from conformance.vectors.tla.text import Word, plain
 from spec.manifest import load_manifest
 
 Shown = Callable[..., Mapping[str, str]]
-"""From an observed value to fields of the TLA+ record; the key "" is the whole record."""
+"""Translates an observed value into fields of the TLA+ record; the key "" is the whole record."""
 
 
 class Binding(NamedTuple):
@@ -32,7 +32,7 @@ class Binding(NamedTuple):
     rules: tuple[str, ...] = ()
     """The invariants and properties of the module that TLC checks on the replay."""
     guard: str = "TRUE"
-    """When `event` is allowed."""
+    """The condition under which `event` is allowed."""
     environment: str = "TRUE"
     """The next values of the environment's variables."""
     initial: str = "Init"

@@ -28,7 +28,7 @@ class Raw(str):
 
 
 RECORD = "value"
-"""The field with a record. It may be any JSON value, and is written as text, so that TLC can compare two."""
+"""The field with a record. A record may be any JSON value. It is written as text, so that TLC can compare."""
 LISTS_OF_RECORDS = ("records", "input", "output")
 """The fields with several records."""
 
@@ -37,10 +37,10 @@ LISTS_OF_RECORDS = ("records", "input", "output")
 def _order(component: str, kind: str, given: frozenset[str]) -> tuple[str, ...]:
     """The fields of a word in the order of the vocabulary, which the modules have too."""
     known = vocabulary()[component]
-    spoken = [
+    fields = [
         [field.name for field in one.fields] for one in (*known.events, *known.effects) if one.kind == kind
     ]
-    return tuple(max(spoken, key=lambda names: len(given.intersection(names)), default=()))
+    return tuple(max(fields, key=lambda names: len(given.intersection(names)), default=()))
 
 
 def record_text(record: object) -> str:
@@ -63,8 +63,8 @@ def plain(component: str, one: Wire, of_record: Callable[[Any], object] = record
 
 def filled(component: str, event: Wire, *unless: str) -> Wire:
     """The event with the vocabulary's default for each field that it lacks, except those in `unless`."""
-    spoken = next(one for one in vocabulary()[component].events if one.kind == event["kind"])
-    defaults = {one.name: one.defaults[0] for one in spoken.fields if one.defaults and one.name not in unless}
+    kind = next(one for one in vocabulary()[component].events if one.kind == event["kind"])
+    defaults = {one.name: one.defaults[0] for one in kind.fields if one.defaults and one.name not in unless}
     return {**defaults, **event}
 
 
@@ -96,7 +96,7 @@ def is_int_of_tla(one: object) -> bool:
 
 
 def set_of(values: Sequence[Any]) -> str:
-    """A set of values, each once; equal sets have the same text."""
+    """A set of values as TLA+, without duplicates. Equal sets have the same text."""
     spelled = {value(one) for one in values}
     return "{" + ", ".join(sorted(spelled, key=lambda text: (len(text), text))) + "}"
 
