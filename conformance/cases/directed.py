@@ -52,7 +52,7 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
     scripts: list[Script] = []
     states: set[Any] = set()
     for graph in graphs:
-        ways = _ways(graph)
+        runs_to = _shortest_runs(graph)
         states.update(state for state, _ in graph.nodes)
         forms = [_form(state) for state, _ in graph.nodes]
         seen: set[int] = set()
@@ -64,7 +64,7 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
             for number in by_shape.get((*_kind(transition.event), forms[transition.source]), ()):
                 for path in relations[number].enabled(state, transition.event, list(left[number])):
                     left[number].discard(path)
-                    run = (*ways[transition.source], transition.event)
+                    run = (*runs_to[transition.source], transition.event)
                     scripts.append(script(graph.closed, run))
     total, missing = sum(len(relation) for relation in relations), sum(len(paths) for paths in left)
     excluded = 0
@@ -107,16 +107,16 @@ def directed_for(component: str, graphs: Sequence[Graph], *, thorough: bool) -> 
         yield from (directed_at(*gate) for gate in (every_gate() if thorough else GATES))
 
 
-def _ways(graph: Graph) -> list[tuple[Event, ...]]:
+def _shortest_runs(graph: Graph) -> list[tuple[Event, ...]]:
     """For each node the shortest run to it."""
-    ways: list[tuple[Event, ...] | None] = [None] * len(graph.nodes)
-    ways[0] = ()
+    runs_to: list[tuple[Event, ...] | None] = [None] * len(graph.nodes)
+    runs_to[0] = ()
     for transition in graph.transitions:  # breadth first: the source is known before its transitions
-        if ways[transition.target] is None:
-            before = ways[transition.source]
+        if runs_to[transition.target] is None:
+            before = runs_to[transition.source]
             assert before is not None
-            ways[transition.target] = (*before, transition.event)
-    return [way or () for way in ways]
+            runs_to[transition.target] = (*before, transition.event)
+    return [run or () for run in runs_to]
 
 
 def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's state

@@ -67,12 +67,12 @@ def one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - any
 
 def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *, injects: bool) -> Wire:
     """An event of the vocabulary that exists under the configuration, with drawn values for its fields."""
-    spoken = [
+    kinds = [
         one
         for one in vocabulary()[component].events
         if exists(component, one.where, config) and (injects or one.kind != INJECT)
     ]
-    kind = one_of(data, spoken)
+    kind = one_of(data, kinds)
     event: dict[str, Any] = {"kind": kind.kind}
     for field in kind.fields:
         if not exists(component, field.where, config):

@@ -89,7 +89,7 @@ def _nearest(
     exhausted: set[Hashable],
 ) -> list[Hashable] | None:
     """The shortest path to an untaken transition. If there is none: None, and `start` joins `exhausted`."""
-    came: dict[Hashable, Hashable | None] = {start: None}
+    reached_from: dict[Hashable, Hashable | None] = {start: None}
     queue = deque([start])
     while queue:
         node = queue.popleft()
@@ -98,11 +98,11 @@ def _nearest(
             step: Hashable | None = node
             while step is not None:
                 way.append(step)
-                step = came[step]
+                step = reached_from[step]
             return way[::-1]
         for after in graph.successors(node):
-            if after not in came and after not in exhausted:
-                came[after] = node
+            if after not in reached_from and after not in exhausted:
+                reached_from[after] = node
                 queue.append(after)
-    exhausted.update(came)
+    exhausted.update(reached_from)
     return None

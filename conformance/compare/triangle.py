@@ -83,10 +83,10 @@ def _two_as_one(dumped: StateGraph, nodes: dict[int, int]) -> Difference | None:
         other = first.setdefault(number, fingerprint)
         if other != fingerprint:
             one, two = dumped.nodes[other], dumped.nodes[fingerprint]
-            apart = [
+            differences = [
                 f"    {name}: {one[name]} and {two[name]}" for name in sorted(one) if one[name] != two[name]
             ]
-            story = "\n".join(["two states of TLA+ are one of the model; they differ in", *apart])
+            story = "\n".join(["two states of TLA+ are one of the model; they differ in", *differences])
             return Difference(OUTSIDE, (), story)
     return None
 
@@ -119,18 +119,18 @@ def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterat
     """The explorer's edges between nodes that carry the words of the step that led to them."""
     known: dict[tuple[int, Words], int] = {}
 
-    def number(node: int, spoken: Words) -> int:
-        found = known.get((node, spoken))
+    def number(node: int, step_words: Words) -> int:
+        found = known.get((node, step_words))
         if found is None:
-            found = known[node, spoken] = numbers.of((*explored.nodes[node], spoken))
+            found = known[node, step_words] = numbers.of((*explored.nodes[node], step_words))
         return found
 
     words: dict[int, set[Words]] = {0: {()}}
     words_of = [projection.words(edge.event, edge.step.effects) for edge in explored.transitions]
-    for edge, spoken in zip(explored.transitions, words_of, strict=True):
-        words.setdefault(edge.target, set()).add(spoken)
-    for edge, spoken in zip(explored.transitions, words_of, strict=True):
-        target = number(edge.target, spoken)
+    for edge, step_words in zip(explored.transitions, words_of, strict=True):
+        words.setdefault(edge.target, set()).add(step_words)
+    for edge, step_words in zip(explored.transitions, words_of, strict=True):
+        target = number(edge.target, step_words)
         for before in words[edge.source]:
             yield (number(edge.source, before), edge.action, target), edge.step.rules
 
@@ -162,7 +162,7 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
         f"  {has_not} do{'es' if has_not == 'TLC' else ''} not.",
         *(
             f"  the other side has: {edge[1]} to {_shown(edge[2])}\n"
-            f"  different in {'; '.join(_apart(target, edge[2]))}"
+            f"  different in {'; '.join(_differing_places(target, edge[2]))}"
             for edge in sorted(others, key=lambda edge: (edge[1] != action, _order(edge)))[:1]
         ),
     ]
@@ -174,14 +174,14 @@ def _order(edge: Edge) -> tuple[int, str]:
     return (sum(edge[0][1]), repr(edge))
 
 
-def _apart(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401 - any part of a node
+def _differing_places(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401 - any part of a node
     """The places at which two nodes, or parts of them, differ."""
     if one == two:
         return
     if type(one) is type(two) and isinstance(one, tuple) and len(one) == len(two):
         names = getattr(one, "_fields", range(len(one)))
         for name, left, right in zip(names, one, two, strict=True):
-            yield from _apart(left, right, f"{place}.{name}" if place else str(name))
+            yield from _differing_places(left, right, f"{place}.{name}" if place else str(name))
     else:
         yield f"{place}: {one} and {two}"
 

@@ -302,7 +302,7 @@ class Instance:
         if self._is_exact:
             return last
         pairs = enumerate(zip(answer.effects, edges, strict=True))
-        at = next((at for at, (came, edge) in pairs if not _same(came, edge)), None)
+        at = next((at for at, (received, edge) in pairs if not _same(received, edge)), None)
         if at is None and edges[-1].fails:
             return None
         expected = edges[-1].after.observed
@@ -312,19 +312,21 @@ class Instance:
         return last if at is None else at
 
 
-def _same(came: Effects, edge: Edge) -> bool:
+def _same(received: Effects, edge: Edge) -> bool:
     """Whether the effects are the expected ones; the text of a failure is not compared."""
     if edge.fails:
-        return [_without_text(effect) for effect in came] == [
+        return [_without_text(effect) for effect in received] == [
             _without_text(effect) for effect in edge.effects
         ]
-    return canonical(came) == edge.spelled
+    return canonical(received) == edge.spelled
 
 
 def _without_text(effect: Wire) -> bytes:
     return canonical({"kind": "fail"} if effect.get("kind") == "fail" else effect)
 
 
-def agrees(came: Wire, expected: Wire) -> bool:
+def agrees(received: Wire, expected: Wire) -> bool:
     """Whether every known field of the answer has the expected value. Unknown fields are ignored."""
-    return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)
+    return all(
+        canonical(received[name]) == canonical(expected[name]) for name in expected if name in received
+    )

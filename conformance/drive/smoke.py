@@ -63,12 +63,14 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
         yield Check("hello", "names the implementation", _shown_answer(hello))
         return
     known = {name: offer for name, offer in hello.components.items() if name in generate.COMPONENTS}
-    who = f"{hello.implementation} {hello.version}, {hello.language}, with {', '.join(known) or 'nothing'}"
+    implementation = (
+        f"{hello.implementation} {hello.version}, {hello.language}, with {', '.join(known) or 'nothing'}"
+    )
     if not known:
         expected = f"offer at least one of {', '.join(generate.COMPONENTS)}"
         yield Check("hello", "names the implementation", f"it offers {list(hello.components)}; {expected}")
         return
-    yield Check("hello", "names the implementation", "; ".join(unknown_names(hello)) or None, who)
+    yield Check("hello", "names the implementation", "; ".join(unknown_names(hello)) or None, implementation)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
     yield Check("hello", "refuses an unknown component", None if refused else _shown_answer(made))
@@ -168,9 +170,9 @@ def _batched(run: _Run) -> str | None:
     if not isinstance(answered, list):
         return _shown_answer(answered)
     (batch,) = answered
-    for number, (came, alone) in enumerate(zip(batch.effects, run.answers, strict=True), 1):
-        if list(came) != list(alone.effects[0]):
-            differ = f"{_shown(alone.effects[0])} alone, {_shown(came)} in the batch"
+    for number, (received, alone) in enumerate(zip(batch.effects, run.answers, strict=True), 1):
+        if list(received) != list(alone.effects[0]):
+            differ = f"{_shown(alone.effects[0])} alone, {_shown(received)} in the batch"
             return f"event {number}: {differ}; send one list for each event"
     last = run.answers[-1].state
     if batch.state != last:

@@ -70,10 +70,10 @@ class SinkReplay:
         notes.is_repeatable = kind in _RULE and self._model is not None
         model = self._started(attempt)
         if kind in _RULE:
-            came = (kind, line.checkpoint)
-            if not self._due or self._due[0] != came:
+            event = (kind, line.checkpoint)
+            if not self._due or self._due[0] != event:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
-                why = f"the sink did {kind} of {came[1]}, but its subtask requires {expected}"
+                why = f"the sink did {kind} of {event[1]}, but its subtask requires {expected}"
                 raise Rejected((_RULE[kind], *(("ONCE-05",) if kind == "notify_complete" else ())), why)
         rules = model.known(line)
         notes.rules = model.step(line) if rules is None else rules

@@ -187,12 +187,12 @@ class TaskReader(TaskState):
         event, kind = line.given, line.kind
         is_from_gate = kind in _FROM_GATE and bool(self._channels)
         if is_from_gate:
-            came: tuple[Any, ...] = (kind, line.checkpoint)
+            received: tuple[Any, ...] = (kind, line.checkpoint)
             if "reason" in event:
-                came = (*came, event["reason"])
-            if not self._due or self._due[0] != came:
+                received = (*received, event["reason"])
+            if not self._due or self._due[0] != received:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
-                why = f"the subtask got {' '.join(map(str, came))}, but its gate requires {expected}"
+                why = f"the subtask got {' '.join(map(str, received))}, but its gate requires {expected}"
                 raise Rejected(("TASK-01", "ALIGN-05"), why)
         elif kind in MESSAGES:
             if kind != "checkpoint":

@@ -112,8 +112,10 @@ class FailuresSearch(Search):
         About half of the failures with an id have one of two reasons.
         """
         assert isinstance(self._target, FailuresTarget)
-        ways = list(self._target.failures(0))
-        likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]
+        failures = list(self._target.failures(0))
+        likely = [
+            failure for failure in failures if failure["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")
+        ]
         unnamed = list(self._target.failures_without_id())
         newest = 1
 
@@ -124,7 +126,7 @@ class FailuresSearch(Search):
             if rng.random() < 0.1:
                 return rng.choice(unnamed)
             if rng.random() < 0.8:
-                return {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
+                return {**rng.choice(likely if rng.random() < 0.5 else failures), "checkpoint": checkpoint}
             return {"kind": "success", "checkpoint": checkpoint}
 
         return choose

@@ -64,7 +64,7 @@ class GateSearch(Search):
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
         """Whether a known divergence may be at this answer. Then no further event may follow."""
         return any(
-            expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._signatures.names
+            expects(form) == expected_of(self._target.mode, event, edge) for form in self._signatures.names
         )
 
     def fitting(self, script: Sequence[Wire]) -> list[Wire]:

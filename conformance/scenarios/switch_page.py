@@ -95,9 +95,11 @@ def _side(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> str:
 
 def _named(versions: Sequence[str], generations: Mapping[str, str], run: DecidingRun) -> str:
     """The releases; in parentheses those of generations in `unforbidden`."""
-    firm = [version for version in versions if generations[version] not in run.unforbidden]
+    forbidden = [version for version in versions if generations[version] not in run.unforbidden]
     others = [version for version in versions if generations[version] in run.unforbidden]
-    named = [ranges(releases(), firm)] * bool(firm) + [f"({ranges(releases(), others)})"] * bool(others)
+    named = [ranges(releases(), forbidden)] * bool(forbidden) + [f"({ranges(releases(), others)})"] * bool(
+        others
+    )
     return " ".join(named) or "no release"
 
 

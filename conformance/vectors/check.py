@@ -20,7 +20,7 @@ class Difference(NamedTuple):
     step: int
     """The number of the step, from 1; 0 if no instance could be made."""
     written: object
-    came: object
+    received: object
 
     def lines(self) -> list[str]:
         """The difference as text: the answer in the vector, then the actual one."""
@@ -28,7 +28,7 @@ class Difference(NamedTuple):
         return [
             f"{self.vector.component} {self.vector.id} ({self.vector.origin}), step {self.step}: {event}",
             f"  - {self.written}",
-            f"  + {self.came}",
+            f"  + {self.received}",
         ]
 
 

@@ -79,8 +79,8 @@ def _index(folder: Path) -> dict[str, Any]:
     except orjson.JSONDecodeError as wrong:
         raise VectorError(f"{file}: expected JSON, got {wrong}; write the vectors again") from wrong
     if not isinstance(index, dict) or index.get("format") != FORMAT:
-        came = index.get("format") if isinstance(index, dict) else index
-        raise VectorError(f"{file}: expected format {FORMAT}, got {came!r:.60}; write the vectors again")
+        received = index.get("format") if isinstance(index, dict) else index
+        raise VectorError(f"{file}: expected format {FORMAT}, got {received!r:.60}; write the vectors again")
     entries = index.get("components")
     if not isinstance(entries, dict) or not all(
         _COMPONENT.fullmatch(name) and isinstance(entry, dict) and isinstance(entry.get("sha256"), str)

@@ -76,11 +76,11 @@ def _wrong_after_batch(
     if isinstance(answer, Hung | Unsupported):
         return None
     if not isinstance(answer, Errored):
-        came = "effects" if isinstance(answer, list) else answer.describe()
-        return f'{sent}: expected `error` with "at": {cut}, got {came}'
+        received = "effects" if isinstance(answer, list) else answer.describe()
+        return f'{sent}: expected `error` with "at": {cut}, got {received}'
     if answer.at != cut:
-        came = "no position" if answer.at is None else f'"at": {answer.at}'
-        return f'{sent}: expected "at": {cut}, got {came}'
+        received = "no position" if answer.at is None else f'"at": {answer.at}'
+        return f'{sent}: expected "at": {cut}, got {received}'
     after = one_by_one(adapter, run[cut:])
     if isinstance(after, list) and list(map(_spelled, after)) == list(map(_spelled, alone[cut:])):
         return None

@@ -239,8 +239,8 @@ def _play_again(
     if played.is_sound and not played.known:
         *before, last = oracle.transcript(sent)
         got = Answer(answer.effects[-1], answer.state) if isinstance(answer, Applied) else answer
-        came = (answer_of(last), got, last.rules, tuple(map(answer_of, before)))
-        played.unrepeatable = Divergence(life.component, life.config, tuple(sent), *came)
+        outcome = (answer_of(last), got, last.rules, tuple(map(answer_of, before)))
+        played.unrepeatable = Divergence(life.component, life.config, tuple(sent), *outcome)
     total.add(played)
 
 
@@ -278,9 +278,9 @@ def _difference(
     """The difference of an answer from the expected one, or None."""
     if not isinstance(answer, Applied):
         return answer.describe()
-    for event, came, effects in zip(batch, answer.effects, expected, strict=True):
-        if canonical(came) != canonical(effects):
-            return f"{dict(event)}: expected {list(effects)}, got {list(came)}"
+    for event, received, effects in zip(batch, answer.effects, expected, strict=True):
+        if canonical(received) != canonical(effects):
+            return f"{dict(event)}: expected {list(effects)}, got {list(received)}"
     if agrees(answer.state, observed):
         return None
     return f"the state after {dict(batch[-1])}: expected {dict(observed)}, got {dict(answer.state)}"

@@ -52,8 +52,8 @@ def repeated(divergence: Divergence, adapter: Adapter) -> Divergence:
     if divergence.lost == "hung":
         return replace(divergence, repeats=(0, 1))
     play = player(divergence.component, adapter)
-    came = [kept(play(divergence.config, divergence.events), divergence) for _ in range(REPEATS)]
-    return replace(divergence, repeats=(sum(one is not None for one in came), REPEATS))
+    plays = [kept(play(divergence.config, divergence.events), divergence) for _ in range(REPEATS)]
+    return replace(divergence, repeats=(sum(one is not None for one in plays), REPEATS))
 
 
 def budget_of(divergence: Divergence) -> str:
@@ -70,11 +70,11 @@ def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object])
     patient = player(divergence.component, adapter)
     left = HANGS
     for share in HANG_SHARES:
-        hasty = player(divergence.component, _Impatient(adapter, share))
+        impatient = player(divergence.component, _Impatient(adapter, share))
 
-        def play(config: Wire, events: Sequence[Wire], hasty: Play = hasty) -> Divergence | None:
+        def play(config: Wire, events: Sequence[Wire], impatient: Play = impatient) -> Divergence | None:
             nonlocal left
-            found = hasty(config, events) if left else None
+            found = impatient(config, events) if left else None
             left -= found is not None and found.lost == "hung"
             return found
 

@@ -21,17 +21,17 @@ class Signatures:
 
     def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
         """The name of the known divergence with this signature, or None; the shortest run of a new one."""
-        looks = signature(divergence)
-        if looks in self.names or looks in self._others:
-            return self.names.get(looks), None
+        form = signature(divergence)
+        if form in self.names or form in self._others:
+            return self.names.get(form), None
         smallest = shrink(divergence, self._adapter)
         shortest = signature(smallest)
         name = self.names.get(shortest)
         if name is not None:
-            self.names[looks] = name
+            self.names[form] = name
             return name, None
         is_first = shortest not in self._others
-        self._others |= {looks, shortest}
+        self._others |= {form, shortest}
         return None, smallest if is_first else None
 
     def add(self, name: str, *divergences: Divergence) -> None:

@@ -51,8 +51,8 @@ class CoordinatorReplay:
         """Restored savepoints in the store. When Flink drops one, it logs an attempt to discard it."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.ACKNOWLEDGED: self._acknowledge,
-            grammar.ACKNOWLEDGED_TWICE: self._acknowledge_in_vain,
-            grammar.ACKNOWLEDGED_BY_STRANGER: self._acknowledge_in_vain,
+            grammar.ACKNOWLEDGED_TWICE: self._acknowledge_without_effect,
+            grammar.ACKNOWLEDGED_BY_STRANGER: self._acknowledge_without_effect,
             grammar.ACKNOWLEDGED_LATE: self._acknowledge_late,
             grammar.COMPLETED: self._complete,
             grammar.DECLINED: self._decline,
@@ -211,7 +211,7 @@ class CoordinatorReplay:
             return "has completed"
         return f"was aborted ({self._aborted.get(checkpoint, 'unknown')})"
 
-    def _acknowledge_in_vain(self, line: LogLine) -> Wait | None:
+    def _acknowledge_without_effect(self, line: LogLine) -> Wait | None:
         """Replay a line about a second acknowledgement, or one of an unknown execution.
 
         Raises Rejected if the model has another result.

@@ -127,9 +127,9 @@ def _of_other_jobs(lines: Sequence[LogLine]) -> Iterator[tuple[int, str]]:
         line.job for line in lines if line.kind == TRIGGER or (line.kind == JOB and "CREATED>" in line.detail)
     )
     main = max(jobs, key=lambda job: jobs[job], default="")
-    strange = {job for job in jobs if job != main and begun[job] < 2}
+    altered = {job for job in jobs if job != main and begun[job] < 2}
     for line in lines:
-        if line.job in strange:
+        if line.job in altered:
             yield line.number, f"expected job {main}, got {line.job}, which no other line names"
 
 

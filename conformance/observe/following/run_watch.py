@@ -168,9 +168,9 @@ class RunWatch:
             if not self._end_attempts():
                 break
         for reader in self._readers.values():
-            torn = reader.torn_cut() if reader.line is None else None
-            if torn is not None:
-                return self._reject(reader, *torn)
+            rejection = reader.torn_cut() if reader.line is None else None
+            if rejection is not None:
+                return self._reject(reader, *rejection)
         if any(now - since > PATIENCE for _, since in self._needs.values()):
             waiting = [(reader, need) for reader, (need, _) in self._needs.items()]
             named, need, why = root(waiting, self.run.causes)

@@ -211,17 +211,17 @@ class _Sink(_Driven):
         seen = [one for rows in self.committed.values() for one in rows]
         return Account(sent, [one.row for one in seen], seen=seen)
 
-    def _checkpoint(self, luck: float) -> bool:
+    def _checkpoint(self, chance: float) -> bool:
         """Take a checkpoint. Returns False if the job fails before its completion or its notification.
 
-        `luck`: a number from 0 to 1 that decides whether and where the job fails.
+        `chance`: a number from 0 to 1 that decides whether and where the job fails.
         """
         self.checkpoint += 1
         self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
-        if luck < _FAILS_BEFORE_COMPLETION:
+        if chance < _FAILS_BEFORE_COMPLETION:
             return False
         self.completed = self.checkpoint
-        if luck < _FAILS_BEFORE_NOTIFICATION:
+        if chance < _FAILS_BEFORE_NOTIFICATION:
             return False
         self._take({"kind": "notify_complete", "checkpoint": self.completed})
         return True

@@ -181,9 +181,11 @@ class RestWatch:
         elif before.triggered != triggered:
             self._alarm(job, "COORD-02", f"{what} was triggered at {triggered}, and at {before.triggered} in "
                         "an earlier answer: its id is used twice", path, checkpoint)  # fmt: skip
-        expected, came = _number(one, "num_subtasks"), _number(one, "num_acknowledged_subtasks")
-        if came > expected or (status == "COMPLETED" and came < expected and not self._has_finished(job)):
-            self._alarm(job, "COORD-07", f"{what} is {status} with {came} of {expected} acknowledgements",
+        expected, received = _number(one, "num_subtasks"), _number(one, "num_acknowledged_subtasks")
+        if received > expected or (
+            status == "COMPLETED" and received < expected and not self._has_finished(job)
+        ):
+            self._alarm(job, "COORD-07", f"{what} is {status} with {received} of {expected} acknowledgements",
                         path, checkpoint)  # fmt: skip
         duration = one.get("end_to_end_duration")
         took = duration if isinstance(duration, int) else 0

@@ -46,11 +46,11 @@ def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
         recorded = [
             binding.event_word(event, edge) for event, edge in zip(divergence.events, edges, strict=True)
         ]
-    except KeyError as strange:
+    except KeyError as unknown:
         if edges[-1].refused is None:
             raise
         raise NotInTlaError(
-            f"the last event names {strange}, which the configuration does not have: {edges[-1].refused}"
+            f"the last event names {unknown}, which the configuration does not have: {edges[-1].refused}"
         ) from None
     answer = came(binding, divergence, edges[-1])
     text = _text(binding, name, implementation, recorded, (answer.out, answer.state, due(binding, edges[-1])))

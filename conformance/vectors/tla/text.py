@@ -51,14 +51,14 @@ def record_text(record: object) -> str:
 def plain(component: str, one: Wire, of_record: Callable[[Any], object] = record_text) -> Word:
     """An event or an effect: its kind, then its fields in the order of the vocabulary."""
     known = [name for name in _order(component, one["kind"], frozenset(one)) if name in one]
-    strange = sorted(name for name in one if name not in known and name != "kind")
+    unknown = sorted(name for name in one if name not in known and name != "kind")
 
     def spelled(name: str) -> object:
         if name == RECORD:
             return of_record(one[name])
         return tuple(map(of_record, one[name])) if name in LISTS_OF_RECORDS else one[name]
 
-    return (one["kind"], *map(spelled, (*known, *strange)))
+    return (one["kind"], *map(spelled, (*known, *unknown)))
 
 
 def filled(component: str, event: Wire, *unless: str) -> Wire:
