@@ -55,7 +55,7 @@ class Source(NamedTuple):
     seed: int
     examples: int
     limits: Limits = Limits()
-    """The budget is checked before each example. Each event is a request of its own."""
+    """The budget is checked before each example. Each event is sent in a separate request."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: frozenset[str] = frozenset()

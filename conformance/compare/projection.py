@@ -82,7 +82,7 @@ class Projection(NamedTuple):
     cases: "Callable[[], list[Case]] | None" = None
     """The symbolic cases that cover the closed model's steps.
 
-    None where there are too many shapes for that, and only TLC and the explorer are compared.
+    None if there would be too many shapes. Then only TLC and the explorer are compared.
     """
 
 

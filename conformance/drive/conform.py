@@ -185,7 +185,7 @@ def _part(done: Examination, implementation: str, order: Order, emit: Emit) -> P
 
 
 def _source(command: str) -> str:
-    """The first file below the working directory that a command names: an annotation is shown there."""
+    """The first file below the working directory that a command names. CI shows annotations at this file."""
     files = (word for word in shlex.split(command) if os.path.isfile(word))
     below = (os.path.relpath(os.path.realpath(file)) for file in files)
     return next((file for file in below if not file.startswith(os.pardir)), "")

@@ -1,7 +1,7 @@
-"""The one loop that drives an implementation: cases from any source, each with an instance of its own.
+"""The only loop that drives an implementation. It plays cases from any source, each with a new instance.
 
-Every command that compares an implementation with the model plays its cases here. What differs between the
-commands is the source of the cases (`conformance.cases`) and the `Limits`.
+Every command that compares an implementation with the model plays its cases here. The commands differ in the
+source of the cases (`conformance.cases`) and in the `Limits`.
 """
 
 from collections.abc import Callable, Iterable

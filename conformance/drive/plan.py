@@ -101,7 +101,7 @@ def with_options(plan: Plan, hello: Hello, components: Sequence[str], *, are_nam
     """The components that can have the options that the user has chosen with --config.
 
     A component that the implementation does not offer stays. Raises InputError, with the nearest known name,
-    if there is none, or if one that the user has named (`are_named`) cannot have them.
+    if no component can have the options, or if a component that the user has named (`are_named`) cannot.
     """
     refused = {
         name: why

@@ -1,4 +1,4 @@
-"""Divergences on disk: a replay file, a test that fails as long as the divergence is there, and `replays`.
+"""Divergences on disk: a replay file, a test that fails as long as the divergence exists, and `replays`.
 
 Their names contain a hash of what is played, so that the same divergence is written once.
 """

@@ -44,7 +44,7 @@ class Prepare:
     def case(self, oracle: Oracle, edges: Sequence[tuple[Wire, Edge]], batches: Sequence[int]) -> Case:
         """A case of events that the model has answered, cut into batches of these sizes.
 
-        A refused event needs a batch of its own.
+        A refused event must be the only event of its batch.
         """
         frames = [b'{"op":"new","component":"%b","config":%b,"seq":'
                   % (oracle.component.encode(), orjson.dumps(oracle.config))]  # fmt: skip

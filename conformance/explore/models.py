@@ -78,4 +78,4 @@ MODELS: Mapping[str, Callable[[Size], Chosen]] = {
     "dataflow-overtaking": _dataflow(dataflow_environment.OVERTAKING),
     "dataflow-beside": _dataflow(dataflow_environment.BESIDE),
 }
-"""By name. Those of the composition have the sizes that `model.dataflow.environment` gives them."""
+"""By name. The models of the composition have the sizes that `model.dataflow.environment` gives them."""

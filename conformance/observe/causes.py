@@ -145,7 +145,7 @@ class Messages:
 
 
 class Causes:
-    """The causes that have occurred so far, and the readers that wait."""
+    """The causes that have occurred so far, and the readers that wait for other causes."""
 
     def __init__(self) -> None:
         self.reading: FileReader | None = None

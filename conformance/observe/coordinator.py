@@ -1,6 +1,6 @@
 """Replays the coordinator's file over all attempts.
 
-The model checks the coordinator by itself. This module checks what holds between files: the named task has
+The model checks the coordinator alone. This module checks the relations between files: the named task has
 sent each acknowledgement and decline in the same attempt, and none was received more often than it was sent
 (TASK-07). An attempt starts from the checkpoint that the coordinator has returned for the restore (ONCE-04).
 """
@@ -35,7 +35,7 @@ class _Plan(NamedTuple):
     acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]
     """(function, id or None, value): the function's argument is `Line.base` + id; without an id, `value`."""
     received: Messages | None
-    """The messages of which the line receives one, for checkpoint `Line.base`. None: `_cause_of` finds it."""
+    """The line receives the message for checkpoint `Line.base` from these. None: `_cause_of` finds it."""
 
 
 class CoordinatorReader(FileReader):
@@ -137,7 +137,7 @@ class CoordinatorReader(FileReader):
         if number in self._run.attempts or number < self._attempt:
             raise Rejected(("ONCE-06",), f"attempt {number} starts after attempt {self._attempt}")
         if self._answered is None:
-            why = f"attempt {number} starts, and the coordinator has not answered what to restore"
+            why = f"attempt {number} starts, but the coordinator has not answered which checkpoint to restore"
             raise Rejected(("ONCE-04",), why)
         restored = fields["restored"]
         if restored != self._answered[0]:

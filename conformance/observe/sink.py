@@ -1,8 +1,9 @@
 """Replays a task's sink over all its attempts. A new attempt continues with what is durable in the sink.
 
-The model refuses events that are not allowed in the sink's state. This module checks the rest: the sink takes
-a snapshot, commits and aborts exactly when its subtask requires it (SINK-02, SINK-03, SINK-05). It restores
-the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
+The model refuses events that are not allowed in the sink's state. This module checks what the model cannot.
+The sink takes a snapshot, commits and aborts exactly when its subtask requires it (SINK-02, SINK-03,
+SINK-05). It restores the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before
+the barriers (ONCE-03).
 """
 
 from collections import deque

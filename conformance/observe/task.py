@@ -1,6 +1,6 @@
 """Replays a task's file: its gate, its subtask, and its sink or the offsets of its source.
 
-The model checks each component by itself. This module checks what holds between components: a barrier was
+The model checks each component alone. This module checks the relations between components: a barrier was
 broadcast upstream, arrives in order (TASK-01), and arrives after exactly the records that were sent before it
 (ONCE-01). The task reads no blocked channel (ALIGN-17). The subtask carries out an effect of the gate before
 the gate's next event. The coordinator has sent every message that the task receives.

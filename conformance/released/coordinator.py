@@ -48,7 +48,7 @@ class CoordinatorTarget(Target):
         return super().draws, reasons(self.minor)
 
     def configs(self) -> list[Wire]:
-        """The configurations that random histories have in turn."""
+        """The configurations of random histories, which take turns."""
         if self.component == "store":
             return [{"retain": retain, "profile": self.profile} for retain in (1, 2, 3)]
         configs = [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]

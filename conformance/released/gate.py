@@ -40,7 +40,7 @@ class GateTarget(Target):
     """The gate of one release in one mode at one level."""
 
     def configs(self) -> list[Wire]:
-        """The configurations that random sequences go through, in turn."""
+        """The configurations of random sequences, which take turns."""
         base = {"mode": self.mode, "profile": self.profile, "level": self.level}
         finishes = (True, False) if self.after_finish else (False,)
         extras = EXTRAS.get((self.mode, self.profile, self.level)) or EXTRAS.get((self.mode,), ({},))

@@ -56,7 +56,7 @@ class Target(ABC):
 
     @abstractmethod
     def configs(self) -> list[Wire]:
-        """The configurations that random sequences have in turn."""
+        """The configurations of random sequences, which take turns."""
 
 
 @dataclass

@@ -29,7 +29,7 @@ from conformance.generators import generate
 LONGEST = 600
 """If widening one channel (first or last) makes a rule case longer than this, the other one is widened."""
 KINDS = 8
-"""If there are k times this number of configurations, each has its long cases at about one size in k."""
+"""With k times this number of configurations, each configuration has long cases at about one size in k."""
 MANY = 20
 """Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100

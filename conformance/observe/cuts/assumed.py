@@ -100,7 +100,7 @@ def _transaction(file: LogFile, cut: Cut) -> int:
 
 
 def _restore_offset(run: Run, log: EventLog, file: LogFile, restored: int) -> None:
-    """Set the offset that an earlier attempt of the source had at the restored checkpoint, if logged."""
+    """Set the offset that an earlier attempt of the source has logged at the restored checkpoint, if any."""
     pattern = re.compile(
         rb'\{"kind": ?"broadcast_barrier", ?"checkpoint": ?%d\}.*"offset": ?(\d+)' % restored
     )

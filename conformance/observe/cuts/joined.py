@@ -50,7 +50,7 @@ def validate_in_parts(
 
 
 def in_processes(ranges: Sequence[PartRange]) -> list[Validated]:
-    """Validate each part in a process of its own, the first one in this process."""
+    """Validate the first part in this process, and each other part in a new process."""
     with ProcessPoolExecutor(max(1, len(ranges) - 1)) as pool:
         others = [pool.submit(outcome, one) for one in ranges[1:]]
         return [outcome(ranges[0]), *(one.result() for one in others)]

@@ -244,7 +244,7 @@ class CoordinatorReplay:
         event = {"kind": "decline", "checkpoint": line.checkpoint, "task": task, "reason": reason}
         effects = self._coordinator.step(event, "COORD-09")
         if not effects:
-            why = f"checkpoint {line.checkpoint} ends ({reason}), and it is not pending"
+            why = f"checkpoint {line.checkpoint} ends ({reason}), but it is not pending"
             raise self._coordinator.reject("abort", why)
         self._keep(effects)
 
@@ -319,7 +319,7 @@ class CoordinatorReplay:
     def unreported(self) -> Rejected | None:
         """The rejection if a checkpoint has every acknowledgement and no line reports its completion."""
         for checkpoint in sorted(self._completed - self._run.completion_logged):
-            why = f"checkpoint {checkpoint} has every acknowledgement, and no line reports that it completed"
+            why = f"checkpoint {checkpoint} has every acknowledgement, but no line reports that it completed"
             return self._coordinator.reject("complete", why)
         return None
 
@@ -327,7 +327,7 @@ class CoordinatorReplay:
         if line.checkpoint in self._discarded:
             self._discarded.remove(line.checkpoint)
             return None
-        why = f"checkpoint {line.checkpoint} is discarded, and no newer one has completed; {self._describe()}"
+        why = f"checkpoint {line.checkpoint} is discarded, but no newer one has completed; {self._describe()}"
         is_pending = bool(self._coordinator.observe()["pending"])
         rules = ("COORD-07", "SUB-09") if is_pending else ("SUB-09", "SUB-06")
         reordering = "discarded before the completion that replaces it"
@@ -337,7 +337,7 @@ class CoordinatorReplay:
         """Replay a cleaning. Flink cleans a checkpoint when it ends, and again when it deletes the files."""
         checkpoint, deletes = line.checkpoint, line.detail
         if self.plans and checkpoint >= self._coordinator.state.coordinator.next_id:
-            why = f"checkpoint {checkpoint} is cleaned, and it was never started; {self._describe()}"
+            why = f"checkpoint {checkpoint} is cleaned, but it was never started; {self._describe()}"
             return Wait(("triggered", checkpoint), ("SUB-09", "COORD-02"), why, "cleaned before its start")
         if deletes and (checkpoint, deletes) in self._cleaned:
             what = "deleted" if deletes == "true" else "cleaned"
@@ -359,11 +359,11 @@ class CoordinatorReplay:
         if line.checkpoint in self._aborted:
             return None
         if line.checkpoint in self._completed:
-            why = f"checkpoint {line.checkpoint} fails, and it has completed"
+            why = f"checkpoint {line.checkpoint} fails, but it has completed"
             raise self._coordinator.reject("abort", why)
         if not has_other_reason(line):
             why = (
-                f"checkpoint {line.checkpoint} fails ({line.detail or 'no reason'}), and nothing has ended it"
+                f"checkpoint {line.checkpoint} fails ({line.detail or 'no reason'}), but nothing has ended it"
             )
             why = f"{why}; {self._describe()}"
             return Wait(("aborted",), ("COORD-09", "COORD-12"), why, "failure logged before its cause")

@@ -154,7 +154,7 @@ def _snapshot_before_start(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _notification_lost(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """Remove a notification: observable if the release logs each one that a task receives, also repeated."""
+    """Remove a notification: observable if the release logs every one that a task receives, even repeated."""
     return (
         drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
     )

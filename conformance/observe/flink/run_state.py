@@ -30,7 +30,7 @@ class Taken(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The job's configuration as far as the log does not show it, with Flink's defaults."""
+    """The options of the job's configuration that the log does not show, with Flink's defaults."""
 
     max_concurrent: int = 1
     """`execution.checkpointing.max-concurrent-checkpoints`"""

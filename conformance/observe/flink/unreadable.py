@@ -77,7 +77,7 @@ def _judge(logger: str) -> tuple[str, _Judge]:
 
 
 def _ungarbled(name: str) -> str:
-    """The protocol's logger of which this is a garbled name; empty if there is none."""
+    """The protocol's logger if `name` is a garbled form of its name; else empty."""
     merged = next((one for one in _NAMES if name.endswith(one) and name[0].islower()), "")
     if merged or name in _SIMILAR_NAMES or len(name) <= len("Task") + 1:
         return merged

@@ -63,8 +63,8 @@ class FlinkResult:
     """Rules that fired, sorted."""
     rejection: FlinkRejection | None
     unreadable: tuple[Unreadable, ...] = ()
-    """Lines about the protocol that cannot be read. If there is one, the verdict is not CONFORMS. A rejection
-    after it may be its consequence, so the verdict is UNDETERMINED."""
+    """Lines about the protocol that cannot be read. If a line cannot be read, the verdict is not CONFORMS. A
+    rejection after this line may be its consequence, so the verdict is then UNDETERMINED."""
     parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
     """The parts of the replay: the coordinator, each subtask and its gate."""
     last_part: Part | None = field(default=None, compare=False, repr=False)

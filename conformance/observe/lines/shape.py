@@ -267,7 +267,7 @@ def _kept(core: bytes) -> Shape | None:
 
 
 def _shape(component: object, event: object, effects: object) -> Shape | None:
-    """The shape of an event with its effects, in which marks stand for ids; None if the format is wrong."""
+    """The shape of an event with its effects, in which marks replace ids; None if the format is wrong."""
     if type(component) is not str or component not in COMPONENTS:
         return None
     if type(event) is not dict or type(effects) is not list:

@@ -4,8 +4,8 @@ A relative state lacks the names of stored states and the deadlines of checkpoin
 almost every checkpoint. They are stored separately, as *registers*. A cached step states, for each register
 after the step, which register before the step it copies. The model numbers the names in the order in
 which they come; a relative state numbers them by checkpoint and task. Only a step of the clock that reaches a
-deadline reads the deadlines, and such a step is not cached. A pause that has ended is treated as one that
-ends now, as in `model.coordinator.environment.relative_time`.
+deadline reads the deadlines, and such a step is not cached. A pause that has ended is treated as a pause
+that ends now, as in `model.coordinator.environment.relative_time`.
 """
 
 import re
@@ -68,7 +68,7 @@ class _Moves(NamedTuple):
     """The time in ms from the time before the step to the start of a new checkpoint."""
     deadlines: tuple[int, ...]
     names: tuple[int, ...]
-    """_NEW stands for the name in the event."""
+    """_NEW: the name in the event."""
 
 
 class ShiftedCoordinator(Shifted, ReplayedCoordinator):
@@ -252,7 +252,7 @@ def _with_registers(
 
 
 def without_time(session: CoordinatorSession) -> CoordinatorSession:
-    """The state with times relative to its clock. A pause that has ended becomes one that ends now."""
+    """The state with times relative to its clock. A pause that has ended becomes a pause that ends now."""
     moved = _moved(session.coordinator, 0, -session.coordinator.now)
     return session._replace(coordinator=moved._replace(now=0, pause_ends=max(0, moved.pause_ends)))
 

@@ -1,10 +1,10 @@
 """Caches whole transitions of a task's reader, with checkpoint ids relative to a base.
 
 The replay of a line has two parts. The first part depends only on the line and on the reader's state: the
-steps of gate, subtask and sink, the due events, the rules and the situations. It is cached, because it is
-equal for equal lines and states, apart from a shift of ids. The second part depends on other files: whether a
-message was sent, whether numbers of records agree. It is repeated for every line: a transition names its
-functions, a check and the acts.
+steps of gate, subtask and sink, the due events, the rules and the situations. The first part is cached,
+because it is equal for equal lines and states, apart from a shift of ids. The second part depends on other
+files: whether a message was sent, whether numbers of records agree. This part is repeated for every line: a
+transition names the functions to call, a check and the acts.
 """
 
 from abc import abstractmethod

@@ -1,6 +1,6 @@
 """Judges the checkpoints of one job from the lines of its job manager's log at INFO, one line at a time.
 
-It keeps the pending checkpoints, the last ones that ended, and the states of the job and of its tasks. Two
+`CheckpointWatch` keeps the pending checkpoints, the last ended ones, and the job's and tasks' states. Two
 threads may log in another order than they act. Then an alarm is deferred until the line of the other thread
 comes. After an alarm the kept state follows the log, so that one defect gives one alarm.
 """
@@ -186,7 +186,7 @@ class CheckpointWatch:
             reordering = "checkpoint triggered before the failure of a task ends it"
         if self.status not in {"", "RUNNING"}:
             alarm = Alarm(
-                self.job, "COORD-12", f"checkpoint {checkpoint} is triggered, and the job is {self.status}",
+                self.job, "COORD-12", f"checkpoint {checkpoint} is triggered, but the job is {self.status}",
                 place, checkpoint,
             )  # fmt: skip
             if self.status in OVER:
@@ -201,7 +201,7 @@ class CheckpointWatch:
         if self._must_restore and self.newest_completed >= 0:
             self.judged.add("ONCE-04")
             sentence = (
-                f"checkpoint {checkpoint} is triggered after the job restarted, and nothing was restored"
+                f"checkpoint {checkpoint} is triggered after the job restarted, but nothing was restored"
             )
             alarm = Alarm(self.job, "ONCE-04", sentence, place, checkpoint)
             self.deferred.add(lambda: not self._must_restore, alarm, reordering, ends_with=checkpoint)
@@ -246,7 +246,7 @@ class CheckpointWatch:
             )
         elif was is not None:
             self._alarm(
-                "COORD-07", f"checkpoint {checkpoint} is reported as completed, and it was {was} before",
+                "COORD-07", f"checkpoint {checkpoint} is reported as completed, but it was {was} before",
                 place, checkpoint,
             )  # fmt: skip
         elif self.highest < 0 or (not self._from_start and checkpoint < self.highest):
@@ -273,7 +273,7 @@ class CheckpointWatch:
                 return
         self._alarm(
             "COORD-07",
-            f"checkpoint {checkpoint} is reported as completed, and it was never triggered; "
+            f"checkpoint {checkpoint} is reported as completed, but it was never triggered; "
             f"{self._names_of_pending()}",
             place,
             checkpoint,
@@ -321,7 +321,7 @@ class CheckpointWatch:
         if checkpoint in self.pending:
             self._end(checkpoint, state, place)
         elif was == COMPLETED:
-            self._alarm(rule, f"checkpoint {checkpoint} is reported as {state}, and it has completed", place,
+            self._alarm(rule, f"checkpoint {checkpoint} is reported as {state}, but it has completed", place,
                         checkpoint)  # fmt: skip
         elif was == state and state != "failed":
             self._alarm(rule, f"checkpoint {checkpoint} is reported as {state} a second time", place,
@@ -334,7 +334,7 @@ class CheckpointWatch:
         elif self._from_start or checkpoint > self.highest >= 0:
             self._alarm(
                 rule,
-                f"checkpoint {checkpoint} is reported as {state}, and it was never triggered; "
+                f"checkpoint {checkpoint} is reported as {state}, but it was never triggered; "
                 f"{self._names_of_pending()}",
                 place,
                 checkpoint,

@@ -69,7 +69,7 @@ class Executions:
         of_manager = line.kind == EXECUTION
         if name is None:
             if self._complete and of_manager and before != "CREATED":
-                self._alarm("", f"{task} leaves {before}, and no line shows that its execution began", place)
+                self._alarm("", f"{task} leaves {before}, but no line shows that its execution began", place)
             if of_manager:
                 self._names[execution] = task
         elif name != task:

@@ -153,7 +153,7 @@ class Monitor:
         return graph is not None or given is not None
 
     def _judge(self, line: LogLine, place: Place) -> None:
-        if line.kind == grammar.STORED:  # it names no job; the restore that follows does
+        if line.kind == grammar.STORED:  # the line names no job; the line of the following restore does
             self._stored.append((line, place))
             return
         job = line.job or self._job_of(line)

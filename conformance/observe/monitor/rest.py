@@ -152,7 +152,7 @@ class RestWatch:
             return True
         if fallen:
             what = ", ".join(f"{name} from {before[name]} to {now[name]}" for name in fallen)
-            self._alarm(job, "COORD-07", f"the counts fall: {what}, and nothing was restored", path)
+            self._alarm(job, "COORD-07", f"the counts fall: {what}, but nothing was restored", path)
         elif known.is_new_manager and restored is None and now["total"]:
             self._restored_nothing(job, known, path)
         return False
@@ -177,7 +177,7 @@ class RestWatch:
             self._first_seen(job, known, checkpoint, path)
         elif before.status != status and before.status != "IN_PROGRESS":
             rule = "COORD-07" if status == "COMPLETED" else "COORD-09"
-            self._alarm(job, rule, f"{what} is {status}, and it was {before.status}", path, checkpoint)
+            self._alarm(job, rule, f"{what} is {status}, but it was {before.status}", path, checkpoint)
         elif before.triggered != triggered:
             self._alarm(job, "COORD-02", f"{what} was triggered at {triggered}, and at {before.triggered} in "
                         "an earlier answer: its id is used twice", path, checkpoint)  # fmt: skip
@@ -247,7 +247,7 @@ class RestWatch:
             return
         one = known.checkpoints.get(checkpoint)
         if one is not None and one.status != "COMPLETED":
-            self._alarm(job, "ONCE-04", f"checkpoint {checkpoint} is restored, and it is {one.status}", path,
+            self._alarm(job, "ONCE-04", f"checkpoint {checkpoint} is restored, but it is {one.status}", path,
                         checkpoint)  # fmt: skip
         newer = [
             other for other, seen in known.checkpoints.items()

@@ -38,7 +38,7 @@ class OffsetsReplay:
             self._restored = line.event.get("offsets")
 
     def forget(self, checkpoint: int) -> None:
-        """Drop required events below `checkpoint`. They pile up if the source commits no offsets."""
+        """Drop required events below `checkpoint`. They accumulate if the source commits no offsets."""
         self._required = {one for one in self._required if one[1] >= checkpoint}
 
     def at_cut(self, checkpoint: int) -> object:

@@ -68,5 +68,5 @@ def rules_of(model: str, *but: str) -> tuple[str, ...]:
 
 
 def highest(events: Sequence[Wire], *names: str) -> int:
-    """The greatest of these fields of the events; 1 if there is none."""
+    """The greatest value of these fields in the events, at least 1."""
     return max([1, *(int(event[name]) for event in events for name in names if event.get(name) is not None)])

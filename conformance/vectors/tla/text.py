@@ -28,7 +28,7 @@ class Raw(str):
 
 
 RECORD = "value"
-"""The field with a record. A record may be any JSON value. It is written as text, so that TLC can compare."""
+"""The field with a record. A record may be any JSON value. As text, TLC can compare any two records."""
 LISTS_OF_RECORDS = ("records", "input", "output")
 """The fields with several records."""
 
