@@ -1,9 +1,9 @@
 """Directed cases: for each path that z3 reads in a step function, the shortest run that takes it.
 
 A path is a conjunction of decisions. Its guard, a formula of z3, is evaluated on the transitions of small
-state graphs. The first transition that satisfies it, with the shortest run that leads there, is the test case
-of the path. For some of the paths that no graph takes, z3 proves that no run takes them
-(`model.checker.reachable`); the others are reported as beyond the bounds of the graphs.
+state graphs. The first transition that satisfies the guard, with the shortest run that leads to it, is the
+test case of the path. For some of the paths that no graph takes, z3 proves that no run takes them
+(`model.checker.reachable`); the other ones are reported as beyond the bounds of the graphs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,14 +35,14 @@ class Directed(NamedTuple):
 
     @property
     def beyond(self) -> int:
-        """The number of other paths: no run within the bounds of the graphs takes them, nothing is proved."""
+        """The number of other paths: no run in the graphs takes them, and z3 has not excluded them."""
         return self.paths - self.hit - self.excluded
 
 
 def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bool = True) -> Directed:
-    """A run for every path of `cases` that some transition of `graphs` takes; graphs keep transitions.
+    """A run for every path of `cases` that some transition of `graphs` takes. The graphs keep transitions.
 
-    `proves`: z3 tries to exclude each other path; without it, all of them are counted as `beyond`.
+    `proves`: z3 tries to exclude each other path. If False, all other paths are counted as `beyond`.
     """
     relations = relations_of(cases)
     left = [set(range(len(relation))) for relation in relations]
@@ -52,7 +52,7 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
     scripts: list[Script] = []
     states: set[Any] = set()
     for graph in graphs:
-        ways = _ways(graph)
+        runs_to = _shortest_runs(graph)
         states.update(state for state, _ in graph.nodes)
         forms = [_form(state) for state, _ in graph.nodes]
         seen: set[int] = set()
@@ -64,7 +64,7 @@ def directed_cases(graphs: Sequence[Graph], cases: Iterable[Case], *, proves: bo
             for number in by_shape.get((*_kind(transition.event), forms[transition.source]), ()):
                 for path in relations[number].enabled(state, transition.event, list(left[number])):
                     left[number].discard(path)
-                    run = (*ways[transition.source], transition.event)
+                    run = (*runs_to[transition.source], transition.event)
                     scripts.append(script(graph.closed, run))
     total, missing = sum(len(relation) for relation in relations), sum(len(paths) for paths in left)
     excluded = 0
@@ -92,7 +92,7 @@ MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 
 
 def every_gate() -> Iterator[tuple[str, str]]:
-    """Every mode with every profile that has it."""
+    """Every mode, with every profile that has the mode."""
     for mode in MODES:
         for profile in PROFILES.values():
             if profile.has_unaligned or mode in MODES[:2]:
@@ -107,16 +107,16 @@ def directed_for(component: str, graphs: Sequence[Graph], *, thorough: bool) -> 
         yield from (directed_at(*gate) for gate in (every_gate() if thorough else GATES))
 
 
-def _ways(graph: Graph) -> list[tuple[Event, ...]]:
+def _shortest_runs(graph: Graph) -> list[tuple[Event, ...]]:
     """For each node the shortest run to it."""
-    ways: list[tuple[Event, ...] | None] = [None] * len(graph.nodes)
-    ways[0] = ()
+    runs_to: list[tuple[Event, ...] | None] = [None] * len(graph.nodes)
+    runs_to[0] = ()
     for transition in graph.transitions:  # breadth first: the source is known before its transitions
-        if ways[transition.target] is None:
-            before = ways[transition.source]
+        if runs_to[transition.target] is None:
+            before = runs_to[transition.source]
             assert before is not None
-            ways[transition.target] = (*before, transition.event)
-    return [way or () for way in ways]
+            runs_to[transition.target] = (*before, transition.event)
+    return [run or () for run in runs_to]
 
 
 def shape_of(state: Any, event: Event) -> Any:  # noqa: ANN401 - any component's state

@@ -1,11 +1,11 @@
 """Records the marks that random cases reach, and chooses the candidate with the most new ones.
 
 `Reached` guides the walks of `conform` and of `flink conform`, and the rounds of `torture`. It counts marks,
-each of one kind. The marks of a walk are the states, transitions, pairs of successive transitions and paths
-of the model that it takes. Two states are alike if their observable fields differ only in how far ids, times
-and other numbers have come: numbers from SMALL on count by their order alone, and the content of records
-does not count. Two transitions take the same path if the event has the same kind and position, and the model
-the same rules and kinds of effects.
+each of one kind. A *mark* of a walk is a state, a transition, a pair of successive transitions or a path of
+the model that the walk takes. Two states have the same mark if their observable fields differ only in large
+ids, times and other numbers with the same order (those from SMALL on), or in the content of records. Two
+transitions take the same path if the event has the same kind and position, and the model's answer the same
+rules and kinds of effects.
 """
 
 import re
@@ -17,9 +17,9 @@ from conformance.adapters.protocol import Wire, canonical
 from conformance.drive.oracle import Edge, Node, Oracle
 
 CANDIDATES = 2
-"""Walks that are drawn for each one that is played."""
+"""The number of walks that are drawn for each walk that is played."""
 SMALL = 4
-"""Smaller numbers are channels and counts, and are distinguished."""
+"""Numbers below this one, such as channels and counts, are compared exactly."""
 WALKS: Mapping[str, float] = {"states": 1, "transitions": 1, "pairs": 0.25, "paths": 2}
 """The weight of a new mark of a walk. With these weights walks reach more marks of every kind."""
 
@@ -36,16 +36,16 @@ class Reached:
         self._times: dict[str, Counter[Hashable]] = {kind: Counter() for kind in weights}
 
     def choose(self, candidates: Sequence[tuple[Candidate, Marks]]) -> tuple[Candidate, Marks]:
-        """The candidate whose new marks have the greatest weight, and its marks; of equal ones the first."""
+        """The first candidate whose new marks have the greatest weight, and its marks."""
         return max(candidates, key=lambda one: self._new(one[1]))
 
     def add(self, marks: Marks) -> None:
-        """A case has reached these marks."""
+        """Count the marks of a case."""
         for kind, found in marks.items():
             self._times[kind].update(found)
 
     def retract(self, marks: Marks) -> None:
-        """A case that was added has not reached its marks after all."""
+        """Undo `add`: the case has not reached its marks, for example because it ended early."""
         for kind, found in marks.items():
             self._times[kind].subtract(found)
             for mark in found:
@@ -80,7 +80,7 @@ def footprint(oracle: Oracle, steps: Iterable[tuple[Wire, Edge]]) -> Marks:
         if before:
             pairs.add(hash((before, here)))
         node, before = edge.after, here
-        if not edge.fails:  # nothing of a failed instance can be observed
+        if not edge.fails:  # the state of a failed instance cannot be observed
             states.add(_state(config, node))
     return {"states": states, "transitions": transitions, "pairs": pairs, "paths": paths}
 

@@ -37,7 +37,7 @@ _TEXTS: Mapping[str, tuple[str, ...]] = {
 def without_local_constants() -> Iterator[None]:
     """Keep Hypothesis from drawing the constants that it finds in the source of loaded modules.
 
-    It looks only at modules outside site-packages. So the same seed would give different cases in a
+    Hypothesis looks only at modules outside site-packages. So the same seed would give different cases in a
     checkout and in an installation, and after each change of the suite.
     """
     with mock.patch.object(providers.HypothesisProvider, "_local_constants", Constants()):
@@ -67,12 +67,12 @@ def one_of(data: st.DataObject, values: list[Any]) -> Any:  # noqa: ANN401 - any
 
 def plain_event(data: st.DataObject, component: str, config: Wire, seen: Wire, *, injects: bool) -> Wire:
     """An event of the vocabulary that exists under the configuration, with drawn values for its fields."""
-    spoken = [
+    kinds = [
         one
         for one in vocabulary()[component].events
         if exists(component, one.where, config) and (injects or one.kind != INJECT)
     ]
-    kind = one_of(data, spoken)
+    kind = one_of(data, kinds)
     event: dict[str, Any] = {"kind": kind.kind}
     for field in kind.fields:
         if not exists(component, field.where, config):

@@ -1,8 +1,8 @@
-"""Hypothesis state machines as a source of cases: one machine a component, failing runs shrunk by Hypothesis.
+"""Hypothesis state machines as a source of cases, one for each component. Hypothesis shrinks failing runs.
 
-The events are those of the component's random walk, with numbers that Hypothesis draws: it varies them, keeps
-those that reach new code, and shrinks. The seed alone decides a run; there is no example database. With
-selected rules, Hypothesis runs the model while it draws an example, until one of the rules fires.
+The events are those of the component's random walk, with random numbers that Hypothesis draws, varies and
+shrinks. The seed alone decides a run; there is no example database. With selected rules, Hypothesis runs only
+the model while it draws an example, until one of the rules fires.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from conformance.generators import generate
 from conformance.generators.chooser import Chooser
 
 STEPS = 40
-"""Events of one example at most."""
+"""Maximum number of events in one example."""
 PLAIN = 8
 """One in this number of events is drawn from the vocabulary alone."""
 
@@ -55,7 +55,7 @@ class Source(NamedTuple):
     seed: int
     examples: int
     limits: Limits = Limits()
-    """The budget is checked before each example. Each event is a request of its own."""
+    """The budget is checked before each example. Each event is sent in a separate request."""
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
     selected: frozenset[str] = frozenset()
@@ -85,7 +85,7 @@ class _Setting:
 
 
 class LockStepMachine(RuleBasedStateMachine):
-    """One example: a new instance and the model; each run has a subclass with its own `setting`."""
+    """One example: a new instance, and the model. Each run makes a subclass with a `setting`."""
 
     setting: _Setting
 
@@ -105,7 +105,7 @@ class LockStepMachine(RuleBasedStateMachine):
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        """Choose a configuration and make the instance; once the budget has ended, do nothing."""
+        """Choose a configuration and make the instance. Does nothing if the budget has ended."""
         setting, source = self.setting, self.setting.source
         self.oracle = setting.oracles.of(one_of(data, setting.configs))
         self.node = self.oracle.start
@@ -128,7 +128,7 @@ class LockStepMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def step(self, data: st.DataObject) -> None:
-        """One event of the component's walk; one in PLAIN is any event of the vocabulary."""
+        """Take one event of the component's walk; one in PLAIN events is any event of the vocabulary."""
         if self.is_over:
             return
         self.random.data = data
@@ -141,7 +141,7 @@ class LockStepMachine(RuleBasedStateMachine):
         return plain_event(data, setting.component, self.config, self.seen, injects=injects)
 
     def take(self, event: Wire) -> None:
-        """Give one event to both sides; raises DivergenceFound, and NotDetermined without an answer.
+        """Give one event to both sides. Raises DivergenceFound, or NotDetermined if there is no answer.
 
         With selected rules the implementation gets all events so far when the first of these rules fires.
         If values are mapped, `event` has small values, and both sides get the event with mapped values.
@@ -211,7 +211,7 @@ class LockStepMachine(RuleBasedStateMachine):
 
 
 def run_machine(component: str, adapter: Adapter, source: Source, total: Played | None = None) -> Played:
-    """Play the examples, and return `total` with their outcomes. Hypothesis has shrunk a divergence."""
+    """Play the examples, and return `total` with their outcomes. Hypothesis shrinks a divergence."""
     total = Played() if total is None else total
     configs = generate.fitting(component, source.pinned)
     if not configs:

@@ -25,7 +25,7 @@ SWITCH_RUNS = "switch-runs.txt"
 SMALL = 4
 """Gates with at most this number of channels have separate cases."""
 LARGE = 129
-"""Gates of more channels have no case in which every channel delivers something."""
+"""Gates of more channels have no case in which every channel delivers an item."""
 
 
 class RuleCase(NamedTuple):
@@ -66,7 +66,7 @@ def chosen_cases(
 
 
 _FOUND: dict[tuple[object, ...], tuple[Wire, tuple[Wire, ...]] | None] = {}
-"""The cases that were searched for: the model is pure, and an examination needs each of them three times."""
+"""A cache of the cases that were searched for: an examination needs each of them three times."""
 
 
 def fires(oracle: Oracle, rule: str, events: Sequence[Wire]) -> bool:
@@ -83,7 +83,7 @@ def rule_cases(file: str = FILE) -> tuple[RuleCase, ...]:
 
 
 def read(line: str) -> RuleCase:
-    """`store SUB-06: add checkpoint=1 type="checkpoint"; latest` as a case."""
+    """Parse a line such as `store SUB-06: add checkpoint=1 type="checkpoint"; latest`."""
     named, _, text_of_events = line.partition(": ")
     component, rule = named.split(" ")
     return RuleCase(component, rule, tuple(map(event_of, text_of_events.split("; "))))
@@ -105,8 +105,8 @@ def _first(
 ) -> tuple[Wire, tuple[Wire, ...]] | None:
     """The first configuration in which a case fires the rule, with that case.
 
-    A large gate is searched only where a small one fires the rule, and gets no case for which all its
-    channels deliver something.
+    A large gate is searched only if a small one fires the rule. It gets no case in which each of its channels
+    delivers an item.
     """
     for oracle in oracles:
         is_large = oracle.config.get("channels", 0) > LARGE

@@ -18,7 +18,7 @@ def tours_of(graph: Graph) -> Iterator[Script]:
 
 
 def scripted(scripts: Iterable[Script], origin: str, values: ValueMap = UNMAPPED) -> Iterator[Case]:
-    """Each script as a case, its opening first; scripts of one configuration share an oracle."""
+    """Each script as a case: its opening, then its events. Scripts of one configuration share an oracle."""
     oracles: dict[str, Oracle] = {}
     for one in scripts:
         config = values.config(one.component, one.config)

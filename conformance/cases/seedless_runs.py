@@ -1,6 +1,6 @@
-"""Seedless runs are the same for every seed.
+"""Seedless runs: cases that are the same for every seed.
 
-They are the named scenarios, in every generation that supports them, the short runs, the runs of switches,
+They are the named scenarios, in every generation that supports them; the short runs; the runs of switches;
 and the rule cases, in every configuration in which they fire. (`conform` plays each rule case in one
 configuration only.)
 """
@@ -30,7 +30,7 @@ def seedless_runs(component: str) -> Iterator[Case]:
 
 
 def short_runs_in(component: str, configs: Iterable[Wire]) -> Iterator[Case]:
-    """The runs of SHORT_RUNS in each of the configurations that have their tasks, and perhaps more.
+    """The runs of SHORT_RUNS, each in every configuration that has at least the tasks of the run.
 
     An event gets no field that the configuration does not have, such as the options of a barrier.
     """

@@ -1,8 +1,9 @@
 """Tours: runs that together take every transition of a state graph, as few as a greedy search finds.
 
 A run starts in the initial node. It takes untaken transitions as long as its node has one, and then the
-shortest way to the nearest untaken transition. It ends when none can be reached any more. Each of several
-parallel edges must be taken. The result is deterministic: the order of `edges` decides between equals.
+shortest way to the nearest untaken transition. It ends when it can reach no untaken transition any more. Each
+of several parallel edges must be taken. The result is deterministic: the order of `edges` decides between
+equals.
 """
 
 from collections import deque
@@ -15,7 +16,7 @@ Node = TypeVar("Node", bound=Hashable)
 Event = TypeVar("Event")
 
 LONGEST = 10_000
-"""Events of one run at most; then a new one starts."""
+"""Maximum number of events in one run; then a new run starts."""
 
 
 class UnreachableError(ValueError):
@@ -30,7 +31,7 @@ class _Edge(NamedTuple):
 def tours(
     initial: Node, edges: Iterable[tuple[Node, Event, Node]], longest: int = LONGEST
 ) -> list[list[Event]]:
-    """Runs from `initial`, each a list of events, that take every one of `edges` at least once.
+    """Runs from `initial`, each a list of events, that together take each of `edges` at least once.
 
     Raises UnreachableError if an edge starts in a node that cannot be reached.
     """
@@ -45,12 +46,12 @@ def tours(
 
     heights = _heights(graph)
     untaken: dict[Hashable, deque[_Edge]] = {}
-    known: dict[tuple[Hashable, Hashable], int] = {}  # for each pair of neighbours an edge, to walk on
+    known: dict[tuple[Hashable, Hashable], int] = {}  # for each pair of neighbours the edge that ways use
     by_height = sorted(enumerate(listed), key=lambda edge: -heights[edge[1][2]])
-    for number, (source, _, target) in by_height:  # first the edges after which most can follow
+    for number, (source, _, target) in by_height:  # first the edges after which the most edges can follow
         untaken.setdefault(source, deque()).append(_Edge(number, target))
         known.setdefault((source, target), number)
-    exhausted: set[Hashable] = set()  # from here no untaken transition can be reached, now or later
+    exhausted: set[Hashable] = set()  # nodes from which no untaken transition can be reached any more
 
     runs: list[list[Event]] = []
     for start in ways:  # nearest first
@@ -88,7 +89,7 @@ def _nearest(
     exhausted: set[Hashable],
 ) -> list[Hashable] | None:
     """The shortest path to an untaken transition. If there is none: None, and `start` joins `exhausted`."""
-    came: dict[Hashable, Hashable | None] = {start: None}
+    reached_from: dict[Hashable, Hashable | None] = {start: None}
     queue = deque([start])
     while queue:
         node = queue.popleft()
@@ -97,11 +98,11 @@ def _nearest(
             step: Hashable | None = node
             while step is not None:
                 way.append(step)
-                step = came[step]
+                step = reached_from[step]
             return way[::-1]
         for after in graph.successors(node):
-            if after not in came and after not in exhausted:
-                came[after] = node
+            if after not in reached_from and after not in exhausted:
+                reached_from[after] = node
                 queue.append(after)
-    exhausted.update(came)
+    exhausted.update(reached_from)
     return None

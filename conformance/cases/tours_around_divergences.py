@@ -1,8 +1,8 @@
 """Tours around transitions that may diverge.
 
-The suite compares nothing after a divergence in a run. So transitions that look like a known divergence are
-not toured with the others. Each of them is the last event of its own run. The same holds for each transition
-that can be reached only through them.
+The suite compares nothing after a divergence in a run. So the tours leave out transitions that look like a
+known divergence. Each of these transitions is the last event of a separate run. The same holds for each
+transition that can be reached only through them.
 """
 
 from collections import deque
@@ -24,7 +24,7 @@ class Transition(NamedTuple):
 
 
 def ways_around(transitions: Sequence[Transition], longest: int) -> Iterator[Sequence[Wire]]:
-    """Runs that together take every transition; if possible, a suspect one is only the last of its run."""
+    """Runs that together take every transition. A suspect one is the last of its run, if this is possible."""
     sure = [one for one in transitions if not one.suspect]
     ways = _shortest(sure, {0: ()})
     toured = [one for one in sure if one.source in ways]

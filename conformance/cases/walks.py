@@ -1,4 +1,4 @@
-"""Random walks: an endless source of short cases, decided by their seed alone."""
+"""Random walks: an endless source of short cases. The seed alone decides them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -14,11 +14,11 @@ from conformance.drive.oracle import Oracle, Oracles
 from conformance.generators import generate
 
 LENGTH = 60
-"""Events of one case: long enough for several checkpoints, short enough to be read before shrinking."""
+"""Maximum number of events in one case: enough for several checkpoints, few enough to read a case."""
 
 
 class WalkOptions(NamedTuple):
-    """Which cases may be drawn."""
+    """The conditions that a drawn case must meet."""
 
     pinned: Mapping[str, object] = MappingProxyType({})
     """Only configurations that have these values."""
@@ -53,7 +53,7 @@ def walks(
     for number, (config, rng) in enumerate(generate.cases(component, seed, pinned)):
         oracle = oracles.of(config)
         chooser = partial(generate.chooser, component, config, rng, injects=injects)
-        is_mapped = bool(maps) and (number % configs + number // configs) % 2  # each configuration at both
+        is_mapped = bool(maps) and (number % configs + number // configs) % 2  # each configuration gets both
         values = Random(f"{seed}/{component}/{number}/values").choice(maps) if is_mapped else None
         if not selected and values is None and reached is None:
             yield Case(oracle, chooser(), length, "random")

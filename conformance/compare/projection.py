@@ -31,7 +31,7 @@ Node = tuple[Any, tuple[int, ...], Words]
 
 
 class Given(NamedTuple):
-    """The configuration of a model: its constants, and the operators that it replaces."""
+    """The configuration of a TLA+ model: its constants, and the operators that it replaces."""
 
     numbers: Mapping[str, int | bool]
     sets: Mapping[str, tuple[int, ...]]
@@ -82,14 +82,14 @@ class Projection(NamedTuple):
     cases: "Callable[[], list[Case]] | None" = None
     """The symbolic cases that cover the closed model's steps.
 
-    None where there are too many shapes for that, and only TLC and the explorer are compared.
+    None if there would be too many shapes. Then only TLC and the explorer are compared.
     """
 
 
 def of_step(
     event: Callable[[Event], Word], effect: Callable[[Effect], Word]
 ) -> Callable[[Event, tuple[Effect, ...]], Words]:
-    """The words of a step, from those of its event and of its effects, each made once."""
+    """A function that returns the words of a step, from those of its event and effects. Words are cached."""
     event_word, effect_word = cache(event), cache(effect)
     return lambda taken, effects: (event_word(taken), *map(effect_word, effects))
 
@@ -99,7 +99,7 @@ def _same(one: object) -> object:
 
 
 def plain_event(component: Component, hook: Callable[[Wire], Word] | None = None) -> Callable[[Event], Word]:
-    """The word of an event: `hook` of its wire object; without it its kind, then its fields."""
+    """A function that returns the word of an event: `hook` of its wire object; default: kind and fields."""
     if hook is None:
         return lambda event: plain(component.name, component.event(event), _same)
     return lambda event: hook(component.event(event))
@@ -108,7 +108,7 @@ def plain_event(component: Component, hook: Callable[[Wire], Word] | None = None
 def plain_effect(
     component: Component, hook: Callable[[Wire], Word] | None = None
 ) -> Callable[[Effect], Word]:
-    """The word of an effect: `hook` of its wire object; without it its kind, then its fields."""
+    """A function that returns the word of an effect: `hook` of its wire object; default: kind and fields."""
     write = component.words.write_effect
     if hook is None:
         return lambda effect: plain(component.name, write(effect), _same)
@@ -125,7 +125,7 @@ def projected(
     effect: Callable[[Wire], Word] | None = None,
     cases: "Callable[[], list[Case]] | None" = None,
 ) -> Projection:
-    """The projection of a component that is one record of TLA+, the variable that `state` names.
+    """The projection of a component that is one record in TLA+, in the variable that `state` names.
 
     `beside`: reads the environment's memory. `event` and `effect`: make their words, if these are not plain.
     """

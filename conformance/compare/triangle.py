@@ -1,10 +1,10 @@
 """The triangle: TLC's state graph, the explorer's graph and the z3 relation, state for state, edge for edge.
 
 The same closed model is written in TLA+ and in Python. TLC dumps its graph, and the explorer visits the model
-in Python. For every step of the explorer, the relation that z3 reads is evaluated, too. A node is the
-component with its environment and the words of the last step: equal edges have the same event and effects.
-The first difference is reported with the two sides that differ, and charged to the rules that the model fires
-there.
+in Python. For every step of the explorer, the relation that z3 reads is evaluated, too. A node consists of
+the component, its environment and the words of the last step, so equal edges have the same event and effects.
+The first difference is reported with the two sides that differ, and with the rules that the model fires at
+this edge.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ INSIDE = "the explorer differs from the z3 relation"
 
 
 class Difference(NamedTuple):
-    """The first state and action in which the three do not agree."""
+    """The first state and action in which TLC, the explorer and z3 do not agree."""
 
     sides: str
     """OUTSIDE or INSIDE: the two sides that differ. The rule decides which of them is right."""
@@ -83,10 +83,10 @@ def _two_as_one(dumped: StateGraph, nodes: dict[int, int]) -> Difference | None:
         other = first.setdefault(number, fingerprint)
         if other != fingerprint:
             one, two = dumped.nodes[other], dumped.nodes[fingerprint]
-            apart = [
+            differences = [
                 f"    {name}: {one[name]} and {two[name]}" for name in sorted(one) if one[name] != two[name]
             ]
-            story = "\n".join(["two states of TLA+ are one of the model; they differ in", *apart])
+            story = "\n".join(["two states of TLA+ are one of the model; they differ in", *differences])
             return Difference(OUTSIDE, (), story)
     return None
 
@@ -119,30 +119,30 @@ def _edges(explored: Graph, projection: Projection, numbers: _Numbers) -> Iterat
     """The explorer's edges between nodes that carry the words of the step that led to them."""
     known: dict[tuple[int, Words], int] = {}
 
-    def number(node: int, spoken: Words) -> int:
-        found = known.get((node, spoken))
+    def number(node: int, step_words: Words) -> int:
+        found = known.get((node, step_words))
         if found is None:
-            found = known[node, spoken] = numbers.of((*explored.nodes[node], spoken))
+            found = known[node, step_words] = numbers.of((*explored.nodes[node], step_words))
         return found
 
     words: dict[int, set[Words]] = {0: {()}}
     words_of = [projection.words(edge.event, edge.step.effects) for edge in explored.transitions]
-    for edge, spoken in zip(explored.transitions, words_of, strict=True):
-        words.setdefault(edge.target, set()).add(spoken)
-    for edge, spoken in zip(explored.transitions, words_of, strict=True):
-        target = number(edge.target, spoken)
+    for edge, step_words in zip(explored.transitions, words_of, strict=True):
+        words.setdefault(edge.target, set()).add(step_words)
+    for edge, step_words in zip(explored.transitions, words_of, strict=True):
+        target = number(edge.target, step_words)
         for before in words[edge.source]:
             yield (number(edge.source, before), edge.action, target), edge.step.rules
 
 
 def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference | None:
-    """The first edge that only one of the graphs has, else None; z3 agrees with the explorer here."""
+    """The first edge that only one of the graphs has, else None. Here z3 agrees with the explorer."""
     only_tlc = tlc - explored.keys()
     only_explorer = explored.keys() - tlc
     if not only_tlc and not only_explorer:
         return None
-    met = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # edges from here come first
-    first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in met, _order(edge)))
+    common = {edge[0] for edge in tlc} & {edge[0] for edge in explored}  # edges from these nodes come first
+    first = min((*only_tlc, *only_explorer), key=lambda edge: (edge[0] not in common, _order(edge)))
     source, action, target = first
     if first in explored:
         rules, has, has_not = explored[first], "the explorer and z3", "TLC"
@@ -162,7 +162,7 @@ def _first_difference(tlc: set[Edge], explored: dict[Edge, Rules]) -> Difference
         f"  {has_not} do{'es' if has_not == 'TLC' else ''} not.",
         *(
             f"  the other side has: {edge[1]} to {_shown(edge[2])}\n"
-            f"  different in {'; '.join(_apart(target, edge[2]))}"
+            f"  different in {'; '.join(_differing_places(target, edge[2]))}"
             for edge in sorted(others, key=lambda edge: (edge[1] != action, _order(edge)))[:1]
         ),
     ]
@@ -174,14 +174,14 @@ def _order(edge: Edge) -> tuple[int, str]:
     return (sum(edge[0][1]), repr(edge))
 
 
-def _apart(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401 - any part of a node
+def _differing_places(one: Any, two: Any, place: str = "") -> Iterator[str]:  # noqa: ANN401 - any part of a node
     """The places at which two nodes, or parts of them, differ."""
     if one == two:
         return
     if type(one) is type(two) and isinstance(one, tuple) and len(one) == len(two):
         names = getattr(one, "_fields", range(len(one)))
         for name, left, right in zip(names, one, two, strict=True):
-            yield from _apart(left, right, f"{place}.{name}" if place else str(name))
+            yield from _differing_places(left, right, f"{place}.{name}" if place else str(name))
     else:
         yield f"{place}: {one} and {two}"
 

@@ -54,15 +54,15 @@ class Order(NamedTuple):
     known: Known | None = None
     """Known divergences, which do not end the examination of a component."""
     fix: bool = False
-    """New divergences become known."""
+    """Whether new divergences are added to the known ones."""
     fail_fast: bool = False
-    """A component that diverges is the last one."""
+    """Whether the run ends after the first component that diverges."""
     repeated: Sequence[str] = ()
     """Further arguments of the command line that repeats the run, such as `--known-divergences FILE`."""
 
     @property
     def again(self) -> str:
-        """The command line that examines the same again."""
+        """The command line that repeats this run."""
         return texts.command_line(self.command, self.components, self.plan, self.repeated)
 
 
@@ -185,7 +185,7 @@ def _part(done: Examination, implementation: str, order: Order, emit: Emit) -> P
 
 
 def _source(command: str) -> str:
-    """The first file below the working directory that a command names: an annotation is shown there."""
+    """The first file below the working directory that a command names. CI shows annotations at this file."""
     files = (word for word in shlex.split(command) if os.path.isfile(word))
     below = (os.path.relpath(os.path.realpath(file)) for file in files)
     return next((file for file in below if not file.startswith(os.pardir)), "")

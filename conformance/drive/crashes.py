@@ -1,9 +1,10 @@
-"""Known crashes: an event at which an implementation is known to crash is not sent again and again.
+"""Known crashes: cases end before an event at which the implementation is known to crash.
 
-Each crash costs the start of a process. A list of known divergences accepts every crash that looks like a
-listed one, whatever led to it, so further ones show little. After TRIED of them in one situation a case ends
-before the next such event, as long as at least half of the events in this situation have crashed. A situation
-is the event, the answer that is expected, and the state before it, without ids, channels and numbers.
+After each crash a new process has to start. A list of known divergences accepts every crash that looks like a
+listed one, whatever events came before, so further crashes show little. After TRIED crashes in one situation
+a case ends before the next such event, if at least half of the events in this situation have crashed. A
+situation is the event, the answer that is expected, and the state before it, without ids, channels and
+numbers.
 """
 
 from collections import Counter
@@ -19,18 +20,18 @@ TRIED = 2
 
 
 class Crashes:
-    """The known crashes of one component that were met, by their situations."""
+    """The known crashes of one component that have occurred in this run, by their situations."""
 
     def __init__(self) -> None:
         self.last: Divergence | None = None
-        """The crash that was met last."""
-        self._met: Counter[Signature] = Counter()
+        """The last crash that has occurred."""
+        self._crashed: Counter[Signature] = Counter()
         self._sent: Counter[Signature] = Counter()
 
     def copy(self) -> "Crashes":
         """A copy, which later crashes do not change."""
         copied = Crashes()
-        copied._met, copied._sent = self._met.copy(), self._sent.copy()
+        copied._crashed, copied._sent = self._crashed.copy(), self._sent.copy()
         return copied
 
     def meet(self, found: Divergence) -> None:
@@ -40,23 +41,23 @@ class Crashes:
             oracle = Oracle(found.component, found.config)
             edges = oracle.transcript(found.events)
             before = edges[-2].after if len(edges) > 1 else oracle.start
-            self._met[_situation(found.config, found.event, before, edges[-1])] += 1
+            self._crashed[_situation(found.config, found.event, before, edges[-1])] += 1
 
     def send(self, oracle: Expects, events: Sequence[Wire]) -> None:
         """Count the sent events of a case whose situation is that of a known crash."""
         node = oracle.start
-        for event in events if self._met else ():
+        for event in events if self._crashed else ():
             edge = oracle.step(node, event)
             situation = _situation(oracle.config, event, node, edge)
-            self._sent[situation] += situation in self._met
+            self._sent[situation] += situation in self._crashed
             node = edge.after
 
     def are_expected(self, config: Wire, event: Wire, before: Node, edge: Edge) -> bool:
         """Whether the event is left out, because its situation has often crashed."""
-        if not self._met:
+        if not self._crashed:
             return False
         situation = _situation(config, event, before, edge)
-        return self._met[situation] >= max(TRIED, self._sent[situation] / 2)
+        return self._crashed[situation] >= max(TRIED, self._sent[situation] / 2)
 
 
 def _situation(config: Wire, event: Wire, before: Node, edge: Edge) -> Signature:

@@ -44,14 +44,14 @@ from conformance.verdict import Verdict
 
 
 def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
-    """Drive the component until it diverges or the plan is done."""
+    """Examine the component until it diverges or all cases of the plan were played."""
     if not generate.fitting(component, plan.pinned):
-        return _none_fits(component, plan)
+        return _without_configuration(component, plan)
     played = drive(_rule_cases(component, plan), adapter, plan.limits)
     maps = play_mapped_rules(component, adapter, plan, played) if _is_whole(played) else ()
     if played.is_sound:
         reached = Reached(WALKS)
-        drive(_walks(component, plan, maps, reached), adapter, _enough(plan), played)
+        drive(_walks(component, plan, maps, reached), adapter, _walk_limits(plan), played)
         played.tried.reached = {} if plan.selected else reached.values()
     if _is_whole(played) and not plan.selected:
         drive(short_runs(component, plan), adapter, plan.limits, played)
@@ -74,7 +74,7 @@ def examine(component: str, adapter: Adapter, plan: Plan) -> Examination:
     if wrong:
         return _examined(component, Verdict.DIVERGES, plan, played, wrong=wrong)
     covered, _ = _covered(component, played, plan)
-    undetermined = _undetermined(played, covered) + _not_here(plan)
+    undetermined = _undetermined(played, covered) + _unreachable_rules(plan)
     verdict = Verdict.UNDETERMINED if undetermined else Verdict.CONFORMS
     done = _examined(component, verdict, plan, played, undetermined=undetermined)
     return replace(done, guarantees=tuple(guarantees))
@@ -104,7 +104,7 @@ def _walks(component: str, plan: Plan, maps: Sequence[ValueMap], reached: Reache
     return walks(component, plan.seed, chosen, maps=maps, reached=reached)
 
 
-def _enough(plan: Plan) -> Limits:
+def _walk_limits(plan: Plan) -> Limits:
     """The limits of the walks."""
     return plan.limits._replace(cases=plan.examples * WALKS_PER_EXAMPLE, steps=plan.steps)
 
@@ -132,7 +132,7 @@ def not_offered(component: str) -> Examination:
     return Examination(component, Verdict.UNDETERMINED, coverage(component, ()), undetermined=(reason,))
 
 
-def _none_fits(component: str, plan: Plan) -> Examination:
+def _without_configuration(component: str, plan: Plan) -> Examination:
     """The result if no configuration has both the offered and the chosen values."""
     advice = "give another value, or other components with --component" if plan.chosen else "change hello"
     reason = f"no configuration has {_shown(plan)}: {generate.why_not(component, plan.pinned)}; {advice}"
@@ -168,7 +168,7 @@ def _undetermined(played: Played, covered: Coverage) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def _not_here(plan: Plan) -> tuple[str, ...]:
+def _unreachable_rules(plan: Plan) -> tuple[str, ...]:
     """The reason for UNDETERMINED if selected rules cannot fire; empty if all can."""
     never = {
         *impossible(plan.selected, plan.pinned),

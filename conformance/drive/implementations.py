@@ -20,7 +20,7 @@ from conformance.verdict import Verdict, together
 
 
 class MatrixFileError(InputError):
-    """The file of implementations cannot be read; the message says what is missing."""
+    """The file of implementations cannot be read; the message states what was expected."""
 
 
 class Implementation(NamedTuple):

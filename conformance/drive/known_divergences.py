@@ -1,8 +1,8 @@
 """A user's list of known divergences: each entry must still diverge, and does not end a run.
 
-If a run finds a divergence like a listed one, it continues. A listed divergence that passes is a finding, so
-that a list never hides a repair. A list that grows adds each new divergence and the run continues, so that
-one run finds everything that several runs would.
+If a run finds a divergence like a listed one, the run continues. A listed divergence that passes is a
+finding, so that users notice the repair. With a list that grows, the run adds each new divergence to
+the list and continues, so that one run finds all divergences that several runs would find.
 """
 
 from collections.abc import Iterable

@@ -48,31 +48,31 @@ class Played:
     stopped: Failure | None = None
     """The failure that ended a case without a verdict: `unsupported`, a hang, or an instance not made."""
     hung: Divergence | None = None
-    """The implementation did not answer the last event in time; `stopped` then has the same failure."""
+    """The case whose last event got no answer in time; `stopped` then has the same failure."""
     unrepeatable: Divergence | None = None
-    """An answer differed or hung once, but not when the same events were sent again."""
+    """A divergence or hang that did not occur again when the same events were sent again."""
     evidence: FailedCheck | None = None
-    """What `stopped` the last case, if that has no event: an instance not made, or a hang late in a life."""
+    """The check that `stopped` the last case, if no case shows it: an instance not made, a late hang."""
     tried: TestedScope = field(default_factory=TestedScope)
     """The options, ids, times and lengths that the cases reached."""
     origins: Counter[str] = field(default_factory=Counter)
     """The number of cases by their source."""
     skipped: list[str] = field(default_factory=list)
-    """Why cases were skipped, each reason once."""
+    """The reasons why cases were skipped, without duplicates."""
     stops: int = 0
     """The number of cases that were stopped."""
     known: int = 0
     """The number of cases that have ended at a known divergence."""
     ended_early: bool = False
-    """The budget ended before the cases did."""
+    """Whether the budget ended before all cases were played."""
 
     @property
     def is_sound(self) -> bool:
-        """No case diverged, was stopped, or differed once."""
+        """Whether no case diverged, was stopped, or gave a flaky answer."""
         return self.divergence is None and self.stopped is None and self.unrepeatable is None
 
     def add(self, other: "Played") -> None:
-        """Take the counts of another case, and its outcome."""
+        """Add the counts of another case to these, and take over its outcome."""
         self.steps += other.steps
         self.cases += other.cases
         self.fired.update(other.fired)
@@ -101,11 +101,11 @@ class Case(NamedTuple):
     origin: str = ""
     """The source that the case comes from: `pinned`, `rule`, `random`, `tour`, `directed`, `bound`, ..."""
     is_exact: bool = False
-    """Every field of the state and the text of a failure count, also where the protocol leaves them open."""
+    """Whether all fields of the state, and the text of a failure, are compared, also optional ones."""
     bound: str = ""
     """The bound that the case tests: an implementation that does not support it has a smaller bound."""
     plays_on: bool = False
-    """Events after a `fail`, each of which must be refused, are sent too."""
+    """Whether events after a `fail` are sent too. The implementation must refuse each of them."""
 
 
 def given(
@@ -204,15 +204,15 @@ class Instance:
                 unmade = FailedCheck(NEW, oracle.component, oracle.config, what=made.describe())
                 self._played.evidence = unmade._replace(verdict=Verdict.UNDETERMINED)
         self.goes_on = self._played.stopped is None
-        """The instance exists, has answered as expected, and its task has not failed."""
+        """Whether the instance exists, has answered as expected, and its task has not failed."""
 
     @property
     def found(self) -> Divergence | Failure | None:
-        """The divergence, or why the instance does not answer; None: all answers were as expected."""
+        """The divergence, or the failure to answer; None if all answers were as expected."""
         return self._played.divergence or self._played.stopped
 
     def is_cut_before(self, event: Wire, crashes: Crashes) -> bool:
-        """Whether the event is not to be sent, because a known crash would end the case; this is counted."""
+        """Whether to end the case before the event, because a known crash is expected. Counts such cases."""
         edge = self._oracle.step(self.node, event)
         is_cut = crashes.are_expected(self._oracle.config, event, self.node, edge)
         self._played.tried.cut += is_cut
@@ -302,7 +302,7 @@ class Instance:
         if self._is_exact:
             return last
         pairs = enumerate(zip(answer.effects, edges, strict=True))
-        at = next((at for at, (came, edge) in pairs if not _same(came, edge)), None)
+        at = next((at for at, (received, edge) in pairs if not _same(received, edge)), None)
         if at is None and edges[-1].fails:
             return None
         expected = edges[-1].after.observed
@@ -312,17 +312,21 @@ class Instance:
         return last if at is None else at
 
 
-def _same(came: Effects, edge: Edge) -> bool:
+def _same(received: Effects, edge: Edge) -> bool:
     """Whether the effects are the expected ones; the text of a failure is not compared."""
     if edge.fails:
-        return [_wordless(effect) for effect in came] == [_wordless(effect) for effect in edge.effects]
-    return canonical(came) == edge.spelled
+        return [_without_text(effect) for effect in received] == [
+            _without_text(effect) for effect in edge.effects
+        ]
+    return canonical(received) == edge.spelled
 
 
-def _wordless(effect: Wire) -> bytes:
+def _without_text(effect: Wire) -> bytes:
     return canonical({"kind": "fail"} if effect.get("kind") == "fail" else effect)
 
 
-def agrees(came: Wire, expected: Wire) -> bool:
+def agrees(received: Wire, expected: Wire) -> bool:
     """Whether every known field of the answer has the expected value. Unknown fields are ignored."""
-    return all(canonical(came[name]) == canonical(expected[name]) for name in expected if name in came)
+    return all(
+        canonical(received[name]) == canonical(expected[name]) for name in expected if name in received
+    )

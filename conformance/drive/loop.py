@@ -1,7 +1,7 @@
-"""The one loop that drives an implementation: cases from any source, each with an instance of its own.
+"""The only loop that drives an implementation. It plays cases from any source, each with a new instance.
 
-Every command that compares an implementation with the model plays its cases here. What differs between the
-commands is the source of the cases (`conformance.cases`) and the `Limits`.
+Every command that compares an implementation with the model plays its cases here. The commands differ in the
+source of the cases (`conformance.cases`) and in the `Limits`.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,13 +22,13 @@ class Limits(NamedTuple):
     may_go_on: Callable[[], bool] = lambda: True
     """Called before each case; false ends the loop, because the budget has ended."""
     is_known: Callable[[Divergence], bool] = lambda _: False
-    """A divergence that is known ends its case, and not the loop."""
+    """Whether a divergence is known. A known divergence ends its case, but not the loop."""
     crashes: Crashes | None = None
     """Known crashes, before which cases are cut; None: no crash is known."""
     cases: float = inf
     """The loop ends after this many cases, but not before `steps`."""
     stops: int = 2
-    """The loop ends after this many cases that hung or could not begin: each may cost a whole time limit."""
+    """The loop ends after this many cases that hung or could not begin: each may take a whole time limit."""
     steps: int = 0
     """The number of events to play before `cases` may end the loop."""
 

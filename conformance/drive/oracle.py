@@ -14,7 +14,7 @@ from conformance.adapters.protocol import Effects, Wire, canonical
 from model.components import COMPONENTS, PARTS, Component, WireError
 
 GOES_ON = frozenset({"coordinator", "source"})
-"""Components that refuse an event with an exception and go on, as their instances do in the real system."""
+"""Components that continue after the effect `fail`: in the real system they throw an exception and go on."""
 NODES_KEPT = 100_000
 """The number of states that are cached; when it is reached, the oracle clears the cache."""
 
@@ -23,7 +23,7 @@ CHANNELS_OF_A_NODE = 100
 
 
 class Node:
-    """One state of the model: what is observable of it, and the edges walked so far."""
+    """One state of the model, with its observable part and the edges that were walked so far."""
 
     __slots__ = ("_spelled", "edges", "mark", "observed", "state")
 
@@ -37,7 +37,7 @@ class Node:
 
     @property
     def spelled(self) -> bytes:
-        """The observable state in the spelling that is compared; spelled at its first use."""
+        """The observable state as canonical JSON, which is compared. Computed at its first use."""
         if self._spelled is None:
             self._spelled = canonical(self.observed)
         return self._spelled
@@ -46,8 +46,8 @@ class Node:
 class Edge:
     """The answer that the model expects to one event in one state.
 
-    `refused` is None, or why the protocol does not allow the event here: then the implementation has to
-    answer with an error, and `after` is the previous state.
+    `refused` is None, or the reason why the protocol does not allow the event in this state. Then the
+    implementation has to answer with an error, and `after` is the previous state.
     """
 
     __slots__ = ("after", "effects", "fails", "marks", "refused", "rules", "sent", "spelled")
@@ -65,7 +65,7 @@ class Edge:
         self.after = after
         self.refused = refused
         self.fails = any(effect["kind"] == "fail" for effect in effects)
-        """The task fails: the instance is not used again, and its state is not observed."""
+        """Whether the task fails. Then the instance is not used again, and its state is not observed."""
 
 
 class Expects(Protocol):
@@ -94,7 +94,7 @@ class Oracle:
         self.start = self._node(self._model.new(config))
 
     def __del__(self) -> None:
-        """Cut the cycles of the graph: it is large, and Python looks for garbage in cycles rarely."""
+        """Cut the cycles of the graph: it is large, and Python frees cycles late."""
         for node in self._nodes.values():
             node.edges.clear()
 

@@ -25,7 +25,8 @@ FEWER_FROM = 100
 """A gate of k times this number of channels, if the user chooses it, gets one k-th of the examples."""
 
 HUGE = LARGE[0]
-"""With more chosen channels, only the newest profile is played, and no `inject`, whose effects are long."""
+"""If the user chooses more channels than this, only the newest profile is played, and no `inject`, whose
+effects are long."""
 
 
 class Plan(NamedTuple):
@@ -100,7 +101,7 @@ def with_options(plan: Plan, hello: Hello, components: Sequence[str], *, are_nam
     """The components that can have the options that the user has chosen with --config.
 
     A component that the implementation does not offer stays. Raises InputError, with the nearest known name,
-    if there is none, or if one that the user has named (`are_named`) cannot have them.
+    if no component can have the options, or if a component that the user has named (`are_named`) cannot.
     """
     refused = {
         name: why
@@ -123,7 +124,7 @@ def _first(refused: Mapping[str, str]) -> str:
 
 
 def _why_not(plan: Plan, component: str, offer: Offer) -> str | None:
-    """Why no configuration of a component has what is offered and chosen; None if one has."""
+    """The reason why no configuration has both the offered and the chosen values; None if one has."""
     fields = {field.name: field.type for field in vocabulary()[component].config}
     for key, value in plan.pinned.items():
         words = types()[fields[key]].get("enum", ()) if key in fields else ()

@@ -1,4 +1,4 @@
-"""Divergences on disk: a replay file, a test that fails as long as the divergence is there, and `replays`.
+"""Divergences on disk: a replay file, a test that fails as long as the divergence exists, and `replays`.
 
 Their names contain a hash of what is played, so that the same divergence is written once.
 """
@@ -106,7 +106,7 @@ def load(path: Path) -> Saved:
         if not isinstance(read.get(name), kind)
     ]
     if not wrong and not all(isinstance(event, dict) for event in read["events"]):
-        wrong = ["events, of which each is an object"]
+        wrong = ["events (each must be an object)"]
     if wrong:
         raise ReplayError(f"{path}: missing or of a wrong type: {', '.join(wrong)}")
     if "check" in read:
@@ -171,9 +171,9 @@ def of_command(folder: Path, command: str, component: str) -> Iterator[Saved]:
 def assert_conforms(
     adapter: str, component: str, config: Wire, events: Sequence[Wire], is_flaky: bool = False
 ) -> None:
-    """Play the events; raises AssertionError with a description if the implementation departs from the model.
+    """Play the events; raises AssertionError with a description if an answer differs from the model's.
 
-    A case that cannot be played to its end is a failure too: it has shown nothing.
+    It also raises AssertionError if the case cannot be played to its end, because such a case shows nothing.
     """
     opened = open_adapter(adapter)
     try:
@@ -205,7 +205,7 @@ def _rows(text: bytes, events: int) -> tuple[int, ...]:
 def main() -> None:
     """Plays the case of a written test, JSON on stdin; exits with 1 and a description if it does not conform.
 
-    It runs in a process of its own, so that packages of a user's project cannot take the place of ours.
+    It runs in a separate process, so that packages of a user's project cannot replace those of the suite.
     """
     try:
         assert_conforms(*json.load(sys.stdin))

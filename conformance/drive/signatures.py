@@ -9,26 +9,26 @@ Signature = tuple[object, ...]
 
 
 def signature(divergence: Divergence) -> Signature:
-    """Mode, event, rules, the effects of both sides without ids, the fields that differ, the component."""
+    """Return mode, event, rules, both sides' effects without ids, the fields that differ, the component."""
     got = divergence.got
     if not isinstance(got, Answer):
-        came: Signature = (type(got).__name__,)
+        received: Signature = (type(got).__name__,)
     else:
         expected = divergence.expected.state
         fields = [name for name in expected if name in got.state]
-        came = (
+        received = (
             _kinds(got.effects),
             tuple(name for name in fields if canonical(got.state[name]) != canonical(expected[name])),
         )
     event = divergence.event
     due = _kinds(divergence.expected.effects)
     step = (divergence.config.get("mode"), event["kind"], divergence.rules, due)
-    return (*step, event.get("alignment"), *came, divergence.component)
+    return (*step, event.get("alignment"), *received, divergence.component)
 
 
-def expects(looks: Signature) -> Signature:
+def expects(form: Signature) -> Signature:
     """The part of a signature that does not depend on the answer of the implementation."""
-    return looks[:4]
+    return form[:4]
 
 
 def expected_of(mode: str | None, event: Wire, edge: Edge) -> Signature:

@@ -1,7 +1,7 @@
-"""Smoke test of an adapter: does it speak the protocol, before `conform` checks what it answers.
+"""Smoke test of an adapter: checks that it speaks the protocol, before `conform` compares all its answers.
 
 It checks that answers fit the schemas, that the same events get the same answers, and that illegal events are
-refused. Then a few random cases are compared with the model. Each check says what to do if it fails.
+refused. Then it compares a few random cases with the model. A failed check states what to do.
 """
 
 from collections.abc import Iterator, Sequence
@@ -63,12 +63,14 @@ def smoke(adapter: Adapter, seed: int = 0) -> Iterator[Check]:
         yield Check("hello", "names the implementation", _shown_answer(hello))
         return
     known = {name: offer for name, offer in hello.components.items() if name in generate.COMPONENTS}
-    who = f"{hello.implementation} {hello.version}, {hello.language}, with {', '.join(known) or 'nothing'}"
+    implementation = (
+        f"{hello.implementation} {hello.version}, {hello.language}, with {', '.join(known) or 'nothing'}"
+    )
     if not known:
         expected = f"offer at least one of {', '.join(generate.COMPONENTS)}"
         yield Check("hello", "names the implementation", f"it offers {list(hello.components)}; {expected}")
         return
-    yield Check("hello", "names the implementation", "; ".join(unknown_names(hello)) or None, who)
+    yield Check("hello", "names the implementation", "; ".join(unknown_names(hello)) or None, implementation)
     made = adapter.new("no_such_component", {})
     refused = isinstance(made, Errored | Unsupported)
     yield Check("hello", "refuses an unknown component", None if refused else _shown_answer(made))
@@ -168,9 +170,9 @@ def _batched(run: _Run) -> str | None:
     if not isinstance(answered, list):
         return _shown_answer(answered)
     (batch,) = answered
-    for number, (came, alone) in enumerate(zip(batch.effects, run.answers, strict=True), 1):
-        if list(came) != list(alone.effects[0]):
-            differ = f"{_shown(alone.effects[0])} alone, {_shown(came)} in the batch"
+    for number, (received, alone) in enumerate(zip(batch.effects, run.answers, strict=True), 1):
+        if list(received) != list(alone.effects[0]):
+            differ = f"{_shown(alone.effects[0])} alone, {_shown(received)} in the batch"
             return f"event {number}: {differ}; send one list for each event"
     last = run.answers[-1].state
     if batch.state != last:

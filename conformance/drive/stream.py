@@ -44,7 +44,7 @@ class Prepare:
     def case(self, oracle: Oracle, edges: Sequence[tuple[Wire, Edge]], batches: Sequence[int]) -> Case:
         """A case of events that the model has answered, cut into batches of these sizes.
 
-        A refused event needs a batch of its own.
+        A refused event must be the only event of its batch.
         """
         frames = [b'{"op":"new","component":"%b","config":%b,"seq":'
                   % (oracle.component.encode(), orjson.dumps(oracle.config))]  # fmt: skip
@@ -61,7 +61,9 @@ class Prepare:
             if last.refused is not None:
                 answers.append((b'{"error":"","seq":', b"}"))
                 continue
-            effects = b",".join([_wordless(edge) if has_failed(edge) else edge.spelled for _, edge in batch])
+            effects = b",".join(
+                [_without_text(edge) if has_failed(edge) else edge.spelled for _, edge in batch]
+            )
             state = b"{}" if has_failed(last) else self._state(last.after)
             answers.append((b'{"effects":[%b],"seq":' % effects, b',"state":%b}' % state))
         whole = tuple(event for event, _ in edges[:at])
@@ -99,10 +101,10 @@ def passing(adapter: ProcessAdapter, cases: Iterable[Case]) -> Iterator[Case]:
 def _exchanged(
     adapter: ProcessAdapter, cases: Iterable[Case]
 ) -> Iterator[tuple[list[Case], list[Case | Failure]]]:
-    """Each chunk of the cases with what differs in it."""
+    """Yield each chunk of the cases, with the cases that differ and the failures in it."""
     under_way: list[Case] = []
     expected = b""
-    for chunk in _chunks(cases):  # prepared while the chunk before it is under way
+    for chunk in _chunks(cases):  # a chunk is prepared while the implementation answers the previous one
         if under_way:
             yield under_way, list(_received(adapter, under_way, expected))
         prepared, following = _numbered(chunk, adapter.next_number)
@@ -142,13 +144,13 @@ def _numbered(chunk: list[Case], number: int) -> tuple[bytes, bytes]:
 
 
 def _received(adapter: ProcessAdapter, chunk: list[Case], expected: bytes) -> Iterator[Case | Failure]:
-    came = adapter.receive()
-    if isinstance(came, FAILURES):
-        yield came
+    received = adapter.receive()
+    if isinstance(received, FAILURES):
+        yield received
         return
-    if came == expected:
+    if received == expected:
         return
-    lines = zip(came.split(b"\n"), expected.split(b"\n"), strict=True)
+    lines = zip(received.split(b"\n"), expected.split(b"\n"), strict=True)
     for case in chunk:
         pairs = [next(lines) for _ in case.frames]
         if any(line != expected_line and not _same(line, expected_line) for line, expected_line in pairs):
@@ -158,40 +160,40 @@ def _received(adapter: ProcessAdapter, chunk: list[Case], expected: bytes) -> It
 def _same(line: bytes, expected_line: bytes) -> bool:
     """Whether an answer differs only in spelling, in texts, or in missing state fields."""
     try:
-        came: Any = orjson.loads(line)
+        received: Any = orjson.loads(line)
     except orjson.JSONDecodeError:
         return False
     expected = orjson.loads(expected_line)
-    if not isinstance(came, dict):
+    if not isinstance(received, dict):
         return False
     if "error" in expected:
-        return came.get("seq") == expected["seq"] and isinstance(came.get("error"), str)
-    state, known = came.pop("state", {}), expected.pop("state", {})
+        return received.get("seq") == expected["seq"] and isinstance(received.get("error"), str)
+    state, known = received.pop("state", {}), expected.pop("state", {})
     if not isinstance(state, dict):
         return False
     shared = [name for name in known if name in state]
-    return _plain(came, expected) == canonical(expected) and all(
+    return _plain(received, expected) == canonical(expected) and all(
         canonical(state[name]) == canonical(known[name]) for name in shared
     )
 
 
-def _wordless(edge: Edge) -> bytes:
+def _without_text(edge: Edge) -> bytes:
     return canonical([FAILED if effect["kind"] == "fail" else effect for effect in edge.effects])
 
 
-def _plain(came: Wire, expected: Wire) -> bytes:
+def _plain(received: Wire, expected: Wire) -> bytes:
     """The answer, without the texts of failures if a failure is expected."""
     if not any(FAILED in effects for effects in expected.get("effects", ())):
-        return canonical(came)
-    lists = came.get("effects")
+        return canonical(received)
+    lists = received.get("effects")
     if not isinstance(lists, list):
-        return canonical(came)
+        return canonical(received)
     plain = [
         [FAILED if _is_failure(effect) else effect for effect in effects]
         for effects in lists
         if isinstance(effects, list)
     ]
-    return canonical({**came, "effects": plain})
+    return canonical({**received, "effects": plain})
 
 
 def _is_failure(effect: object) -> bool:

@@ -1,4 +1,4 @@
-"""Barrier snapshots on all small dataflows: every state of each, with the properties of any dataflow.
+"""Explores barrier snapshots on all small dataflows, and checks the properties that hold for any dataflow.
 
 `python -m conformance.explore.dataflows` explores each connected dataflow of up to 4 tasks without a cycle,
 and prints a table. The tasks of a dataflow are numbered from 1; the snapshots of the last one are
@@ -50,7 +50,10 @@ PARALLELISM = {"out": scaled_out, "in": scaled_in}
 def closed_with_properties(
     channels: tuple[Channel, ...], bounds: JobBounds
 ) -> tuple[ClosedModel, tuple[Property, ...]]:
-    """The closed model of a dataflow, with its properties. The last task is slow; if unaligned, all are."""
+    """The closed model of a dataflow, with its properties.
+
+    The last task takes asynchronous snapshots; if checkpoints are unaligned, all tasks do.
+    """
     tasks = frozenset(task for channel in channels for task in channel)
     bounds = bounds._replace(slow=tasks if bounds.unaligned else frozenset({max(tasks)}))
     subtasks = Subtasks(channels, bounds.parallelism)
@@ -60,7 +63,7 @@ def closed_with_properties(
 
 
 def thorough_dataflows() -> Iterator[str]:
-    """A name for each of the bounds and each dataflow of 2 to 4 tasks, such as `ends:1-2,2-3`."""
+    """A name for each pair of bounds and a dataflow of 2 to 4 tasks, such as `ends:1-2,2-3`."""
     for name, size in product(THOROUGH, range(2, 5)):
         for channels in small_dataflows(size):
             yield f"{name}:" + ",".join(f"{sender}-{reader}" for sender, reader in channels)

@@ -17,7 +17,7 @@ from model.gate.profiles import NEWEST, PROFILES, Profile
 from model.properties import Property
 
 UP_TO = 3
-"""The few ids are those up to this one."""
+"""The highest id of the small models."""
 
 
 class LargeGate(NamedTuple):
@@ -35,7 +35,7 @@ class Searched(NamedTuple):
     transitions: int
     violation: Violation | None
     disagreement: str
-    """The results of explorer and kernel for the few ids, if they differ."""
+    """The results of explorer and kernel for the small model, if they differ; else empty."""
 
 
 def large_gate_models() -> tuple[LargeGate, ...]:

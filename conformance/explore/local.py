@@ -31,15 +31,15 @@ class Explored(NamedTuple):
     labelled: int = 0
     """States together with the last effects, as TLC counts; 0 if they were not counted."""
     interpreted: tuple[str, ...] = ()
-    """The properties that were evaluated in Python, because they cannot be followed on symbols."""
+    """The properties that were evaluated in Python, because they cannot be evaluated with symbolic values."""
     follow_seconds: float = 0.0
-    """Reading the model path by path."""
+    """The time of reading the model path by path."""
     compile_seconds: float = 0.0
-    """Compiling the kernel, or finding it in the cache."""
+    """The time of compiling the kernel, or of finding it in the cache."""
     bytes: int = 0
-    """Size of tables and lists of states at the end, on Spark of files; 0 in Python."""
+    """Size of the tables and lists of states at the end; on Spark, size of the files; 0 in Python."""
     answers: int = 0
-    """The number of answers of the model, where there is no kernel."""
+    """The number of answers of the model, if the search has no kernel."""
     model_seconds: float = 0.0
     """The time of these answers, which is no part of the search."""
 
@@ -112,7 +112,10 @@ def in_python(chosen: Chosen, limit: int) -> Explored:
 def compiled(
     chosen: Chosen, limit: int, *, reading: Reading, cores: int, expected: int = 0, progress: Progress
 ) -> Explored:
-    """Search with the compiled kernel of a model that has bounds. Raises as `in_python`, or OutsideError."""
+    """Search with the compiled kernel of a model that has bounds.
+
+    Raises TooManyStatesError above `limit` states, OutsideError if a state leaves the bounds.
+    """
     from model.checker.compiled.search import Compiled  # numba takes a second to import
 
     program, seconds = followed(chosen, reading)

@@ -20,7 +20,7 @@ KERNEL_IDS = 2
 
 
 class Size(NamedTuple):
-    """The size of a model; each model takes the options that concern it."""
+    """The size of a model. Each model uses only the options that concern it."""
 
     channels: int = 2
     tasks: int = 2
@@ -78,4 +78,4 @@ MODELS: Mapping[str, Callable[[Size], Chosen]] = {
     "dataflow-overtaking": _dataflow(dataflow_environment.OVERTAKING),
     "dataflow-beside": _dataflow(dataflow_environment.BESIDE),
 }
-"""By name. Those of the composition have the sizes that `model.dataflow.environment` gives them."""
+"""By name. The models of the composition have the sizes that `model.dataflow.environment` gives them."""

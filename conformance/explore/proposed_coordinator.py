@@ -1,8 +1,8 @@
-"""Explores a proposed generation with the rules of the released ones: which hold, and which have to change.
+"""Explores a proposed generation with the rules of the released ones, and lists those that have to change.
 
 `python -m conformance.explore.proposed_coordinator` explores a small closed model of the coordinator of
 FLIP-600 with every property of the released coordinators, one violation after the other, then with the
-properties of the proposal itself. Nothing here was compared with a jar: there is none.
+properties of the proposal itself. The model was compared with no jar, because no jar has the proposal.
 """
 
 import sys
@@ -25,7 +25,7 @@ NAME = "proposed-FLIP-600"
 
 
 def violations(closed: ClosedModel, properties: tuple[Property, ...]) -> Iterator[Violation]:
-    """The shortest violation of each property; those that the same event breaks come together."""
+    """The shortest violation of each property. Properties that the same event breaks share one violation."""
     while True:
         found = explore(closed, properties, keep_transitions=False).violation
         if found is None:

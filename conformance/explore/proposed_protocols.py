@@ -1,12 +1,12 @@
-"""Interpretations of proposed protocols: which ones are exactly-once, and which property the others violate.
+"""Readings (interpretations) of proposed protocols: some are exactly-once, the others violate a property.
 
 FLIP-600 (regional checkpoints) is proposed and in no released jar. FLINK-38544 (checkpoints during recovery)
 is an option of 2.3.0; the suite does not drive its classes.
 
 `python -m conformance.explore.proposed_protocols` explores each reading on the smallest dataflow that
-shows it. With the name of one, it explores that one alone and prints its run. A reading that names a property
-is explored for that property only, every other one for all properties. The command ends with 1 if a named
-property holds, or if a reading that names none violates one.
+shows it. With the name of a reading, it explores this reading alone and prints its run. A reading that names
+a property is explored for that property only, every other one for all properties. The exit code is 1 if a
+named property holds, or if a reading that names no property violates one.
 """
 
 import sys
@@ -32,18 +32,18 @@ COLLECTOR = ((1, 3), (2, 3))
 
 
 class NotifiesEveryTask(RegionalDataflow):
-    """Tasks of a failed region are notified of the completion too, and commit up to it."""
+    """Tasks of a failed region are also notified of the completion, and commit up to this checkpoint."""
 
     def committable(self, job: Job, task: int) -> int:
-        """The latest completed checkpoint of the job, whatever it refers to."""
+        """The latest completed checkpoint of the job, even if it refers to an older one."""
         return job.latest
 
 
 class FallsBackByTask(RegionalDataflow):
-    """Only the tasks that have not acknowledged fall back, not the rest of their region."""
+    """Only the tasks that have not acknowledged fall back, not the other tasks of their region."""
 
     def failed(self, job: Job, checkpoint: int) -> tuple[Region, ...]:
-        """Each task that has not acknowledged, alone."""
+        """A region for each single task that has not acknowledged."""
         acknowledged = job.checkpoints[checkpoint].acknowledged
         return tuple(frozenset({task}) for task in self.tasks if not acknowledged[task - 1])
 
@@ -71,7 +71,7 @@ class FinishesOnFallback(RegionalDataflow):
     """A sink at the end of its input treats the fallback as the completion of its last checkpoint."""
 
     def is_settled(self, job: Job, task: int) -> bool:
-        """The last checkpoint of the task has completed, regionally or not."""
+        """Whether the last checkpoint of the task has completed, with or without fallback."""
         return super().is_settled(job, task) or 0 < job.tasks[task - 1].passed <= job.latest
 
 
@@ -92,11 +92,11 @@ class Recovers(RegionalDataflow):
 
     def recovered(self, job: Job, channel: Place) -> tuple[History, ...]:
         """The records of the channel state that have not been read since the restore."""
-        held = job.checkpoints[job.latest].kept[channel] if job.failures else ()
-        return tuple(record for record in job.channels[channel] if record in held)
+        restored = job.checkpoints[job.latest].kept[channel] if job.failures else ()
+        return tuple(record for record in job.channels[channel] if record in restored)
 
     def overtake(self, job: Job, channel: Place) -> Job:
-        """A barrier overtakes recovered records like others."""
+        """A barrier overtakes recovered records as it overtakes other records."""
         checkpoint, recovered = self.overtaking(job, channel), self.recovered(job, channel)
         after = super().overtake(job, channel)
         if checkpoint not in after.pending:
@@ -115,31 +115,31 @@ class ForgetsRecovered(Recovers):
     """Only records that arrived from the sender become channel state."""
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """The records that were not recovered."""
+        """The overtaken records without the recovered ones."""
         return tuple(record for record in kept if record not in recovered)
 
 
 class WritesTwice(Recovers):
-    """Recovered records are written by the recovery and by the channel (compare FLINK-40016)."""
+    """Both the recovery and the channel write recovered records (compare FLINK-40016)."""
 
     def written(self, kept: tuple[History, ...], recovered: tuple[History, ...]) -> tuple[History, ...]:
-        """The overtaken records, the recovered ones twice."""
+        """The overtaken records, with each recovered one twice."""
         return (*(record for record in kept if record in recovered), *kept)
 
 
 class Reading(NamedTuple):
-    """One way to read the proposal, and what it breaks."""
+    """One interpretation of the proposal, and the property that it breaks."""
 
     name: str
     sentence: str
     breaks: str = ""
-    """The property of which the shortest violation is searched; empty: none is violated."""
+    """The property whose shortest violation is searched; empty: the reading violates no property."""
     effect: str = ""
     """The error at the end of the run."""
     dataflow: type[RegionalDataflow] = RegionalDataflow
     channels: tuple[Channel, ...] = TWO_CHAINS
     are_alone: bool = False
-    """Whether each task is a region, although channels connect tasks; else a region is what they connect."""
+    """Whether each task is a region, although channels connect tasks. Else connected tasks are a region."""
     bounds: JobBounds = JobBounds(aborts=1)
     of: str = "FLIP-600, regional checkpoints: proposed, no released jar"
 
@@ -198,7 +198,7 @@ READINGS = (
         "subsumed",
         "Checkpoints are subsumed as before, although one refers to them.",
         "nothing_left_out",
-        "what 2 restores is deleted: it starts anew, and its record is visible already",
+        "the snapshot of 2 is deleted: it starts with empty state, but its record is visible already",
         DropsReferenced,
     ),
     Reading(
@@ -213,13 +213,13 @@ READINGS = (
         "sender-ahead",
         "An operator coordinator (1) sends to readers 2 and 3, and a reader falls back.",
         "each_record_once",
-        "what 1 has sent is neither in the reader's snapshot nor sent again: it is lost",
+        "the record of 1 is neither in the reader's snapshot nor sent again: it is lost",
         channels=COORDINATOR,
         are_alone=True,
     ),
     Reading(
         "sends-again",
-        "The same, and the checkpoint holds what was sent to the reader since its snapshot.",
+        "The same, and the checkpoint has the records sent to the reader since its snapshot.",
         dataflow=SendsAgain,
         channels=COORDINATOR,
         are_alone=True,
@@ -228,7 +228,7 @@ READINGS = (
         "reader-ahead",
         "Readers 1 and 2 send to a coordinator (3), and a reader falls back; sent again as before.",
         "each_record_once",
-        "3 has read what 1 has not sent yet: it will read it twice",
+        "3 has read a record that 1 has not sent yet: it will read it twice",
         SendsAgain,
         COLLECTOR,
         are_alone=True,
@@ -236,7 +236,7 @@ READINGS = (
     ),
     Reading(
         "recovering",
-        "Unaligned checkpoints begin while recovered records wait, which are channel state again.",
+        "Unaligned checkpoints begin while recovered records wait; these become channel state again.",
         dataflow=Recovers,
         channels=((1, 2),),
         bounds=_RECOVERY,
@@ -282,7 +282,7 @@ SENTENCES = {
     "ReadInput": "{of} reads a record of its input",
     "ReadRecord": "{reader} reads a record of {sender}",
     "ReadBarrier": "the barrier of {sender} reaches {reader}",
-    "Overtake": "the barrier of {sender} overtakes what {reader} has not read",
+    "Overtake": "the barrier of {sender} overtakes the records that {reader} has not read",
     "ReadEnd": "{reader} has read all of {sender}",
     "Finish": "{of} finishes",
     "Trigger": "{of} takes its snapshot for checkpoint {checkpoint}",

@@ -29,7 +29,7 @@ def on_spark(
     """
     program, seconds = followed(chosen, reading)
     found = SparkEngine(program, spark, folder, partitions=partitions).explore(progress, limit=limit)
-    resumed = f", {found.resumed} levels were there" if found.resumed else ""
+    resumed = f", {found.resumed} levels from an earlier run" if found.resumed else ""
     return Explored(
         model=chosen.closed.name,
         engine=f"spark, {partitions} partitions{resumed}",

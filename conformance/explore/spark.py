@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = 8
 SLICE = 1 << 16
-"""States that are expanded at once, at most."""
+"""Maximum number of states that are expanded at once."""
 BUFFERED = 1 << 21
 """Rows that a task collects before it removes the known ones."""
 
@@ -104,8 +104,8 @@ class SparkEngine:
     def explore(self, progress: Progress | None = None, *, limit: int = 1_000_000_000_000) -> SparkResult:
         """Search every reachable state, until a level has no new state or a property fails.
 
-        Raises TooManyStatesError after the level that exceeds the limit; with a higher limit the search goes
-        on from there. Raises AnotherSearchError if the folder holds another search. If a move leaves the
+        Raises TooManyStatesError after the level that exceeds the limit. A call with a higher limit continues
+        after this level. Raises AnotherSearchError if the folder holds another search. If a move leaves the
         declared bounds, Spark's error contains the kernel's OutsideError.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -152,7 +152,7 @@ class SparkEngine:
         )
 
     def _begun(self) -> Search:
-        """A new search with one level, that of the start."""
+        """A new search whose only level has the start state."""
         unlabelled = tuple(np.zeros(1, np.uint64) for _ in range(self.kernel.label_words))
         rows = states.keyed((*self.kernel.start, *unlabelled))
         own = int(states.partition_of(rows, self.partitions)[0])
@@ -203,7 +203,7 @@ class SparkEngine:
         return tuple(int(word) for word in np.frombuffer(found["state"][0].as_py(), np.uint64))
 
 
-# ------------------------------------------------------------ what tasks do
+# ------------------------------------------------------------ functions that Spark's tasks run
 
 
 def _expanded(
@@ -319,7 +319,7 @@ def _ddl(schema: pa.Schema) -> str:
 
 
 def _either(left: bytes, right: bytes) -> bytes:
-    """The flags that are set in either; both have the same length, or one is empty."""
+    """The flags that are set in `left` or `right`. Both have the same length, or one is empty."""
     if not left or not right:
         return left or right
     either: bytes = (np.frombuffer(left, np.uint8) | np.frombuffer(right, np.uint8)).tobytes()

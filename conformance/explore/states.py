@@ -48,7 +48,7 @@ def partition_of(rows: Columns, partitions: int) -> Numbers:
 
 
 def distinct(rows: Columns) -> Columns:
-    """The rows in order, each once."""
+    """The sorted rows without duplicates."""
     if len(rows[0]) < 2:
         return rows
     if len(rows) == 1:
@@ -64,7 +64,7 @@ def distinct(rows: Columns) -> Columns:
 
 
 def among(rows: Columns, known: Columns) -> Flags:
-    """Which rows are among the known rows; `known` is sorted and not empty."""
+    """For each row, whether it is among the known rows; `known` is sorted and not empty."""
     found = np.zeros(len(rows[0]), np.bool_)
     left = np.arange(len(rows[0]))
     place = np.searchsorted(known[0], rows[0])
@@ -80,7 +80,7 @@ def among(rows: Columns, known: Columns) -> Flags:
 
 
 def without(rows: Columns, known: Columns) -> Columns:
-    """The rows, in order, that are not among the known ones, which may be a file: it is read in pieces."""
+    """The rows, in order, that are not among `known`. `known` may be a mapped file: it is read in pieces."""
     for first in range(0, len(known[0]), PIECE):
         piece = tuple(np.asarray(word[first : first + PIECE]) for word in known)
         low = np.searchsorted(rows[0], piece[0][0])
@@ -116,7 +116,7 @@ def write(rows: Columns, file: Path) -> None:
 
 
 def read(file: Path, first: int = 0, last: int | None = None) -> Columns:
-    """The rows of a file from `first` to before `last`. The file is mapped, so memory holds what is read."""
+    """The rows of a file from `first` to before `last`. The file is mapped: rows are loaded on access."""
     return tuple(np.load(file, mmap_mode="r")[:, first:last])
 
 

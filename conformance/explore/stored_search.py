@@ -1,4 +1,4 @@
-"""A search on Spark stores its progress in a folder: files of states by level and partition, and a manifest.
+"""Stores the progress of a search on Spark in a folder: files of states by level and partition, a manifest.
 
 The manifest lists the files of the complete levels. When a level is complete, the search replaces the
 manifest atomically; every other file is written once. A search that was interrupted continues after the last
@@ -48,7 +48,7 @@ class Search(NamedTuple):
     transitions: int
     """Number of transitions from all levels but the last."""
     fired: bytes
-    """Which of the kernel's rules have fired: a byte each."""
+    """For each of the kernel's rules a byte: whether the rule has fired."""
     seconds: float
     """Search time of all levels, over all runs."""
 

@@ -4,8 +4,8 @@
 `task`, `sources`, `sink`, `inflight`, `coordinator`), and reads the files in an order in which each cause
 comes before its effect (`causes`, `waiting_events`). `memo` caches steps of the model, `cuts` validates parts
 of a log in parallel, and `following` validates a log while it is written. `situations` counts the situations
-that the run has reached: a run that exercises nothing is UNDETERMINED. `flink` validates logs of Flink jobs,
-and `monitor` judges jobs that run. `guarantees` compares a run's output and state with its input.
+that the run has shown: a run without a required situation is UNDETERMINED. `flink` validates logs of Flink
+jobs, and `monitor` checks jobs while they run. `guarantees` compares a run's output and state with its input.
 """
 
 from conformance.observe.eventlog import EventLogError

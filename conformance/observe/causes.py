@@ -25,7 +25,7 @@ def checkpoint_of(key: Key) -> int:
 
 
 class Need(NamedTuple):
-    """An event waits until `key` has happened `times` times."""
+    """The cause for which an event waits: `key` must have happened `times` times."""
 
     key: Key
     times: int
@@ -65,7 +65,7 @@ class FileReader(ABC):
     def advance(self) -> Need | None:
         """Replay to the end of the file. Returns None, or the cause for which the next line has to wait.
 
-        Raises as `replay`.
+        Raises the errors of `replay`.
         """
         replay = self.replay
         if self.line is not None:
@@ -84,7 +84,7 @@ class FileReader(ABC):
         return None
 
     def bring_up_to_date(self) -> None:  # noqa: B027 - most readers are always up to date
-        """Bring this reader's components up to date. Called at the end of the file, before they are read."""
+        """Compute the components' current states, if the reader delays that. Called at the file's end."""
 
     def read(self, span: Span, *, shaped: bool = False) -> None:
         """Set the lines to replay next to those in `span`."""
@@ -106,7 +106,7 @@ Waiting = tuple[FileReader, Need]
 
 
 class Messages:
-    """The messages of one kind about checkpoints between the coordinator and a task in one attempt."""
+    """Counts the messages of one kind between the coordinator and a task in one attempt, by checkpoint."""
 
     __slots__ = ("_causes", "_key", "awaited", "received", "sent")
 
@@ -126,9 +126,9 @@ class Messages:
             self.awaited.discard(checkpoint)
 
     def receive(self, checkpoint: int) -> int:
-        """Count a received message, and return 0, if the message was sent more often than it was received.
+        """Count one more received message, and return 0, if the message was sent often enough for that.
 
-        Otherwise count nothing, and return how often the message would have been received with this one.
+        Otherwise count nothing, and return how often the message must have been sent.
         """
         times = self.received.get(checkpoint, 0) + 1
         if self.sent.get(checkpoint, 0) < times:
@@ -145,7 +145,7 @@ class Messages:
 
 
 class Causes:
-    """The causes that have occurred so far, and the readers that wait."""
+    """The causes that have occurred so far, and the readers that wait for other causes."""
 
     def __init__(self) -> None:
         self.reading: FileReader | None = None
@@ -155,7 +155,7 @@ class Causes:
         self._waiting: dict[Key, list[tuple[int, FileReader]]] = defaultdict(list)
         self._ready: deque[FileReader] = deque()
         self._forgotten: Counter[Key] = Counter()
-        """By key: how many of its values, from the first one on, are forgotten."""
+        """By key: the number of its first values that `_FORGOTTEN` has replaced."""
 
     def messages(self, word: str, attempt: int, task: str) -> Messages:
         """The messages of the kind `word` between the coordinator and `task` in `attempt`."""
@@ -192,7 +192,7 @@ class Causes:
         return len(self._happened.get(key, ()))
 
     def kept(self, key: Key) -> list[Any]:
-        """The values stored with `key`, one for each occurrence; the list grows."""
+        """The values stored with `key`, one for each occurrence. Later occurrences are added to this list."""
         return self._happened[key]
 
     def forget(self, checkpoint: int, attempt: int) -> None:
@@ -231,7 +231,7 @@ class Causes:
     def run(self, readers: Iterable[FileReader]) -> list[Waiting]:
         """Let all readers advance as far as they can. Returns those that still wait, with the missing causes.
 
-        Raises as `FileReader.advance`.
+        Raises the errors of `FileReader.advance`.
         """
         self._ready.extend(readers)
         stuck: dict[int, Waiting] = {}
@@ -241,7 +241,7 @@ class Causes:
             need = reader.advance()
             if need is None:
                 continue
-            if self.count(need.key) >= need.times:  # it happened while this reader advanced
+            if self.count(need.key) >= need.times:  # the cause happened while this reader advanced
                 self._ready.append(reader)
                 continue
             stuck[id(reader)] = reader, need

@@ -1,8 +1,8 @@
 """Replays the coordinator's file over all attempts.
 
-The model checks the coordinator by itself. This module checks what holds between files: the named task has
-sent each acknowledgement and decline in the same attempt, and none came more often than sent (TASK-07). An
-attempt starts from the checkpoint that the coordinator has returned for the restore (ONCE-04).
+The model checks the coordinator alone. This module checks the relations between files: the named task has
+sent each acknowledgement and decline in the same attempt, and none was received more often than it was sent
+(TASK-07). An attempt starts from the checkpoint that the coordinator has returned for the restore (ONCE-04).
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,13 +29,13 @@ Upstream = dict[str, frozenset[str]]
 
 
 class _Plan(NamedTuple):
-    """What a line does besides a step of the coordinator. It does not depend on the coordinator's state."""
+    """The changes that a line makes besides the coordinator's step. They do not depend on its state."""
 
     situations: tuple[str, ...]
     acts: tuple[tuple[Callable[[Any], object], int | None, Any], ...]
     """(function, id or None, value): the function's argument is `Line.base` + id; without an id, `value`."""
     received: Messages | None
-    """The line receives one of these messages, for checkpoint `Line.base`; None: `_cause_of` finds it."""
+    """The line receives the message for checkpoint `Line.base` from these. None: `_cause_of` finds it."""
 
 
 class CoordinatorReader(FileReader):
@@ -52,7 +52,7 @@ class CoordinatorReader(FileReader):
         self._messages: dict[str, dict[str, Messages]] = {}
         """By kind and task: the messages of the current attempt."""
         self._plans: dict[int, _Plan] = {}
-        """By number of a line's shape (`lines.shape`): what such lines do in the current attempt."""
+        """By number of a line's shape (`lines.shape`): the plan of such lines in the current attempt."""
         self._unpublished: set[int] = set()
         self._published: set[int] = set()
         self._finished = False
@@ -79,10 +79,10 @@ class CoordinatorReader(FileReader):
     def begin_at(
         self, started: Line, statuses: Iterable[Line], completed: Sequence[int], restores: int
     ) -> None:
-        """Begin within an attempt, after these completed checkpoints, the newest last.
+        """Begin within an attempt, after the checkpoints `completed`, the newest last.
 
         `started`: the line in which the attempt starts. `statuses`: lines in which the tasks and the job
-        become RUNNING. `restores`: the number of restores of this coordinator until then.
+        become RUNNING. `restores`: the number of restores of this coordinator before the attempt.
         """
         self._answered = (started.fields["restored"],)
         self._start(started.attempt, started.fields)
@@ -97,7 +97,10 @@ class CoordinatorReader(FileReader):
                 model.answer(line.event)
 
     def at_cut(self, checkpoint: int) -> object:
-        """Data that influences the replay of later lines, as in `TaskReader.at_cut`, with relative times."""
+        """Data that influences the replay of later lines, as in `TaskReader.at_cut`.
+
+        Times are relative to the model's clock.
+        """
         if self._model is None or self._answered is not None or self._finished or self.line:
             raise NotQuietError("the coordinator starts or ends an attempt")
         session: CoordinatorSession = self._model.state
@@ -120,7 +123,7 @@ class CoordinatorReader(FileReader):
                 self._take_over(int(fields["first_id"]), [int(one) for one in fields["completed"]])
             case "finished":
                 self._finished = True
-            case "publishing":  # the checkpoint is valid even if the driver dies before it logs the end
+            case "publishing":  # the checkpoint is valid even if the driver dies before it logs completion
                 self._published.add(int(fields["checkpoint"]))
             case "publication_failed":
                 self._unpublished.add(int(fields["checkpoint"]))
@@ -134,7 +137,7 @@ class CoordinatorReader(FileReader):
         if number in self._run.attempts or number < self._attempt:
             raise Rejected(("ONCE-06",), f"attempt {number} starts after attempt {self._attempt}")
         if self._answered is None:
-            why = f"attempt {number} starts, and the coordinator has not answered what to restore"
+            why = f"attempt {number} starts, but the coordinator has not answered which checkpoint to restore"
             raise Rejected(("ONCE-04",), why)
         restored = fields["restored"]
         if restored != self._answered[0]:
@@ -162,12 +165,12 @@ class CoordinatorReader(FileReader):
                 run.witnessed.see("attempt failed")  # the driver died too, so no line shows the failure
             expected = self._model.state.coordinator.next_id
             if first_id < expected:
-                why = f"the new coordinator begins with id {first_id}, {expected} was to be next"
+                why = f"the new coordinator begins with id {first_id}, expected {expected}"
                 raise Rejected(("COORD-02",), why)
             known = run.completed | run.taken_over_checkpoints | self._unpublished | self._published
             unknown = sorted(set(completed) - known)
             if unknown:
-                raise Rejected(("ONCE-04",), f"{unknown} are taken over as complete; they never completed")
+                raise Rejected(("ONCE-04",), f"{unknown} are taken over as complete, but never completed")
         for checkpoint in sorted(set(completed) - run.completed):
             run.taken_over_checkpoints.add(checkpoint)
             run.completed.add(checkpoint)
@@ -268,7 +271,7 @@ class CoordinatorReader(FileReader):
         attempt, task, checkpoint = line.attempt, str(line.given["task"]), line.checkpoint
         if state.get("attempt", attempt) != attempt:
             why = f"the state of {task} for checkpoint {checkpoint} is of attempt {state['attempt']}"
-            raise Rejected(("ONCE-06",), f"{why}, it came in attempt {attempt}")
+            raise Rejected(("ONCE-06",), f"{why}, but was acknowledged in attempt {attempt}")
         offset = self._run.offsets.get((task, checkpoint))
         if offset is not None and state.get("offset", offset) not in {offset, None}:
             why = f"{task} snapshotted offset {offset} for checkpoint {checkpoint}"
@@ -305,7 +308,7 @@ class CoordinatorReader(FileReader):
                         situations.append("pending one ended by the failure")
                     continue
                 case "notify_subsumed" | "rejected" | "acknowledged" | "discard" | "fail_job" | "fail":
-                    continue  # no cause of anything in another file
+                    continue  # no line of another file waits for these effects
                 case _:
                     odd = next(one for one in line.effects if one["kind"] == kind)
                     raise unknown_effect("coordinator", odd)
@@ -315,7 +318,7 @@ class CoordinatorReader(FileReader):
         return _Plan(tuple(situations), tuple(acts), self._received_by(line))
 
     def _received_by(self, line: Line) -> Messages | None:
-        """The `received` of a plan."""
+        """The field `received` of the line's plan."""
         kind, shape, event = line.kind, line.shape, line.given
         if kind not in _FROM_TASKS or shape is None or not shape.has_checkpoint:
             return None

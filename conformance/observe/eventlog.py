@@ -106,7 +106,7 @@ class LogFile(NamedTuple):
             return False
         pattern = rb'"component":\s*"' + component.encode() + b'"'
         with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            # most files do not contain the name, and `find` shows that many times faster than a pattern
+            # most files do not contain the name, and `find` shows that much faster than a regular expression
             return content.find(b'"%s"' % component.encode()) >= 0 and re.search(pattern, content) is not None
 
     def _piece(self, place: int) -> bytes:
@@ -155,7 +155,7 @@ class LogFile(NamedTuple):
 def _are_effects(effects: object) -> TypeGuard[list[dict[str, Any]]]:
     if type(effects) is not list:
         return False
-    for effect in effects:  # noqa: SIM110 - `all` over a generator is slower, which shows in a long log
+    for effect in effects:  # noqa: SIM110 - `all` with a generator is measurably slower for a long log
         if type(effect) is not dict or type(effect.get("kind")) is not str:
             return False
     return True

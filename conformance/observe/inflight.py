@@ -2,7 +2,7 @@
 
 A barrier that overtakes records may arrive before records, and before markers, that were sent earlier. So the
 check of aligned barriers does not apply. UNAL-37 replaces it, for each channel: the records that the receiver
-had read, those that the receiver stored, and those that the sender stored are all records that were sent.
+had read, those that the receiver stored, and those that the sender stored are together all sent records.
 """
 
 from collections import Counter, defaultdict
@@ -52,7 +52,7 @@ class InFlight:
                     taken.remove(self._all_taken[channel])
                     self._all_taken[channel] += 1
                 return None
-        why = f"{kind} {checkpoint} came on channel {channel}, {key[2]} has not broadcast it"
+        why = f"{kind} {checkpoint} came on channel {channel}, but {key[2]} has not broadcast it"
         return Need(key, count + 1, ("TASK-01", "UNAL-35"), why)
 
     def snapshot(self, checkpoint: int, fields: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ class InFlight:
         self.forget({one for one in self._read.keys() | self._stored.keys() if one < checkpoint})
 
     def end_rejection(self, channels: list[str]) -> EndRejection | None:
-        """The rejection of the first complete checkpoint in which a channel's records do not add up, or None.
+        """The rejection of the first complete checkpoint in which a channel's counts do not agree, or None.
 
         `channels`: by channel, its sender. The rule is UNAL-37.
         """
@@ -98,7 +98,7 @@ class InFlight:
             for owner in (task, *channels):
                 at = (attempt, owner, checkpoint)
                 if at not in run.overtaken or (owner != task and at not in run.sent):
-                    why = f"checkpoint {checkpoint} is complete, {owner} has stored no part of it"
+                    why = f"checkpoint {checkpoint} is complete, but {owner} has stored no part of it"
                     return ("UNAL-37",), why
                 if owner == task:
                     continue
@@ -109,8 +109,8 @@ class InFlight:
                 if read + stored + overtaken != sent + restored:
                     why = (
                         f"checkpoint {checkpoint}: {task} had read {read} records of {owner} and stored "
-                        f"{stored}, {owner} stored {overtaken}; it had sent {sent} after {restored} that "
-                        "were restored: the cut is torn"
+                        f"{stored}, {owner} stored {overtaken}; {owner} had sent {sent} after {restored} "
+                        "that were restored: the cut is not consistent"
                     )
                     return ("UNAL-37", "ONCE-01"), why
         return None

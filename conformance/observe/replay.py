@@ -136,21 +136,21 @@ class Replayed(Instance):
         return (CHARGED["refusals"][self.component],)
 
     def _difference(
-        self, expected: Effects, came: Effects, rules: tuple[str, ...]
+        self, expected: Effects, received: Effects, rules: tuple[str, ...]
     ) -> tuple[tuple[str, ...], str]:
-        both = zip(expected, came, strict=False)
-        shorter = min(len(expected), len(came))
+        both = zip(expected, received, strict=False)
+        shorter = min(len(expected), len(received))
         place = next((place for place, pair in enumerate(both) if not _same(*pair)), shorter)
-        expected_effect, came_effect = (
-            [*effects, None][min(place, len(effects))] for effects in (expected, came)
+        expected_effect, logged_effect = (
+            [*effects, None][min(place, len(effects))] for effects in (expected, received)
         )
-        first = [str(effect["kind"]) for effect in (came_effect, expected_effect) if effect is not None]
-        if len(expected) > len(came):
+        first = [str(effect["kind"]) for effect in (logged_effect, expected_effect) if effect is not None]
+        if len(expected) > len(received):
             first.reverse()  # an effect is missing: charge the rule of that effect
         of_effect = CHARGED["effects"][self.component]
         charged = [of_effect[kind] for kind in first if kind in of_effect]
         why = (
-            f"effect {place + 1}: expected {_effect(expected_effect)}, the log has {_effect(came_effect)}; "
+            f"effect {place + 1}: expected {_effect(expected_effect)}, the log has {_effect(logged_effect)}; "
             f"before it, {self.component}: {self.describe()}"
         )
         return (*charged[:1], *rules, *charged[1:]), why

@@ -24,7 +24,7 @@ EndRejection = tuple[tuple[str, ...], str]
 
 
 class NotQuietError(Exception):
-    """A log cannot be cut at a line: there a checkpoint is pending, or a message or an attempt under way."""
+    """A log cannot be cut at a line, because a checkpoint, a message or an attempt is under way there."""
 
 
 class Settings(NamedTuple):

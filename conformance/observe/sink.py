@@ -1,8 +1,9 @@
 """Replays a task's sink over all its attempts. A new attempt continues with what is durable in the sink.
 
-The model refuses events that are not allowed in the sink's state. This module checks the rest: the sink takes
-a snapshot, commits and aborts exactly when its subtask requires it (SINK-02, SINK-03, SINK-05). It restores
-the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before the barriers (ONCE-03).
+The model refuses events that are not allowed in the sink's state. This module checks what the model cannot.
+The sink takes a snapshot, commits and aborts exactly when its subtask requires it (SINK-02, SINK-03,
+SINK-05). It restores the checkpoint that the attempt restores (ONCE-04), and pre-commits the records before
+the barriers (ONCE-03).
 """
 
 from collections import deque
@@ -55,7 +56,7 @@ class SinkReplay:
             self._due.clear()
         if self._due:
             kind, checkpoint = self._due[0]
-            why = f"the subtask requires {kind} of {checkpoint}, and the sink did not do it before {before}"
+            why = f"the subtask requires {kind} of {checkpoint}, but the sink did not do it before {before}"
             raise Rejected((_RULE[kind],), why)
 
     def replay(self, line: Line, attempt: Attempt, notes: Notes) -> Need | None:
@@ -70,10 +71,10 @@ class SinkReplay:
         notes.is_repeatable = kind in _RULE and self._model is not None
         model = self._started(attempt)
         if kind in _RULE:
-            came = (kind, line.checkpoint)
-            if not self._due or self._due[0] != came:
+            event = (kind, line.checkpoint)
+            if not self._due or self._due[0] != event:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
-                why = f"the sink did {kind} of {came[1]}, its subtask requires {expected}"
+                why = f"the sink did {kind} of {event[1]}, but its subtask requires {expected}"
                 raise Rejected((_RULE[kind], *(("ONCE-05",) if kind == "notify_complete" else ())), why)
         rules = model.known(line)
         notes.rules = model.step(line) if rules is None else rules
@@ -113,7 +114,7 @@ class SinkReplay:
         if self._model is None:
             is_new = bool(attempt.states) and self._file.task not in attempt.states  # the job was rescaled
             if attempt.restored is not None and not is_new:
-                why = f"attempt {attempt.number} restores {attempt.restored}, the sink begins without it"
+                why = f"attempt {attempt.number} restores {attempt.restored}, but the sink begins without it"
                 raise Rejected(("SINK-06", "ONCE-04"), why)
             # no checkpoint was complete, so no earlier attempt has left a transaction to commit
             self._model = self._run.sinks[self._file.task] = self._run.replayed("sink", {})
@@ -124,7 +125,7 @@ class SinkReplay:
         """Restore the sink from what was durable when the previous attempt failed."""
         task, checkpoint = self._file.task, line.event.get("checkpoint")
         if checkpoint != attempt.restored:
-            why = f"attempt {attempt.number} restores {attempt.restored}, the sink restores {checkpoint}"
+            why = f"attempt {attempt.number} restores {attempt.restored}, but the sink restores {checkpoint}"
             raise Rejected(("ONCE-04", "SINK-06"), why)
         earlier = [number for number in self._run.logged_attempts[task] if number < attempt.number]
         if earlier and not self._run.causes.count(("ended", earlier[-1], task)):
@@ -165,7 +166,7 @@ class SinkReplay:
         if type(rows) is int and pre_committed and self._before is not None and rows != received - before:
             why = (
                 f"checkpoint {line.checkpoint}: {received - before} records came since the "
-                f"previous snapshot, the transaction has {rows}"
+                f"previous snapshot, but the transaction has {rows}"
             )
             raise Rejected(("ONCE-03", "SINK-01"), why)
         self._before = received

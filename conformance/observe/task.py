@@ -1,6 +1,6 @@
 """Replays a task's file: its gate, its subtask, and its sink or the offsets of its source.
 
-The model checks each component by itself. This module checks what holds between components: a barrier was
+The model checks each component alone. This module checks the relations between components: a barrier was
 broadcast upstream, arrives in order (TASK-01), and arrives after exactly the records that were sent before it
 (ONCE-01). The task reads no blocked channel (ALIGN-17). The subtask carries out an effect of the gate before
 the gate's next event. The coordinator has sent every message that the task receives.
@@ -83,12 +83,12 @@ class TaskReader(TaskState):
         self._attempt = attempt = self._run.attempts[number]
         if fields["restored"] != attempt.restored:
             restored = fields["restored"]
-            why = f"attempt {number} restores checkpoint {attempt.restored}, {task} restores {restored}"
+            why = f"attempt {number} restores checkpoint {attempt.restored}, but {task} restores {restored}"
             raise Rejected(("ONCE-04",), why)
         self._channels = [str(above) for above in fields["channels"]]
         if attempt.upstream.get(task) != frozenset(self._channels):
             known = sorted(attempt.upstream.get(task, ()))
-            why = f"{task} reads from {self._channels}, the plan of attempt {number} has {known}"
+            why = f"{task} reads from {self._channels}, but the plan of attempt {number} has {known}"
             raise Rejected(("ONCE-06",), why)
         self._subtask = self._run.replayed("subtask", self._steps_from(attempt.restored))
         if self._channels:
@@ -112,7 +112,7 @@ class TaskReader(TaskState):
         """Expect an abort instead of the checkpoint: the task has not read all restored records (UNAL-36)."""
         checkpoint = fields["checkpoint"]
         if not self._due or self._due[0] != ("checkpoint", checkpoint):
-            why = f"a start of {checkpoint} was declined, its gate had not triggered it"
+            why = f"a start of {checkpoint} was declined, but its gate had not triggered it"
             raise Rejected(("UNAL-36",), why)
         self._due[0] = ("abort_on_barrier", checkpoint, fields["reason"])
         self._run.witnessed.see("start declined")
@@ -125,7 +125,7 @@ class TaskReader(TaskState):
         if self._due:
             kind, checkpoint, *_ = self._due[0]
             rule = "TASK-01" if kind == "checkpoint" else "TASK-04"
-            why = f"the gate requires {kind} of {checkpoint}, and the subtask did not get it before {before}"
+            why = f"the gate requires {kind} of {checkpoint}, but the subtask did not get it before {before}"
             raise Rejected((rule, "ALIGN-06"), why)
         if self._sink is not None:
             self._sink.nothing_due(before)
@@ -145,7 +145,7 @@ class TaskReader(TaskState):
             gate.step(line)  # raises Rejected: the model refuses such a channel
             return None
         elif gate.blocks(channel):
-            why = f"channel {channel} is blocked and was read; gate: {gate.describe()}"
+            why = f"channel {channel} is blocked, but was read; gate: {gate.describe()}"
             raise Rejected(("ALIGN-17",), why)
         elif kind in MARKERS:
             need = self._need(TaskState._was_sent, line, channel)
@@ -187,12 +187,12 @@ class TaskReader(TaskState):
         event, kind = line.given, line.kind
         is_from_gate = kind in _FROM_GATE and bool(self._channels)
         if is_from_gate:
-            came: tuple[Any, ...] = (kind, line.checkpoint)
+            received: tuple[Any, ...] = (kind, line.checkpoint)
             if "reason" in event:
-                came = (*came, event["reason"])
-            if not self._due or self._due[0] != came:
+                received = (*received, event["reason"])
+            if not self._due or self._due[0] != received:
                 expected = " ".join(map(str, self._due[0])) if self._due else "nothing"
-                why = f"the subtask got {' '.join(map(str, came))}, its gate requires {expected}"
+                why = f"the subtask got {' '.join(map(str, received))}, but its gate requires {expected}"
                 raise Rejected(("TASK-01", "ALIGN-05"), why)
         elif kind in MESSAGES:
             if kind != "checkpoint":

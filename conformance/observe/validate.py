@@ -103,9 +103,9 @@ def validate(
     if result.rejection is None or record is not None or not remember:
         return result
     whole = _validated(folder, settings or Settings(), required, None, remember=False)
-    assert whole.rejection is not None, f"only remembered steps reject {result.rejection.describe()}"
+    assert whole.rejection is not None, f"only cached steps reject {result.rejection.describe()}"
     places = [(one.file, one.line) for one in (result.rejection, whole.rejection)]
-    assert places[0] == places[1], f"remembered steps reject {places[0]}, the model {places[1]}"
+    assert places[0] == places[1], f"cached steps reject {places[0]}, the model {places[1]}"
     return whole
 
 

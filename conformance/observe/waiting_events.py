@@ -1,8 +1,8 @@
 """Chooses the event to report among those that still wait when all files are read.
 
 Most of these events wait only because another file waits. The event to report has a cause that does not occur
-in any line that is left. If each cause occurs in some line, the files wait for each other in a circle. Then
-one of them has its events in an impossible order, and an event of the circle is reported.
+in any unread line. If each cause occurs in some unread line, the files wait for each other in a circle. Then
+one file has its events in an impossible order, and an event of the circle is reported.
 """
 
 from collections import Counter

@@ -17,6 +17,7 @@ from conformance.cases.directed import Directed, directed_at
 from conformance.machine import HOME, cores, source
 from conformance.released.channel import ChannelSearch
 from conformance.released.channel import target as channel_target
+from conformance.released.comparison import Search, Shared, conform
 from conformance.released.coordinator import CoordinatorSearch
 from conformance.released.coordinator import target as master_target
 from conformance.released.failure_counts import FailuresSearch
@@ -24,7 +25,6 @@ from conformance.released.failure_counts import target as failures_target
 from conformance.released.gate import GateSearch, GateTarget
 from conformance.released.matrix import Cell, Record
 from conformance.released.results import OVERTAKEN, Conformed, Target
-from conformance.released.sequences import Search, Shared, conform
 from conformance.released.sink import SinkSearch
 from conformance.released.sink import target as sink_target
 from conformance.released.subtask import SubtaskSearch

@@ -10,8 +10,8 @@ from conformance.adapters.protocol import Wire
 from conformance.cases.tours_around_divergences import Transition
 from conformance.drive.oracle import Oracle
 from conformance.drive.stream import Case, has_failed
+from conformance.released.comparison import LENGTH, Search, edges_of
 from conformance.released.results import Target
-from conformance.released.sequences import LENGTH, Search, edges_of
 
 IDS = 2
 """The highest checkpoint id of the toured model."""
@@ -38,7 +38,7 @@ class Sent:
     """Remembers the barriers that a sequence has sent in the current attempt."""
 
     def __init__(self) -> None:
-        """Begin without barriers."""
+        """No barrier was sent yet."""
         self._ids: set[int] = set()
 
     def allows(self, event: Wire) -> bool:
@@ -127,14 +127,14 @@ def _event(letter: str, number: int) -> Wire:
 SCRIPTS = tuple(
     script(text)
     for text in (
-        "e1 e2 u1 x t x x t t",  # overtakes records at the sender
+        "e1 e2 u1 x t x x t t",  # the barrier overtakes records at the sender
         "e1 e2 x x u1 x b1 t t t s1",  # overtakes at the receiver
-        "b1 e1 x e2 u1 x x t t t s1",  # overtakes at both, after the snapshot has begun
-        "e1 w1 e2 x x t p1 b1 t t r x s1",  # the receiver prioritises it
-        "e1 w1 e2 o1 x x x t t t",  # its time-out passes at the sender
+        "b1 e1 x e2 u1 x x t t t s1",  # overtakes at both ends, after the snapshot has begun
+        "e1 w1 e2 x x t p1 b1 t t r x s1",  # the receiver prioritises the barrier
+        "e1 w1 e2 o1 x x x t t t",  # the barrier's time-out passes at the sender
         "e1 w1 g1 x x r w2 w3 o3",  # the checkpoint is aborted; the next one is replaced by a newer one
         "e1 a1 x x e2 u2 x r x x b2 t t t",  # an unaligned barrier behind an aligned one
-        "w1 x b1 e1 x r x t t t s1",  # arrives in order, after the snapshot has begun
+        "w1 x b1 e1 x r x t t t s1",  # the barrier arrives in order, after the snapshot has begun
         "b1 w2 x t p2 b1 b2 t s2",  # a newer barrier arrives
         "f1 x b1 r e1 x s1 t t",
     )

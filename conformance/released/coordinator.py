@@ -1,6 +1,6 @@
 """Tests the coordinator of a release, and its store alone, with histories of a job and its checkpoints.
 
-Random histories leave out events that no release can receive. `is_left_out` and `is_stored` state which.
+Random histories leave out events that no release can receive (`is_left_out`, `is_stored`).
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -18,9 +18,9 @@ from conformance.components.coordinator.walks import (
     varied,
 )
 from conformance.drive.stream import Case
+from conformance.released.comparison import BATCHES, Search
 from conformance.released.failure_counts import reasons
 from conformance.released.results import Target
-from conformance.released.sequences import BATCHES, Search
 from model.coordinator.requests import QUEUE_LIMIT
 
 COMPONENTS = ("coordinator", "store")
@@ -48,7 +48,7 @@ class CoordinatorTarget(Target):
         return super().draws, reasons(self.minor)
 
     def configs(self) -> list[Wire]:
-        """The configurations that random histories have in turn."""
+        """The configurations of random histories, which take turns."""
         if self.component == "store":
             return [{"retain": retain, "profile": self.profile} for retain in (1, 2, 3)]
         configs = [varied(self.profile, Random(f"released {number}")) for number in range(CONFIGS)]
@@ -188,7 +188,7 @@ def floods() -> Iterator[tuple[Wire, list[Wire]]]:
     request: Wire = {"kind": "trigger", "type": "checkpoint"}
     savepoint: Wire = {"kind": "trigger", "type": "savepoint"}
     stop: Wire = {"kind": "trigger", "type": "stop"}
-    fill = [request] * (QUEUE_LIMIT - 1)  # they wait behind a request that starts
+    fill = [request] * (QUEUE_LIMIT - 1)  # these wait behind a request that starts
     one: Wire = {"max_concurrent": 1, "timeout_ms": 1_000}
     yield one, [*begins, request, *fill, *[request] * 3, savepoint, *ends, request, savepoint, stop]
     time: Wire = {"kind": "advance", "ms": 10}

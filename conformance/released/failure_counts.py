@@ -1,4 +1,4 @@
-"""Tests the count of failing checkpoints of a release alone: every reason, every type, in any order.
+"""Tests the count of failures of a release alone: failures of every reason and type, in any order.
 
 In a coordinator only some of these failures can occur, because an event has to cause each reason.
 """
@@ -10,8 +10,8 @@ from random import Random
 
 from conformance.adapters.protocol import Wire
 from conformance.generators.chooser import Chooser
+from conformance.released.comparison import Search
 from conformance.released.results import Target
-from conformance.released.sequences import Search
 from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.events import NONE
 
@@ -52,7 +52,7 @@ FROM_UNTIL: Mapping[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "BLOCKING_OUTPUT_EXIST": ((1, 20), _EVER),
     "CHANNEL_STATE_SHARED_STREAM_EXCEPTION": ((1, 17), _EVER),
 }
-"""The other reasons: the first release that has each, and the first later release that lacks it."""
+"""By other reason: the first release that has it, and the first later release that lacks it."""
 
 
 def reasons(minor: tuple[int, int]) -> tuple[str, ...]:
@@ -112,8 +112,10 @@ class FailuresSearch(Search):
         About half of the failures with an id have one of two reasons.
         """
         assert isinstance(self._target, FailuresTarget)
-        ways = list(self._target.failures(0))
-        likely = [way for way in ways if way["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")]
+        failures = list(self._target.failures(0))
+        likely = [
+            failure for failure in failures if failure["reason"] in ("CHECKPOINT_DECLINED", "IO_EXCEPTION")
+        ]
         unnamed = list(self._target.failures_without_id())
         newest = 1
 
@@ -124,7 +126,7 @@ class FailuresSearch(Search):
             if rng.random() < 0.1:
                 return rng.choice(unnamed)
             if rng.random() < 0.8:
-                return {**rng.choice(likely if rng.random() < 0.5 else ways), "checkpoint": checkpoint}
+                return {**rng.choice(likely if rng.random() < 0.5 else failures), "checkpoint": checkpoint}
             return {"kind": "success", "checkpoint": checkpoint}
 
         return choose

@@ -12,8 +12,8 @@ from conformance.drive.oracle import Edge
 from conformance.drive.signatures import expected_of, expects
 from conformance.generators import generate
 from conformance.generators.chooser import Chooser
+from conformance.released.comparison import Search
 from conformance.released.results import Target
-from conformance.released.sequences import Search
 from model.gate.profiles import PROFILES
 
 INJECTED = 0.02
@@ -40,7 +40,7 @@ class GateTarget(Target):
     """The gate of one release in one mode at one level."""
 
     def configs(self) -> list[Wire]:
-        """The configurations that random sequences go through, in turn."""
+        """The configurations of random sequences, which take turns."""
         base = {"mode": self.mode, "profile": self.profile, "level": self.level}
         finishes = (True, False) if self.after_finish else (False,)
         extras = EXTRAS.get((self.mode, self.profile, self.level)) or EXTRAS.get((self.mode,), ({},))
@@ -62,9 +62,9 @@ class GateSearch(Search):
         return alphabet(config, observed)
 
     def is_suspect(self, event: Wire, edge: Edge) -> bool:
-        """Whether the model's answer looks as at a known divergence, so that no further event may follow."""
+        """Whether a known divergence may be at this answer. Then no further event may follow."""
         return any(
-            expects(looks) == expected_of(self._target.mode, event, edge) for looks in self._signatures.names
+            expects(form) == expected_of(self._target.mode, event, edge) for form in self._signatures.names
         )
 
     def fitting(self, script: Sequence[Wire]) -> list[Wire]:

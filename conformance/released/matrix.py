@@ -29,7 +29,7 @@ Place = tuple[str, str, str]
 
 
 class MatrixError(InputError):
-    """A file of cells cannot be used. The message states what to do."""
+    """A file of cells cannot be used. The message states the fix."""
 
 
 class Bounds(NamedTuple):
@@ -76,7 +76,7 @@ class Cell(NamedTuple):
 
     @property
     def is_skipped(self) -> bool:
-        """Whether the release has the component, and it was not driven."""
+        """Whether the release has the component, but the suite did not drive it."""
         return self.outcome == SKIPPED
 
     @property
@@ -144,7 +144,8 @@ def read(file: Path) -> tuple[Bounds, dict[Place, Cell]]:
         cells = [Cell(**{**line, "rules": tuple(line["rules"])}) for line in lines]
         return Bounds(**head), {cell.place: cell for cell in cells}
     except (KeyError, TypeError, ValueError) as wrong:
-        raise MatrixError(f"{file}: expected what `flink matrix` writes, got {wrong!r}; delete it") from wrong
+        why = f"{file}: expected a file that `flink matrix` has written, got {wrong!r}; delete it"
+        raise MatrixError(why) from wrong
 
 
 def publish(record: Record, file: Path) -> None:

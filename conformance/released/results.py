@@ -13,7 +13,7 @@ from conformance.verdict import Verdict
 from model.gate.profiles import PROFILES
 
 OVERTAKEN = (1, 11)
-"""From this release on, a barrier can overtake records, and the channel stores these."""
+"""From this release on, a barrier can overtake records, and the channel stores the overtaken records."""
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,14 @@ class Target(ABC):
     def seed(self) -> str:
         """The seed of random sequences. Two releases with the same profile get the same sequences.
 
-        Exceptions: known divergences affect the choice, and a release gets no event that it cannot receive.
+        There are two exceptions: known divergences affect the choice of sequences, and no release gets an
+        event that it cannot receive.
         """
         return f"{self.profile}/{self.mode}/{self.level}"
 
     @property
     def draws(self) -> Hashable:
-        """What the sequences depend on, if the release meets no divergence."""
+        """The values that determine the sequences, if the release shows no divergence."""
         return self.seed, self.after_finish
 
     @property
@@ -55,7 +56,7 @@ class Target(ABC):
 
     @abstractmethod
     def configs(self) -> list[Wire]:
-        """The configurations that random sequences have in turn."""
+        """The configurations of random sequences, which take turns."""
 
 
 @dataclass
@@ -73,7 +74,7 @@ class Conformed:
     Set at level handler only: where items of a blocked channel wait, a case may take another path.
     """
     reached: dict[str, int] = field(default_factory=dict)
-    """By kind (states, transitions, pairs, paths): how many different ones the sequences reached."""
+    """By kind (states, transitions, pairs, paths): the number of different ones that sequences reached."""
     seconds: float = 0.0
     fields: tuple[str, ...] = ()
     """The fields of the release's observable state."""

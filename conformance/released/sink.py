@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from itertools import product
 
 from conformance.adapters.protocol import Wire
+from conformance.released.comparison import Search
 from conformance.released.results import Target
-from conformance.released.sequences import Search
 
 IDS = 3
 """The highest checkpoint id of the toured model."""
 TRANSACTIONS = 4
-"""Maximum number of transactions in the toured model. Without it there is no bound: no id is used twice."""
+"""Maximum number of transactions in the toured model, which needs a bound: each transaction has a new id."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from random import Random
 
 from conformance.adapters.protocol import FAILURES, Errored, Wire
 from conformance.generators.chooser import Chooser
+from conformance.released.comparison import Search
 from conformance.released.results import Target
-from conformance.released.sequences import Search
 from model.components import COMPONENTS
 from model.subtask.environment import closed_subtask
 from model.subtask.profiles import TASK_PROFILES

@@ -1,1 +1,5 @@
-"""The page that shows the answers of every generation to the same sequence of events, side by side."""
+"""Makes two pages: the generations side by side, and the switches that releases have decided.
+
+`side_by_side` makes the first page: every generation's answers to the same events. `deciding_runs` drives
+releases through one run for each switch, and `switch_page` makes the second page from the results.
+"""

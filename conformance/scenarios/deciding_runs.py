@@ -1,4 +1,4 @@
-"""One run for each switch of a generation, which released Flinks are driven through.
+"""Drives released Flinks through one run for each switch of a generation.
 
 A *deciding run* of a switch is a sequence of events. Its answers distinguish generations with the switch from
 generations without it. If a release gives the answers of its generation, it has decided the switch. The file
@@ -52,7 +52,7 @@ Place = tuple[str, str]
 
 
 class RecordError(InputError):
-    """The file of results cannot be read. The message states what to do."""
+    """The file of results cannot be read. The message states the fix."""
 
 
 class DecidingRun(NamedTuple):
@@ -66,7 +66,7 @@ class DecidingRun(NamedTuple):
     """Events before the run: a coordinator's job and its tasks begin to run."""
     events: tuple[Wire, ...]
     unforbidden: frozenset[str]
-    """Generations of which no property forbids the run if the switch is the other way."""
+    """Generations in which no property forbids the run after the switch is turned to its other value."""
 
     @property
     def place(self) -> Place:
@@ -82,16 +82,16 @@ class DecidingRun(NamedTuple):
         return tuple(oracle.transcript((*self.opening, *self.events)))
 
     def answers(self, profile: str) -> tuple[object, ...] | None:
-        """As `transcript`, reduced to what an implementation shows: effects, states and refusals."""
+        """As `transcript`, but only the observable part of each answer: effects, state, and refusal."""
         edges = self.transcript(profile)
         if edges is None:
             return None
         return tuple((edge.spelled, edge.after.spelled, edge.refused is None) for edge in edges)
 
     def decided_by(self, profile: str) -> bool:
-        """Whether these answers differ from those of every generation with the other value.
+        """Whether the generation's answers differ from those of every generation with the other value.
 
-        If all of those lack an option of the run, the answers only show that the generation has it.
+        If all those generations lack an option of the run, the answers only show that this one has it.
         """
         known = GENERATIONS[self.component]
         own, value = self.answers(profile), getattr(known[profile], self.switch)
@@ -107,18 +107,18 @@ class Outcome(NamedTuple):
     """The result of one release in one run."""
 
     result: str
-    """AGREES, NO_OPTION, or in words why the release has not decided the switch."""
+    """AGREES, NO_OPTION, or the reason in words why the release has not decided the switch."""
     digest: str
     """The digest of the run in the release's generation."""
 
     @property
     def differs(self) -> bool:
-        """The release answered differently from its generation."""
+        """Whether the release answered differently from its generation."""
         return self.result.startswith(_DIFFERS)
 
     @property
     def is_odd(self) -> bool:
-        """The release differed, or did not answer."""
+        """Whether the release answered differently, or did not answer."""
         return self.result not in (AGREES, NO_OPTION) and self.why_not_offered is None
 
     @property
@@ -160,7 +160,7 @@ def deciding_runs() -> Mapping[Place, DecidingRun]:
 def first_difference(place: Place) -> int:
     """The number of the first event, from 0, at which generations with and without the switch differ.
 
-    Only effects are compared. If none differs, it is the last event.
+    Only effects are compared. If no effects differ, the result is the last event.
     """
     run = deciding_runs()[place]
     sides: dict[bool, list[list[bytes]]] = {False: [], True: []}
@@ -178,7 +178,7 @@ def first_difference(place: Place) -> int:
 
 @cache
 def digest(place: Place, profile: str) -> str:
-    """Changes with the run, the generation and its answers: a result of others is not kept."""
+    """A digest of the run, the generation and its answers. A result with another digest is not kept."""
     run = deciding_runs()[place]
     head = canonical([run.component, run.config, [*run.opening, *run.events], profile])
     return hashlib.sha256(head + repr(run.answers(profile)).encode()).hexdigest()[:12]
@@ -254,7 +254,7 @@ def read(file: Path) -> dict[str, Decided]:
         return {one.version: one for one in map(_decided, file.read_bytes().splitlines())}
     except (AttributeError, KeyError, TypeError, ValueError) as wrong:
         raise RecordError(
-            f"{file}: expected what `flink switches` writes, got {wrong!r}; delete it"
+            f"{file}: expected a file that `flink switches` has written, got {wrong!r}; delete it"
         ) from wrong
 
 

@@ -1,4 +1,4 @@
-"""Makes a page of the answers of every generation to the same events, from runs of the model and of Flink.
+"""Makes the page with every generation's answers to the same events, from runs of the model and of Flink.
 
 Generations with equal answers share a column. The page lists a release under a column only if the release
 itself was run and gave exactly these answers; if an answer differed, the page states it.
@@ -34,7 +34,7 @@ jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
 
 
 class ScenarioError(ValueError):
-    """The file of scenarios cannot be read; the message says where."""
+    """The file of scenarios cannot be read; the message has the faulty text."""
 
 
 class Scenario(NamedTuple):
@@ -111,7 +111,7 @@ def event_of(text: str) -> Wire:
 
 
 def page(driven: Iterable[Driven], progress: Callable[[str], None]) -> str:
-    """The whole page in Markdown. Each release in turn is driven through all scenarios."""
+    """The whole page in Markdown. Drives each release through all scenarios, one release after the other."""
     seen: dict[str, list[Seen | None]] = {scenario.name: [] for scenario in scenarios()}
     for release in driven:
         progress(f"Flink {release.version}")
@@ -188,7 +188,7 @@ def _section(scenario: Scenario, driven: Sequence[Seen | None]) -> str:
 
 
 def _proposed() -> str:
-    """The proposed generations, and one sequence in the newest released one and in each of them."""
+    """The section about proposed generations: one sequence in the newest released one and in each of them."""
     made = _scenario(
         {
             "name": "a task declines behind a completed checkpoint",

@@ -63,7 +63,7 @@ def page(results: Mapping[str, Decided]) -> str:
 
 
 def undecided(results: Mapping[str, Decided]) -> list[str]:
-    """The switches that no driven release has decided on one of the two sides, with the side."""
+    """The switches with a value that no driven release has decided, each with this value in words."""
     words = {True: "with", False: "without"}
     return [
         f"{run.component}.{run.switch} {words[value]} it"
@@ -95,14 +95,16 @@ def _side(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> str:
 
 def _named(versions: Sequence[str], generations: Mapping[str, str], run: DecidingRun) -> str:
     """The releases; in parentheses those of generations in `unforbidden`."""
-    firm = [version for version in versions if generations[version] not in run.unforbidden]
+    forbidden = [version for version in versions if generations[version] not in run.unforbidden]
     others = [version for version in versions if generations[version] in run.unforbidden]
-    named = [ranges(releases(), firm)] * bool(firm) + [f"({ranges(releases(), others)})"] * bool(others)
+    named = [ranges(releases(), forbidden)] * bool(forbidden) + [f"({ranges(releases(), others)})"] * bool(
+        others
+    )
     return " ".join(named) or "no release"
 
 
 def _deciding(run: DecidingRun, results: Mapping[str, Decided], value: bool) -> dict[str, str]:
-    """The releases that have decided that the switch has this value, with their generations."""
+    """The releases that have decided that the switch has this value, each with its generation."""
     found = {}
     for version in releases():
         profile = generation(releases()[version], run.component)

@@ -1,4 +1,4 @@
-"""Plays vectors: compares the answers of an implementation or of the current model with the written ones."""
+"""Plays vectors: compares the answers of an implementation or of the current model with the vector's."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,22 +20,22 @@ class Difference(NamedTuple):
     step: int
     """The number of the step, from 1; 0 if no instance could be made."""
     written: object
-    came: object
+    received: object
 
     def lines(self) -> list[str]:
-        """The difference as text: the written answer, then the actual one."""
+        """The difference as text: the answer in the vector, then the actual one."""
         event = self.vector.steps[self.step - 1].event if self.step else "new"
         return [
             f"{self.vector.component} {self.vector.id} ({self.vector.origin}), step {self.step}: {event}",
             f"  - {self.written}",
-            f"  + {self.came}",
+            f"  + {self.received}",
         ]
 
 
 def is_offered(vector: Vector, offers: Mapping[str, Offer]) -> bool:
-    """Whether `hello` offers the component with this mode, generation and level.
+    """Whether `hello` offers the component with the vector's mode, generation and level.
 
-    A vector without them has exactly-once, the newest generation, and level polled.
+    A vector that does not name them has mode exactly-once, the newest generation, and level polled.
     """
     offer = offers.get(vector.component)
     if offer is None:
@@ -59,7 +59,7 @@ def _model_offers() -> Mapping[str, Offer]:
 
 
 class Written:
-    """The answers of a vector, as an oracle in place of the model."""
+    """An oracle that gives the answers of a vector instead of the model's."""
 
     def __init__(self, vector: Vector) -> None:
         self.component, self.config = vector.component, vector.config
@@ -76,7 +76,7 @@ class Written:
 
 
 def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
-    """None if every answer equals the vector's; `Unsupported` if the implementation declines the case."""
+    """Play a vector. Returns None if every answer is the vector's, `Unsupported` if the case is declined."""
     played = replay(Written(vector), adapter, vector.events)
     found = played.divergence
     if isinstance(played.stopped, Unsupported):
@@ -89,7 +89,7 @@ def check(vector: Vector, adapter: Adapter) -> Difference | Unsupported | None:
 
 
 def _differing(found: Divergence) -> tuple[object, object]:
-    """The recorded and the actual value that differ."""
+    """The value in the vector and the actual value, which differ."""
     expected, got = found.expected, found.got
     if expected.refused is not None:
         return expected.refused, got.effects if isinstance(got, Answer) else got

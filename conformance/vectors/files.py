@@ -16,7 +16,7 @@ from conformance.vectors.vector import Vector, VectorError, decode, encode
 FORMAT = 1
 INDEX = "index.json"
 _COMPONENT = re.compile(r"[a-z_]+")
-"""A name of a component, which is the name of a file, too."""
+"""Matches the name of a component, which is also the name of a file."""
 
 
 def write(folder: Path, by_component: Mapping[str, Iterator[Vector]]) -> Iterator[tuple[str, Counter[str]]]:
@@ -57,7 +57,7 @@ def components_in(folder: Path) -> list[str]:
 
 
 def read(folder: Path, component: str) -> Iterator[Vector]:
-    """The vectors of a component. Raises VectorError before the first one if the file was altered."""
+    """Yield the vectors of a component. Raises VectorError before the first one if the file was altered."""
     file = folder / f"{component}.jsonl"
     try:
         data = file.read_bytes()
@@ -79,8 +79,8 @@ def _index(folder: Path) -> dict[str, Any]:
     except orjson.JSONDecodeError as wrong:
         raise VectorError(f"{file}: expected JSON, got {wrong}; write the vectors again") from wrong
     if not isinstance(index, dict) or index.get("format") != FORMAT:
-        came = index.get("format") if isinstance(index, dict) else index
-        raise VectorError(f"{file}: expected format {FORMAT}, got {came!r:.60}; write the vectors again")
+        received = index.get("format") if isinstance(index, dict) else index
+        raise VectorError(f"{file}: expected format {FORMAT}, got {received!r:.60}; write the vectors again")
     entries = index.get("components")
     if not isinstance(entries, dict) or not all(
         _COMPONENT.fullmatch(name) and isinstance(entry, dict) and isinstance(entry.get("sha256"), str)

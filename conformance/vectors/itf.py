@@ -15,13 +15,13 @@ VARIABLES = ("event", "effects", "state")
 
 
 def to_itf(vector: Vector) -> dict[str, Any]:
-    """One state for each step: the event, its effects, and the observable state after it."""
+    """The vector as a trace with one state for each step: event, effects, and observable state after it."""
     states = [_state(number, *step[:4]) for number, step in enumerate(vector.steps)]
     return _trace(f"barrierspec vector {vector.id}", vector.component, vector.config, states)
 
 
 def divergence_to_itf(divergence: Divergence, adapter: str, seed: int | None) -> dict[str, Any]:
-    """The run as the implementation behind `adapter` took it; the last state also has the expected answer."""
+    """The run with the implementation's answers as a trace. The last state also has the expected answer."""
     edges = Oracle(divergence.component, divergence.config).transcript(divergence.events)
     states = [
         _state(number, event, edge.effects, edge.after.observed, edge.rules)

@@ -17,9 +17,9 @@ from conformance.vectors.vector import Vector, vector_of
 from model.components import WireError
 
 SMALL = 500
-"""Closed models with at most this number of transitions are toured."""
+"""Closed models with at most this number of transitions get tours, unless all of them do (`whole`)."""
 LENGTH = 30
-"""Events of a random run at most."""
+"""Maximum number of events in a random run."""
 
 
 class Run(NamedTuple):
@@ -39,10 +39,10 @@ def vectors_of(
     paths: bool = True,
     transcripts: Sequence[Transcript] = (),
 ) -> Iterator[Vector]:
-    """The vectors of one component, each run once.
+    """The vectors of one component, without duplicates.
 
-    `transcripts`: transcripts of any component, of which those of this component are played; `whole`: tours
-    of all closed models, however large; `paths`: directed cases, which z3 finds.
+    `transcripts`: transcripts of any component; those of other components are ignored. `whole`: whether also
+    large closed models get tours. `paths`: whether there are directed cases, which z3 finds.
     """
     seen: set[str] = set()
     written = [Run("transcript", one.config, one.events) for one in transcripts if one.component == component]

@@ -25,7 +25,7 @@ class Expected(NamedTuple):
     """After the event; if the event is refused, the previous state."""
     rules: tuple[str, ...]
     refused: bool = False
-    """The protocol does not allow the event here: the answer is an error, and nothing changes."""
+    """Whether the protocol does not allow the event in this state. Then the answer is an error."""
 
 
 class Vector(NamedTuple):
@@ -34,7 +34,7 @@ class Vector(NamedTuple):
     id: str
     """A digest of component, configuration and events, which stays when the expected answers change."""
     origin: str
-    """Where the run comes from: a named `scenario`, a golden `transcript`, the `path` of a step function that
+    """The source of the run: a named `scenario`, a golden `transcript`, the `path` of a step function that
     z3 reads, a `tour` of a small model, or a random `walk`."""
     component: str
     config: Wire

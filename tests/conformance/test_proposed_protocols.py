@@ -44,7 +44,7 @@ def test_the_run_of_one_reading_is_printed():
     assert "proposed, no released jar" in result.output
     assert result.output.splitlines()[-2:] == [
         "    6 all tasks restart from the latest checkpoint",
-        "      what 1 has sent is neither in the reader's snapshot nor sent again: it is lost",
+        "      the record of 1 is neither in the reader's snapshot nor sent again: it is lost",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Records in flight of an unaligned checkpoint add up, or the cut is torn (UNAL-37)."""
+"""Records in flight of an unaligned checkpoint add up, or the cut is not consistent (UNAL-37)."""
 
 from pathlib import Path
 
@@ -45,5 +45,5 @@ def test_a_task_that_has_stored_nothing_tears_the_cut():
     run.completed.add(7)
     assert receiver.end_rejection(["src-0"]) == (
         ("UNAL-37",),
-        "checkpoint 7 is complete, count-0 has stored no part of it",
+        "checkpoint 7 is complete, but count-0 has stored no part of it",
     )

@@ -21,7 +21,7 @@ NAME = "apache-flink"
 UNGUARDED = "the classes of a release do not refuse events that the protocol does not allow"
 """Why `conform --adapter` does not test a release.
 
-`conformance.released.sequences` tests it, and sends only events that the profile of the release allows.
+`conformance.released.comparison` tests it, and sends only events that the profile of the release allows.
 """
 
 

@@ -63,12 +63,12 @@ def behind_an_error(oracle: Oracle, adapter: Adapter, run: Sequence[Wire]) -> Fa
     alone = fresh(adapter, oracle, [[event] for event in run])
     if not isinstance(alone, list):
         return None  # no answer: the cases of other sources report this
-    wrong = (_cut_short(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
+    wrong = (_wrong_after_batch(oracle, adapter, run, cut, alone) for cut in CUTS if cut < len(run))
     what = next((one for one in wrong if one is not None), None)
     return None if what is None else _evidence(BATCH, oracle, run, what)
 
 
-def _cut_short(
+def _wrong_after_batch(
     oracle: Oracle, adapter: Adapter, run: Sequence[Wire], cut: int, alone: Sequence[Applied]
 ) -> str | None:
     answer = fresh(adapter, oracle, [[*run[:cut], STRAY, run[cut]]])
@@ -76,17 +76,17 @@ def _cut_short(
     if isinstance(answer, Hung | Unsupported):
         return None
     if not isinstance(answer, Errored):
-        came = "effects" if isinstance(answer, list) else answer.describe()
-        return f'{sent}: expected `error` with "at": {cut}, got {came}'
+        received = "effects" if isinstance(answer, list) else answer.describe()
+        return f'{sent}: expected `error` with "at": {cut}, got {received}'
     if answer.at != cut:
-        came = "no position" if answer.at is None else f'"at": {answer.at}'
-        return f'{sent}: expected "at": {cut}, got {came}'
+        received = "no position" if answer.at is None else f'"at": {answer.at}'
+        return f'{sent}: expected "at": {cut}, got {received}'
     after = one_by_one(adapter, run[cut:])
     if isinstance(after, list) and list(map(_spelled, after)) == list(map(_spelled, alone[cut:])):
         return None
     return (
         f"after {sent} it continues differently than after its first {cut} events; exactly the events before "
-        "the refused one must have happened"
+        "the refused one must have been applied"
     )
 
 

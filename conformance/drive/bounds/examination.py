@@ -48,11 +48,11 @@ class Examination:
     broken: tuple[str, ...] = ()
     """Failed checks of batches that end with an error, and of new instances after a failed one."""
     evidence: tuple[FailedCheck, ...] = ()
-    """The failed checks to save: those of `broken`, or the one that `stopped` a case without events."""
+    """The failed checks to save: those of `broken`, or the check that ended a case without events."""
     tried: TestedScope = field(default_factory=TestedScope)
     """The options, ids, times and lengths that the cases reached."""
     not_tested: tuple[str, ...] = ()
-    """What the implementation offers and the run did not test, each with the reason."""
+    """The values and events that the implementation offers and the run did not test, each with the reason."""
     capabilities: tuple[str, ...] = ()
     """The tests of optional capabilities (durable data, events at once), as lines of the bound."""
     guarantees: tuple[Guarantee, ...] = ()

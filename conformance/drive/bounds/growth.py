@@ -15,7 +15,7 @@ LARGER = 1.1
 LARGER_BYTES = 2**20
 """See LARGER."""
 STEADY = 0.25
-"""Growth counts only with at least this share in the second half; steady growth has 4 / 9 there."""
+"""Growth counts only if at least this share is in the second half. Growth at a constant rate has 4 / 9."""
 
 
 def slower(seconds: Sequence[float]) -> str | None:

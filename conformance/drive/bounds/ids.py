@@ -2,13 +2,13 @@
 
 The protocol only compares ids, apart from a few places where their distance matters. So a case has the same
 meaning with other ids in the same order. An implementation that stores an id in 32 bits, or in a
-floating-point number, gives wrong answers from some bound on. The model's numbers have no bound. It gets the
-mapped events, too, so its answers are right also where a distance matters.
+floating-point number, gives wrong answers from some bound on. The model's numbers have no bound. The model
+also gets the mapped events, so its answers are right even where a distance matters.
 
-The coordinator draws its ids itself. With the capability `first_id`, maps that keep every distance set its
-first id, so that it draws the mapped ids. With the other maps, and without the capability, each message of a
-case is preceded by the same message about a large id that was never drawn. An implementation with ids of 32
-bits would confuse this id with the right one.
+The coordinator chooses its ids itself. With the capability `first_id`, maps that keep every distance set the
+first id, so that the coordinator chooses the mapped ids. With the other maps, and without the capability,
+each message of a case is preceded by the same message about a large id that the coordinator has never chosen.
+An implementation with ids of 32 bits would confuse this id with the right one.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ INT32, UINT32, DOUBLE, INT64 = 2**31, 2**32, 2**53, 2**63 - 1
 BOUNDS = {INT32: "2^31", UINT32: "2^32", DOUBLE: "2^53", INT64: "2^63 - 1"}
 """The bounds near which ids are tested, with their notation."""
 COUNTED = frozenset({"coordinator"})
-"""Components that draw their ids themselves."""
+"""Components that choose their ids themselves."""
 _ECHOED = frozenset({"acknowledge", "decline", "trigger_fails", "coordinator_done", "hook_done"})
-"""Messages of tasks and masters, with an id that the coordinator has drawn."""
+"""Messages of tasks and masters, with an id that the coordinator has chosen."""
 ASSUMED_HIGHEST = 256
 """The assumed highest id of a case where an id must be mapped before all events are known."""
 
@@ -39,7 +39,7 @@ class IdMap(NamedTuple):
     of: Callable[[int, int], int]
     """The mapped id, given the id and the highest one of the case; grows with the id."""
     can_be_drawn: bool = False
-    """Whether the map keeps distances, so that a coordinator with a mapped first id draws the mapped ids."""
+    """Whether the map keeps distances. Then a coordinator with a mapped first id chooses the mapped ids."""
 
     @property
     def declined(self) -> str:
@@ -128,7 +128,7 @@ def highest_id(component: str, events: Sequence[Wire], config: Wire = MappingPro
 def mapped_event(component: str, event: Wire, ids: IdMap, highest: int) -> list[Wire]:
     """The event with its ids mapped.
 
-    If the coordinator draws its ids, and `ids` cannot set the first one, a message about a drawn id is
+    If the component chooses its ids, and `ids` cannot set the first one, a message about such an id is
     preceded by the same message about a large id.
 
     An id above `highest` counts as `highest`: no mapped id is beyond the bound.

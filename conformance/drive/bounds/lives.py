@@ -2,8 +2,8 @@
 
 `conformance/lives.txt` has a round of each component. Every answer is compared with the model's. From WATCHED
 checkpoints on, the answer time and the memory of the adapter's processes are measured: an implementation that
-keeps something of each checkpoint gets larger or slower. The protocol has no rule about either, so growth
-makes the verdict UNDETERMINED and is no divergence.
+keeps data of every checkpoint uses more memory or gets slower. The protocol has no rule about memory or
+time, so growth makes the verdict UNDETERMINED and is no divergence.
 """
 
 import time
@@ -45,7 +45,7 @@ GROWING_STATE = frozenset({"sink"})
 SHORT = 2_000
 """The maximum number of checkpoints in a life of a component in GROWING_STATE."""
 BATCH = 100
-"""Events of one request, at least."""
+"""Minimum number of events in one request."""
 SAMPLED = 10
 """The number of requests between two measurements of memory."""
 SHOWN = 600
@@ -185,7 +185,10 @@ def again(evidence: FailedCheck, adapter: Adapter) -> FailedCheck | None:
 
 
 def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str] | FailedCheck:
-    """Play one life and add it to `total`. Returns what grows, or the wrong answer after SHOWN events."""
+    """Play one life and add it to `total`.
+
+    Returns a sentence for each measure that grows, or the wrong answer after the first SHOWN events.
+    """
     made = adapter.new(life.component, life.config)
     if isinstance(made, FAILURES):
         total.stopped = made
@@ -230,14 +233,14 @@ def _live(life: _Life, adapter: Adapter, plan: Plan, total: Played) -> list[str]
 def _play_again(
     life: _Life, sent: Sequence[Wire], answer: Applied | Failure, adapter: Adapter, plan: Plan, total: Played
 ) -> None:
-    """Play the beginning of a life as a case; if it is right this time, its last answer is flaky."""
+    """Play the beginning of a life as a case. If every answer is right this time, the last one is flaky."""
     oracle = Oracle(life.component, life.config)
     played = drive([given(oracle, sent, "life")], adapter, plan.limits._replace(crashes=None))
     if played.is_sound and not played.known:
         *before, last = oracle.transcript(sent)
         got = Answer(answer.effects[-1], answer.state) if isinstance(answer, Applied) else answer
-        came = (answer_of(last), got, last.rules, tuple(map(answer_of, before)))
-        played.unrepeatable = Divergence(life.component, life.config, tuple(sent), *came)
+        outcome = (answer_of(last), got, last.rules, tuple(map(answer_of, before)))
+        played.unrepeatable = Divergence(life.component, life.config, tuple(sent), *outcome)
     total.add(played)
 
 
@@ -275,9 +278,9 @@ def _difference(
     """The difference of an answer from the expected one, or None."""
     if not isinstance(answer, Applied):
         return answer.describe()
-    for event, came, effects in zip(batch, answer.effects, expected, strict=True):
-        if canonical(came) != canonical(effects):
-            return f"{dict(event)}: expected {list(effects)}, got {list(came)}"
+    for event, received, effects in zip(batch, answer.effects, expected, strict=True):
+        if canonical(received) != canonical(effects):
+            return f"{dict(event)}: expected {list(effects)}, got {list(received)}"
     if agrees(answer.state, observed):
         return None
     return f"the state after {dict(batch[-1])}: expected {dict(observed)}, got {dict(answer.state)}"

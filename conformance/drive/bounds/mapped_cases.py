@@ -22,7 +22,7 @@ from conformance.drive.plan import Plan
 
 MAPPED_SHARE = 3
 """One in this number of examples of a Hypothesis machine has its values mapped."""
-Way = TypeVar("Way", IdMap, TimeMap)
+Map = TypeVar("Map", IdMap, TimeMap)
 
 
 def play_mapped_rules(component: str, adapter: Adapter, plan: Plan, total: Played) -> tuple[ValueMap, ...]:
@@ -62,17 +62,17 @@ def rule_cases(component: str, plan: Plan, oracles: Oracles) -> Iterator[tuple[O
 
 def _allowed(
     component: str,
-    ways: Sequence[Way],
+    maps: Sequence[Map],
     cases: Sequence[tuple[Oracle, Sequence[Wire]]],
     where: tuple[Adapter, Plan, Played],
-) -> tuple[Way, ...]:
+) -> tuple[Map, ...]:
     """Play the cases with each map. Returns the maps before the first one that is declined."""
     adapter, plan, total = where
     large = Oracles(component)
-    for position, way in enumerate(ways):
+    for position, one in enumerate(maps):
         if is_over(total) or total.ended_early:
             return ()
-        values = ValueMap(way, None) if isinstance(way, IdMap) else ValueMap(None, way)
+        values = ValueMap(one, None) if isinstance(one, IdMap) else ValueMap(None, one)
         sent = (
             given(
                 large.of(values.config(component, oracle.config)),
@@ -84,5 +84,5 @@ def _allowed(
         )
         drive(sent, adapter, plan.limits, total)
         if values.declined in total.tried.declined:
-            return tuple(one for one in ways[:position] if one.declined != values.declined)
-    return tuple(ways)
+            return tuple(one for one in maps[:position] if one.declined != values.declined)
+    return tuple(maps)

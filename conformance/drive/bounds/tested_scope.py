@@ -1,4 +1,4 @@
-"""The bound of a verdict: what the cases of one component reached, as text and as JSON values."""
+"""The bound of a verdict: the scope that the cases of one component reached, as text and as JSON values."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ class TestedScope:
     lives: int = 0
     """The number of instances that had a long life."""
     watched: set[str] = field(default_factory=set)
-    """What was measured in every long life; empty if the lives were too short to measure."""
+    """The measures that were taken in every long life; empty if the lives were too short to measure."""
     grows: list[str] = field(default_factory=list)
     """One sentence for each measure that grew over a life."""
     reached: dict[str, int] = field(default_factory=dict)
@@ -178,7 +178,7 @@ def not_tested(
     *,
     injects: bool,
 ) -> list[str]:
-    """What an implementation offers but the suite did not test, each with the reason.
+    """The values and events that an implementation offers but the suite did not test, each with the reason.
 
     `offered`: for each option (`mode`, `profile`, `level`), the values that its `hello` names. `chosen`: the
     values that the user has chosen. `injects`: whether the gate offers the capability `inject`; true for a
@@ -201,7 +201,7 @@ def not_tested(
 
 
 def beyond(limits: Mapping[str, int]) -> list[str]:
-    """What the suite does not send to an implementation, because its `hello` declares a limit."""
+    """The values that the suite does not send to an implementation, because its `hello` declares a limit."""
     return [f"{what} above {greatest:,} (a limit of hello)" for what, greatest in limits.items()]
 
 

@@ -1,7 +1,7 @@
 """Times near the bounds of machine numbers: a case that begins late, or whose clock runs faster.
 
 Time is virtual, and only differences of times matter. So a case means the same after any time has passed, and
-also if every duration and every timestamp is longer by one factor. An implementation that holds milliseconds
+also if every duration and every timestamp is longer by one factor. An implementation that stores milliseconds
 in 32 bits, or adds them in a floating-point number, answers wrongly. The model gives every expected answer.
 """
 
@@ -14,9 +14,9 @@ from conformance.drive.bounds.ids import INT64, fields_of
 from spec.vocabulary import exists, limited, vocabulary
 
 BOUNDS = {2**31: "2^31", 2**41: "2^41", 2**53: "2^53", 2**62: "2^62"}
-"""The times around which cases are played, in milliseconds, and how they are written."""
+"""The times around which cases are played, in milliseconds, with their notation."""
 _LONGEST = 2**20
-"""Milliseconds of a case, at most."""
+"""Maximum duration of a case before the map, in milliseconds."""
 
 
 class TimeMap(NamedTuple):

@@ -55,7 +55,7 @@ class ValueMap(NamedTuple):
 def combined(ids: Sequence[IdMap], times: Sequence[TimeMap]) -> tuple[ValueMap, ...]:
     """Pairs of a map of ids and a map of times, so that each map occurs at least once.
 
-    The times are mapped by each map in turn; in one pair of each turn they are not mapped.
+    Pair n has the n-th element of `ids` and the n-th of (None, *times). The shorter of these lists repeats.
     """
     return tuple(_combined(ids, times))
 

@@ -1,9 +1,9 @@
 """Gates of many channels: one channel of a small case stands for a whole group of a wide gate.
 
-What a channel of the group delivers (barriers, announcements, its end) each of the others delivers too, one
-after the other; records and cancellations come on one of them. A case of two channels then completes at a
-gate of 129 channels too. An implementation that stores its channels as bits of a 32, 64 or 128 bit integer
-confuses two of them, and fails. The expected answers are the model's own.
+If the small case has a barrier, an announcement or an end on this channel, then each channel of the group
+delivers it, one after the other. A record or a cancellation comes on one channel of the group. So a case that
+completes at two channels also completes at a gate of 129. An implementation that stores its channels as bits
+of a 32, 64 or 128 bit integer confuses two channels, and fails. The model gives the expected answers.
 
 Boundary cases run at every size in SIZES and LARGE, complete cases at all of these but the largest.
 """

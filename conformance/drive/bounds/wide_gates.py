@@ -27,13 +27,13 @@ from conformance.drive.plan import Plan
 from conformance.generators import generate
 
 LONGEST = 600
-"""If a rule case is longer with its first channel widened, its last one is widened, and vice versa."""
+"""If widening one channel (first or last) makes a rule case longer than this, the other one is widened."""
 KINDS = 8
-"""If there are k times this number of configurations, each has its long cases at about one size in k."""
+"""With k times this number of configurations, each configuration has long cases at about one size in k."""
 MANY = 20
 """Runs of fewer examples have no large gates."""
 LARGE_BATCH = 100
-"""Minimum number of events in one request to a large gate, whose long state is answered once a request."""
+"""Minimum number of events in one request to a large gate: each answer has the gate's long state once."""
 
 
 def play_wide_gates(adapter: Adapter, plan: Plan, total: Played) -> None:
@@ -52,7 +52,7 @@ def _play(size: int, adapter: Adapter, plan: Plan, total: Played) -> None:
 
 
 def _at_smallest(found: Divergence, adapter: Adapter, plan: Plan) -> Divergence:
-    """The divergence at the smallest gate that has it, by bisection: with fewer events it shrinks faster."""
+    """The divergence at the smallest gate that shows it, by bisection. A smaller gate shrinks faster."""
     right, wrong = SIZES[-1], found.config["channels"]
     while wrong - right > 1 and plan.may_go_on():
         played = Played()

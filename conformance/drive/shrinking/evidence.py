@@ -52,29 +52,29 @@ def repeated(divergence: Divergence, adapter: Adapter) -> Divergence:
     if divergence.lost == "hung":
         return replace(divergence, repeats=(0, 1))
     play = player(divergence.component, adapter)
-    came = [kept(play(divergence.config, divergence.events), divergence) for _ in range(REPEATS)]
-    return replace(divergence, repeats=(sum(one is not None for one in came), REPEATS))
+    plays = [kept(play(divergence.config, divergence.events), divergence) for _ in range(REPEATS)]
+    return replace(divergence, repeats=(sum(one is not None for one in plays), REPEATS))
 
 
 def budget_of(divergence: Divergence) -> str:
-    """The budget within which it was shrunk, in a few words; empty for a divergence that occurs again."""
+    """The budget within which the case was shrunk, in a few words."""
     if divergence.repeats is not None:
         return f"shrunk in at most {PLAYS} plays"
     return f"shrunk with at most {HANGS} hangs" if divergence.lost == "hung" else "no event can be left out"
 
 
 def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object]) -> Divergence:
-    """The simplest case that hangs; confirmed with the whole time limit, else what was found."""
+    """The simplest case that hangs with the whole time limit; `divergence` if no simpler one is confirmed."""
     if not isinstance(adapter, ProcessAdapter | PythonObject):
         return divergence
     patient = player(divergence.component, adapter)
     left = HANGS
     for share in HANG_SHARES:
-        hasty = player(divergence.component, _Impatient(adapter, share))
+        impatient = player(divergence.component, _Impatient(adapter, share))
 
-        def play(config: Wire, events: Sequence[Wire], hasty: Play = hasty) -> Divergence | None:
+        def play(config: Wire, events: Sequence[Wire], impatient: Play = impatient) -> Divergence | None:
             nonlocal left
-            found = hasty(config, events) if left else None
+            found = impatient(config, events) if left else None
             left -= found is not None and found.lost == "hung"
             return found
 
@@ -85,7 +85,7 @@ def _hung(divergence: Divergence, adapter: Adapter, fixed: Mapping[str, object])
 
 
 class _Impatient:
-    """An adapter whose answers to events have a part of the time limit only."""
+    """An adapter that waits for each answer only for a part of the time limit."""
 
     def __init__(self, adapter: ProcessAdapter | PythonObject, share: int) -> None:
         self._adapter = adapter

@@ -1,7 +1,7 @@
 """Finds whether a divergence is like a known one, by the signature of the divergence or of its shortest run.
 
-A list of known divergences has one run of each. A new divergence is known if its signature is that of a
-listed one. If it is not, its shortest run may have such a signature, so the search shrinks it first.
+A list of known divergences has one run for each of them. A divergence is known if its signature is that of a
+listed one. If it is not, its shortest run may have such a signature, so `Signatures.place` shrinks it first.
 """
 
 from conformance.adapters.protocol import Adapter
@@ -20,18 +20,18 @@ class Signatures:
         self._adapter = adapter
 
     def place(self, divergence: Divergence) -> tuple[str | None, Divergence | None]:
-        """The name of the known divergence that this one is like, or None; the shortest run of a new one."""
-        looks = signature(divergence)
-        if looks in self.names or looks in self._others:
-            return self.names.get(looks), None
+        """The name of the known divergence with this signature, or None; the shortest run of a new one."""
+        form = signature(divergence)
+        if form in self.names or form in self._others:
+            return self.names.get(form), None
         smallest = shrink(divergence, self._adapter)
         shortest = signature(smallest)
         name = self.names.get(shortest)
         if name is not None:
-            self.names[looks] = name
+            self.names[form] = name
             return name, None
         is_first = shortest not in self._others
-        self._others |= {looks, shortest}
+        self._others |= {form, shortest}
         return None, smallest if is_first else None
 
     def add(self, name: str, *divergences: Divergence) -> None:

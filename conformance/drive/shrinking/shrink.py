@@ -73,7 +73,7 @@ def fewest_events(divergence: Divergence, trial: Trial, options: Collection[str]
         lower = _kept(_dense_ids(shorter), shorter, trial)
         changed = len(shorter.events) < len(divergence.events) or lower is not None
         divergence = lower or shorter
-    return _plainer(divergence, trial, options)
+    return _without_options(divergence, trial, options)
 
 
 def fewer_channels(divergence: Divergence, play: Play) -> Divergence | None:
@@ -128,7 +128,7 @@ def numbers(events: Sequence[Wire], fields: Sequence[str]) -> list[int]:
     return sorted({event[field] for event in events for field in fields if is_id(event.get(field))})
 
 
-def _plainer(divergence: Divergence, trial: Trial, options: Collection[str]) -> Divergence:
+def _without_options(divergence: Divergence, trial: Trial, options: Collection[str]) -> Divergence:
     """Leave out the options of events that the divergence does not need."""
     position = 0
     while position < len(divergence.events):

@@ -1,8 +1,8 @@
 """Builds the state of a replay at a cut from the lines of the last checkpoint before it.
 
-A replay begins after the checkpoint before the last one, with nothing under way, and reads the lines up to
-the cut. Facts that these lines do not show, such as aborts that a task remembers, are assumed to be absent.
-The assumed state is used only if it equals the state that the replay of the earlier part reaches at the cut.
+A replay begins after the last checkpoint but one, with no pending checkpoint and no message on its way. It
+reads the lines up to the cut. Facts that these lines do not show, such as aborts that a task remembers, are
+assumed to be absent. The assumed state is used only if the replay of the earlier part reaches an equal state.
 """
 
 import re
@@ -41,7 +41,7 @@ def new_run(log: EventLog) -> Run:
 def assumed(log: EventLog, settings: Settings, cut: Cut) -> Parts:
     """The readers of the coordinator and of the attempt's tasks at the cut.
 
-    Raises NotQuietError if something is under way at the cut, and what a replay raises.
+    Raises NotQuietError if a checkpoint or message is under way at the cut, and the errors of a replay.
     """
     run = new_run(log)
     coordinator = CoordinatorReader(run, log.coordinator, settings)
@@ -100,7 +100,7 @@ def _transaction(file: LogFile, cut: Cut) -> int:
 
 
 def _restore_offset(run: Run, log: EventLog, file: LogFile, restored: int) -> None:
-    """Set the offset that an earlier attempt of the source had at the restored checkpoint, if logged."""
+    """Set the offset that an earlier attempt of the source has logged at the restored checkpoint, if any."""
     pattern = re.compile(
         rb'\{"kind": ?"broadcast_barrier", ?"checkpoint": ?%d\}.*"offset": ?(\d+)' % restored
     )

@@ -34,7 +34,7 @@ def validate_in_parts(
 ) -> TraceResult:
     """Validate the event log in `folder` in at most `number` parts. The result is that of `validate`.
 
-    `side_by_side`: validates the parts; by default `in_processes`. Raises as `validate`.
+    `side_by_side`: validates the parts; by default `in_processes`. Raises the errors of `validate`.
     """
     settings = settings or Settings()
     log = find(folder)
@@ -50,14 +50,14 @@ def validate_in_parts(
 
 
 def in_processes(ranges: Sequence[PartRange]) -> list[Validated]:
-    """Validate each part in a process of its own, the first one in this process."""
+    """Validate the first part in this process, and each other part in a new process."""
     with ProcessPoolExecutor(max(1, len(ranges) - 1)) as pool:
         others = [pool.submit(outcome, one) for one in ranges[1:]]
         return [outcome(ranges[0]), *(one.result() for one in others)]
 
 
 def outcome(ranges: PartRange) -> Validated:
-    """Validate a part. After a finding the result is not whole, and the sequential validation reports it."""
+    """Validate a part. After a finding `is_whole` is False, and the sequential validation reports it."""
     try:
         return validated(ranges)
     except _FINDINGS:
@@ -85,7 +85,7 @@ def cuts_of(log: EventLog, settings: Settings, number: int) -> list[Cut]:
 
 
 def _is_quiet(log: EventLog, settings: Settings, cut: Cut) -> bool:
-    """Whether nothing is under way at the cut, as far as the lines of its checkpoint show."""
+    """Whether no checkpoint or message is under way at the cut, as far as its checkpoint's lines show."""
     try:
         state_at(assumed(log, settings, cut), cut)
     except (NotQuietError, *_FINDINGS):

@@ -31,11 +31,11 @@ class Validated:
     """The result of validating a part. It is used only if `is_whole`."""
 
     is_whole: bool = False
-    """Whether every line was accepted, and nothing was under way at the cuts."""
+    """Whether every line was accepted, and no checkpoint or message was under way at the cuts."""
     begin: object = None
-    """The state that was assumed at its beginning."""
+    """The state that was assumed at the beginning of the part; None at the beginning of the log."""
     end: object = None
-    """The state that was reached at its end."""
+    """The state that the replay has reached at the end of the part; None at the end of the log."""
     events: int = 0
     cuts_compared: int = 0
     situations: Counter[str] = field(default_factory=Counter)
@@ -54,7 +54,7 @@ class Validated:
 def state_at(parts: Parts, cut: Cut) -> object:
     """All data that influences the replay after the cut. Equal data gives an equal replay.
 
-    Raises NotQuietError if something is under way at the cut.
+    Raises NotQuietError if a checkpoint or message is under way at the cut.
     """
     run, checkpoint, attempt = parts.run, cut.last.checkpoint, cut.attempt
     if run.causes.in_flight(attempt):
@@ -76,7 +76,7 @@ def state_at(parts: Parts, cut: Cut) -> object:
 
 
 def validated(bounds: PartRange) -> Validated:
-    """Validate one part. Raises what a replay raises for a rejected or malformed line."""
+    """Validate one part. Raises the errors of a replay for a rejected or malformed line."""
     found, log = Validated(), find(bounds.folder)
     with without_collection():
         try:
@@ -104,7 +104,7 @@ def _begun(log: EventLog, bounds: PartRange) -> Parts:
 
 
 def _continue(parts: Parts, log: EventLog, bounds: PartRange) -> None:
-    """Let the readers continue with the lines of the part. Files of later attempts belong to later parts."""
+    """Replay the lines of the part. Files of later attempts belong to later parts."""
     before = -1 if bounds.begin is None else bounds.begin.attempt
     known = {reader.file.name for reader in parts.tasks}
     sinks = {file.task for file in log.tasks if file.mentions("sink")}

@@ -64,12 +64,12 @@ class _Content:
         self.bytes.close()
 
     def after_line(self, place: int) -> int:
-        """The beginning of the line after the one in which `place` is."""
+        """The offset of the line that follows the one with the offset `place`."""
         end = self.bytes.find(b"\n", place)
         return len(self.bytes) if end < 0 else end + 1
 
     def span(self, place: int) -> Span:
-        """The part of the file from `place` on, which is the beginning of a line."""
+        """The part of the file from the offset `place` on, at which a line begins."""
         lines, step = 0, 1 << 24
         for begin in range(0, place, step):
             lines += self.bytes[begin : min(begin + step, place)].count(b"\n")
@@ -110,7 +110,7 @@ def _attempt_at(coordinator: _Content, place: int) -> int:
 
 
 def _started_before(coordinator: _Content, place: int) -> int | None:
-    """The beginning of the last line before `place` in which an attempt starts."""
+    """The offset of the last line before `place` in which an attempt starts; None if there is none."""
     found = coordinator.bytes.rfind(b'"attempt_started"', 0, place)
     if found < 0:
         return None
@@ -119,7 +119,7 @@ def _started_before(coordinator: _Content, place: int) -> int | None:
 
 
 def _restores(coordinator: _Content, started: int) -> int:
-    """The restores of the coordinator that starts the attempt."""
+    """The number of restores of the coordinator until it starts the attempt at the offset `started`."""
     first = coordinator.bytes.rfind(b'"coordinator_started"', 0, started)
     return sum(1 for _ in _RESTORE.finditer(coordinator.bytes, max(0, first), started))
 
@@ -143,7 +143,10 @@ def _completions(
 
 
 def _after_notification(checkpoint: int, task: _Content, share: float) -> Span | None:
-    """The part of the file after the notification and the lines that carry it out; None without one."""
+    """The part of the file after the notification and the lines that carry it out.
+
+    None if the file has no notification of the checkpoint.
+    """
     received = re.compile(rb'"complete_notification", ?"checkpoint": ?%d[,}]' % checkpoint)
     found = received.search(task.bytes, int(len(task.bytes) * share * _SEARCHED))
     found = found or received.search(task.bytes)

@@ -3,8 +3,8 @@
 `records` reads a log in any layout, `grammar` parses its lines by the table in `lines.toml`, `unreadable`
 finds lines about the protocol that match nothing in the table, and `reading` does all this in one pass.
 `survey` collects what all lines show of the job. `order` replays them thread by thread through `jobmanager`
-(with `coordinator`) and `subtask`, and `validate` returns the result. `corruptions` makes `edits` of accepted
-logs, to show what the validation detects.
+(with `coordinator`) and `subtask`, and `validate` returns the result. `corruptions` changes accepted logs by
+`edits`, to show which defects the validation detects.
 """
 
 from conformance.observe.flink.errors import FlinkLogError, UnjudgedError

@@ -1,7 +1,7 @@
 """Replays the checkpoint coordinator's lines about acknowledgements and about the ends of checkpoints.
 
-The model's coordinator returns all effects of a message at once. The log reports them in separate lines, on
-other threads. So the effects are kept, and each line that reports one is checked against them.
+The model's coordinator returns all effects of a message at once. The log reports them in separate lines of
+other threads. So the replay keeps the effects, and compares each line that reports an effect with them.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from conformance.observe.flink.survey import has_other_reason
 from conformance.observe.replay import Effects, Rejected, unknown_effect
 
 _TIMEOUT = 1 << 40
-"""The model's time-out in virtual ms, too long to pass by itself: a line of the log reports an expiry."""
+"""The model's time-out in virtual ms, too long for any checkpoint. A line of the log reports an expiry."""
 
 
 class CoordinatorReplay:
@@ -34,25 +34,25 @@ class CoordinatorReplay:
         self.plans: dict[int, dict[str, str]] = {}
         """By checkpoint: the executions that have to acknowledge it, and their tasks."""
         self._leaving = ""
-        """The job's logged new state, until a line shows that the coordinator knows it; empty: it knows."""
+        """The job's new state, if it is logged and the coordinator does not know it yet; else empty."""
         self._acknowledged: set[tuple[str, int]] = set()
         self._completed: set[int] = set()
         self._aborted: dict[int, str] = {}
         """By aborted checkpoint: the reason."""
         self._notified_of_abort: set[tuple[str, int]] = set()
-        """Tasks, and the checkpoints of whose abort the model has notified them."""
+        """Task and checkpoint of each abort of which the model has notified the task."""
         self._subsumed: Counter[tuple[str, int]] = Counter()
         """By task and subsumed checkpoint (-1: none): the number of notifications without a line yet."""
         self._discarded: set[int] = set()
-        """The checkpoints that were dropped and of which no line has reported it yet."""
+        """The dropped checkpoints that no line has yet reported as discarded."""
         self._cleaned: set[tuple[int, str]] = set()
-        """Checkpoints and the details (`true`: files deleted) of the lines that have reported a cleaning."""
+        """Checkpoint and detail (`true`: files deleted) of each line that has reported a cleaning."""
         self.restored_savepoints: set[int] = set()
         """Restored savepoints in the store. When Flink drops one, it logs an attempt to discard it."""
         self._handlers: dict[str, Callable[[LogLine], Wait | None]] = {
             grammar.ACKNOWLEDGED: self._acknowledge,
-            grammar.ACKNOWLEDGED_TWICE: self._acknowledge_in_vain,
-            grammar.ACKNOWLEDGED_BY_STRANGER: self._acknowledge_in_vain,
+            grammar.ACKNOWLEDGED_TWICE: self._acknowledge_without_effect,
+            grammar.ACKNOWLEDGED_BY_STRANGER: self._acknowledge_without_effect,
             grammar.ACKNOWLEDGED_LATE: self._acknowledge_late,
             grammar.COMPLETED: self._complete,
             grammar.DECLINED: self._decline,
@@ -94,7 +94,8 @@ class CoordinatorReplay:
         if checkpoint in self._run.completion_logged:
             return None
         rules = ("COORD-08", "ONCE-05")
-        why = f"{task} is notified that checkpoint {checkpoint} completed, and it has not; {self._describe()}"
+        what = f"{task} is notified that checkpoint {checkpoint} completed"
+        why = f"{what}, but it has not completed; {self._describe()}"
         if checkpoint in self._aborted:
             raise Rejected(rules, f"{why}; it was aborted ({self._aborted[checkpoint]})")
         return Wait(("completion logged", checkpoint), rules, why, "notification before its completion")
@@ -110,14 +111,14 @@ class CoordinatorReplay:
             return None
         rules = ("COORD-09", "COORD-12")
         why = (
-            f"{task} is notified that checkpoint {checkpoint} was aborted, and it was not; {self._describe()}"
+            f"{task} is notified that checkpoint {checkpoint} was aborted, but it was not; {self._describe()}"
         )
         if checkpoint in self._completed:
             raise Rejected(rules, why)
         return Wait(("aborted",), rules, why, "notification before the abort")
 
     def take_subsumed(self, task: str, checkpoint: int) -> Wait | None:
-        """Use up one notification that `checkpoint` (-1: none) was subsumed. Returns the Wait without one.
+        """Take one notification that `checkpoint` (-1: none) was subsumed. Returns the Wait if there is none.
 
         Raises Rejected if no later completion can subsume the checkpoint.
         """
@@ -127,10 +128,10 @@ class CoordinatorReplay:
             self._run.see("subsumption notified")
             return None
         rules = ("COORD-08", "SUB-09")
-        why = f"{task} is notified that {checkpoint} was subsumed, and it was not; {self._describe()}"
+        why = f"{task} is notified that {checkpoint} was subsumed, but it was not; {self._describe()}"
         has_ended = checkpoint in self._completed or checkpoint in self._aborted
         if has_ended and checkpoint not in self._coordinator.observe()["completed"]:
-            raise Rejected(rules, why)  # no completion to come can replace it
+            raise Rejected(rules, why)  # no later completion can subsume it
         return self._wait_for_a_completion(rules, why, "notification before its completion")
 
     def _describe(self) -> str:
@@ -195,9 +196,9 @@ class CoordinatorReplay:
         return None
 
     def _fails_to_finalize(self, line: LogLine) -> bool:
-        """Whether this is the last acknowledgement of a checkpoint, and a later line reports that it failed.
+        """Whether this is the last acknowledgement of a checkpoint that a later line reports as failed.
 
-        Then its finalization has failed: the line's reason is one that the model itself never gives.
+        Then its finalization has failed: the later line gives a reason that the model itself never gives.
         """
         checkpoint, survey = line.checkpoint, self._run.survey
         if checkpoint not in survey.unfinalized or checkpoint in survey.completed:
@@ -210,7 +211,7 @@ class CoordinatorReplay:
             return "has completed"
         return f"was aborted ({self._aborted.get(checkpoint, 'unknown')})"
 
-    def _acknowledge_in_vain(self, line: LogLine) -> Wait | None:
+    def _acknowledge_without_effect(self, line: LogLine) -> Wait | None:
         """Replay a line about a second acknowledgement, or one of an unknown execution.
 
         Raises Rejected if the model has another result.
@@ -227,7 +228,8 @@ class CoordinatorReplay:
     def _acknowledge_late(self, line: LogLine) -> Wait | None:
         self._leave()
         if str(line.checkpoint) in self._coordinator.observe()["pending"]:
-            why = f"an acknowledgement of {line.checkpoint} is late, and it is pending; {self._describe()}"
+            why = f"an acknowledgement of {line.checkpoint} counts as late, but {line.checkpoint} is pending"
+            why = f"{why}; {self._describe()}"
             return Wait(("ended",), ("COORD-06",), why, "late answer before the end of its checkpoint")
         return None
 
@@ -242,7 +244,7 @@ class CoordinatorReplay:
         event = {"kind": "decline", "checkpoint": line.checkpoint, "task": task, "reason": reason}
         effects = self._coordinator.step(event, "COORD-09")
         if not effects:
-            why = f"checkpoint {line.checkpoint} ends ({reason}), and it is not pending"
+            why = f"checkpoint {line.checkpoint} ends ({reason}), but it is not pending"
             raise self._coordinator.reject("abort", why)
         self._keep(effects)
 
@@ -317,7 +319,7 @@ class CoordinatorReplay:
     def unreported(self) -> Rejected | None:
         """The rejection if a checkpoint has every acknowledgement and no line reports its completion."""
         for checkpoint in sorted(self._completed - self._run.completion_logged):
-            why = f"checkpoint {checkpoint} has every acknowledgement, and no line reports that it completed"
+            why = f"checkpoint {checkpoint} has every acknowledgement, but no line reports that it completed"
             return self._coordinator.reject("complete", why)
         return None
 
@@ -325,17 +327,17 @@ class CoordinatorReplay:
         if line.checkpoint in self._discarded:
             self._discarded.remove(line.checkpoint)
             return None
-        why = f"checkpoint {line.checkpoint} is discarded, and no newer one has completed; {self._describe()}"
+        why = f"checkpoint {line.checkpoint} is discarded, but no newer one has completed; {self._describe()}"
         is_pending = bool(self._coordinator.observe()["pending"])
         rules = ("COORD-07", "SUB-09") if is_pending else ("SUB-09", "SUB-06")
         reordering = "discarded before the completion that replaces it"
         return self._wait_for_a_completion(rules, why, reordering)
 
     def _clean(self, line: LogLine) -> Wait | None:
-        """Replay a cleaning. A started checkpoint is cleaned at its end, and when its files are deleted."""
+        """Replay a cleaning. Flink cleans a checkpoint when it ends, and again when it deletes the files."""
         checkpoint, deletes = line.checkpoint, line.detail
         if self.plans and checkpoint >= self._coordinator.state.coordinator.next_id:
-            why = f"checkpoint {checkpoint} is cleaned, and it was never started; {self._describe()}"
+            why = f"checkpoint {checkpoint} is cleaned, but it was never started; {self._describe()}"
             return Wait(("triggered", checkpoint), ("SUB-09", "COORD-02"), why, "cleaned before its start")
         if deletes and (checkpoint, deletes) in self._cleaned:
             what = "deleted" if deletes == "true" else "cleaned"
@@ -345,7 +347,7 @@ class CoordinatorReplay:
         return None
 
     def _wait_for_a_completion(self, rules: tuple[str, ...], why: str, reordering: str) -> Wait:
-        """The Wait for the next event that can bring a completion, which may drop older checkpoints."""
+        """The Wait for the next event that can complete a checkpoint. A completion may drop older ones."""
         state = self._coordinator.observe()
         oldest = next(iter(state["pending"]), None)
         key = ("triggered", state["next_id"]) if oldest is None else ("completed", int(oldest))
@@ -357,11 +359,11 @@ class CoordinatorReplay:
         if line.checkpoint in self._aborted:
             return None
         if line.checkpoint in self._completed:
-            why = f"checkpoint {line.checkpoint} fails, and it has completed"
+            why = f"checkpoint {line.checkpoint} fails, but it has completed"
             raise self._coordinator.reject("abort", why)
         if not has_other_reason(line):
             why = (
-                f"checkpoint {line.checkpoint} fails ({line.detail or 'no reason'}), and nothing has ended it"
+                f"checkpoint {line.checkpoint} fails ({line.detail or 'no reason'}), but nothing has ended it"
             )
             why = f"{why}; {self._describe()}"
             return Wait(("aborted",), ("COORD-09", "COORD-12"), why, "failure logged before its cause")
@@ -372,7 +374,7 @@ class CoordinatorReplay:
         return wait
 
     def _leave(self) -> None:
-        """Step the model's coordinator with the job's new state, if the log has it and the model has not.
+        """Step the model's coordinator with the job's new state, if the log has one and the model has not.
 
         The job logs its state before the coordinator stops. Acknowledgements count until a line shows that
         the coordinator has stopped (COORD-12).

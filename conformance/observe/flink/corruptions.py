@@ -1,7 +1,7 @@
 """Corruptions of an accepted log, which the validation must reject: `barrierspec trace flink --corruptions`.
 
-Each corruption yields all edits of a log that make it, and a seed draws one of them. If there is none, the
-corruption is *not observable* in this log, and `unobservable` states why. `NEVER_OBSERVABLE` lists
+Each corruption yields all edits that produce it in a log, and a seed draws one of these edits. If there is
+none, the corruption is *not observable* in this log, and `unobservable` states why. `NEVER_OBSERVABLE` lists
 corruptions that no log of these loggers can show.
 """
 
@@ -39,7 +39,7 @@ class Corruption(NamedTuple):
     rules: tuple[str, ...]
     """The rejection must charge one of these rules first. Empty: the line must be reported as unreadable."""
     edits: Edits
-    """Yields all edits of a log that make the corruption; `random` draws the details of each."""
+    """Yields all edits that produce the corruption in a log; `random` draws the details of each."""
     unobservable: str = ""
     """The reason why a log may have no line to corrupt like this."""
 
@@ -154,7 +154,7 @@ def _snapshot_before_start(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _notification_lost(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """Remove a notification: observable if the release logs each one that a task receives, also repeated."""
+    """Remove a notification: observable if the release logs every one that a task receives, even repeated."""
     return (
         drop(line) for line in log.of(grammar.NOTIFICATION, "COMPLETE") if log.survey.release.logs_received
     )
@@ -200,7 +200,7 @@ def _unknown_execution(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _earlier_attempt(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """An acknowledgement names the execution before the triggered one."""
+    """An acknowledgement names the task's previous execution instead of the triggered one."""
     for line in log.of(grammar.ACKNOWLEDGED):
         own = log.survey.executions.get(line.execution)
         former = own and log.survey.by_thread.get(own._replace(attempt=own.attempt - 1).thread)
@@ -338,7 +338,10 @@ CORRUPTIONS: tuple[Corruption, ...] = (
 
 
 def corrupt_all(texts: Sequence[str], settings: Settings | None = None, seed: int = 0) -> Iterator[Outcome]:
-    """Make each corruption of an accepted log, and validate the result. Raises as `accepted_log`."""
+    """Make each corruption of an accepted log, and validate the result.
+
+    Raises the errors of `accepted_log`.
+    """
     log = accepted_log(texts)
     for corruption in CORRUPTIONS:
         yield corrupt(log, corruption, settings or Settings(), seed)

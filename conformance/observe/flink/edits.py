@@ -10,7 +10,7 @@ from conformance.observe.flink.validate import parse
 
 
 class AcceptedLog(NamedTuple):
-    """A log that is accepted, and its content."""
+    """A log that the validation accepts: all its lines as text, the parsed ones, and its survey."""
 
     texts: Sequence[str]
     lines: Sequence[LogLine]
@@ -34,7 +34,7 @@ def accepted_log(texts: Sequence[str]) -> AcceptedLog:
 
 
 class Edit(NamedTuple):
-    """One change of a log: the lines `removed` go, and the texts `inserted` come before line `before`."""
+    """One change of a log: deletes the lines `removed`, inserts the texts `inserted` before line `before`."""
 
     what: str
     before: int
@@ -81,7 +81,7 @@ def change(line: LogLine, text: str, what: str) -> Edit:
 
 
 def removed(kind: str, detail: str = "", *, beside: str = "") -> Edits:
-    """Edits that remove a line of the kind; with `beside`, if a line of kind `beside` has its checkpoint."""
+    """Edits that remove a line of the kind. `beside`: only if a line of that kind has the same checkpoint."""
 
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         known = {line.checkpoint for line in log.of(beside)}

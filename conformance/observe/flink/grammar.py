@@ -56,7 +56,7 @@ class LogLine(NamedTuple):
     checkpoint: int
     """-1 if the line names none."""
     detail: str
-    """By kind: a channel `gate.index`, two states `from>to`, a type, a word."""
+    """Depends on the kind: a channel `gate.index`, two states `from>to`, a type, or a word."""
     job: str = ""
     """The id of the job; empty if the line names none."""
 
@@ -104,7 +104,7 @@ def causes(line: LogLine) -> Iterator[Key]:
 
 
 def pattern(text: str) -> str:
-    """A pattern of the file, in which the named parts replace their names `%part%`."""
+    """The pattern `text` of `lines.toml`, in which each `%part%` is replaced by the part of that name."""
     while "%" in text:
         text = re.sub(r"%(\w+)%", lambda name: str(_FILE["parts"][name[1]]), text)
     return text

@@ -73,7 +73,8 @@ class JobManager(CoordinatorReplay):
         if kind == "checkpoint" and len(state.pending) >= limit:
             pending = ", ".join(str(one.checkpoint) for one in state.pending)
             why = (
-                f"{what} while {pending} is pending and {limit} may be (--max-concurrent); {self._describe()}"
+                f"{what} while {pending} is pending, expected at most {limit} (--max-concurrent); "
+                f"{self._describe()}"
             )
             reordering = "checkpoint triggered before the completion of an earlier one"
             return self._crowded.setdefault(checkpoint, Wait(("free",), ("COORD-03",), why, reordering))
@@ -159,7 +160,7 @@ class JobManager(CoordinatorReplay):
     def _job_switches(self, line: LogLine) -> Wait | None:
         before, _, after = line.detail.partition(">")
         if before != self._job:
-            why = f"the job leaves {before}, and it is {self._job}; {self._describe()}"
+            why = f"the job leaves {before}, but its state is {self._job}; {self._describe()}"
             return Wait(("job", before), ("COORD-12",), why, "job changes its state in another order")
         if self._must_restore:
             why = f"the job has run again and restored nothing; {self._describe()}"

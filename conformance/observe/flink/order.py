@@ -1,6 +1,6 @@
 """Replays the lines of a log: those of one thread in their order, those of several threads by causes.
 
-A line whose cause has not occurred waits, and the rest of its thread waits with it. If a later line of
+A line whose cause has not occurred waits, and all later lines of its thread wait. If a later line of
 another thread shows the cause, the log has the two lines in the wrong order. This is a tolerated reordering,
 which is counted. If a line still waits at the end, its cause is missing or comes later on its own thread.
 """

@@ -14,7 +14,7 @@ from conformance.refusals.refused_answer import RefusedAnswer
 from model.components import Wire, WireError
 
 FIRST, LAST = 40, 16
-"""Numbers of kept steps of each part: the first ones, from one that names a checkpoint, and the last ones."""
+"""Each part keeps FIRST steps, from the first one that names a checkpoint on, and its last LAST steps."""
 
 
 class Taken(NamedTuple):
@@ -30,7 +30,7 @@ class Taken(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The job's configuration as far as the log does not show it, with Flink's defaults."""
+    """The options of the job's configuration that the log does not show, with Flink's defaults."""
 
     max_concurrent: int = 1
     """`execution.checkpointing.max-concurrent-checkpoints`"""
@@ -70,7 +70,7 @@ class Run:
         self.parts: list[Part] = []
         """All parts, in the order in which they were made."""
         self.last_part: Part | None = None
-        """The part that was stepped last."""
+        """The part that took the last step."""
 
     def forget(self, below: int) -> None:
         """Drop all data about checkpoints below that id."""

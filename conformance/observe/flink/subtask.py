@@ -121,7 +121,7 @@ class SubtaskReplay:
             )
             raise Rejected(("TASK-02", "ALIGN-04"), why)
         if checkpoint not in self._run.broadcast:
-            why = f"{what}, and no task has sent it"
+            why = f"{what}, but no task has sent it"
             rules = ("TASK-01", "ONCE-01")
             return Wait(("broadcast", checkpoint), rules, why, "barrier received before it was sent")
         self._last_on[channel] = checkpoint
@@ -232,7 +232,7 @@ class SubtaskReplay:
         else:
             self._nothing_due()
             if checkpoint not in self._job.plans:
-                why = f"{self._task} starts checkpoint {checkpoint}, and the coordinator has not triggered it"
+                why = f"{self._task} starts checkpoint {checkpoint}, but the coordinator has not triggered it"
                 reordering = "task starts a checkpoint before its trigger"
                 return Wait(("triggered", checkpoint), ("COORD-04", "TASK-01"), why, reordering)
             self._check_triggered(checkpoint)

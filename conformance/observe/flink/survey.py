@@ -83,7 +83,7 @@ class Survey(NamedTuple):
     """The checkpoints that failed for a reason that the model itself never gives."""
 
     def absent(self, thread: str, checkpoint: int) -> dict[str, tuple[list[str], bool]]:
-        """By vertex other than that of `thread`: the threads of this attempt that finished without starting
+        """By vertex, without that of `thread`: the threads of this attempt that finished without starting
         `checkpoint`, and whether other threads of the vertex have started it.
         """
         vertex, attempt = vertex_of(thread), thread.rpartition("#")[2]

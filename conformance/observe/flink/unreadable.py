@@ -1,9 +1,10 @@
 """Finds lines about the protocol that cannot be read: broken lines, garbled ids, unknown words.
 
-A record of a logger of the protocol is read, or it is one of the other messages that releases 1.13 to 2.3
-log there, or it is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log many other messages, with names
-that users choose. Their record is unreadable if it has the words of a pattern and does not match the pattern.
-A line that is no record is unreadable if it breaks off within a record, or names one of these loggers.
+A record of one of the protocol's loggers matches a pattern of `lines.toml`, or is another message that
+releases 1.13 to 2.3 log there, or is unreadable. `Task`, `StreamTask` and `ExecutionGraph` log many other
+messages, which contain names that users choose. A record of these three loggers is unreadable if it has the
+words of a pattern and does not match the pattern. A line that is no record is unreadable if it breaks off
+within a record, or names one of the protocol's loggers.
 
 A line that can be read contradicts the others if it names another job, an execution of another task, or a
 task without an execution: an id or a name in it is altered.
@@ -76,7 +77,7 @@ def _judge(logger: str) -> tuple[str, _Judge]:
 
 
 def _ungarbled(name: str) -> str:
-    """The protocol's logger of which this is a garbled name; empty if there is none."""
+    """The protocol's logger if `name` is a garbled form of its name; else empty."""
     merged = next((one for one in _NAMES if name.endswith(one) and name[0].islower()), "")
     if merged or name in _SIMILAR_NAMES or len(name) <= len("Task") + 1:
         return merged
@@ -126,9 +127,9 @@ def _of_other_jobs(lines: Sequence[LogLine]) -> Iterator[tuple[int, str]]:
         line.job for line in lines if line.kind == TRIGGER or (line.kind == JOB and "CREATED>" in line.detail)
     )
     main = max(jobs, key=lambda job: jobs[job], default="")
-    strange = {job for job in jobs if job != main and begun[job] < 2}
+    altered = {job for job in jobs if job != main and begun[job] < 2}
     for line in lines:
-        if line.job in strange:
+        if line.job in altered:
             yield line.number, f"expected job {main}, got {line.job}, which no other line names"
 
 

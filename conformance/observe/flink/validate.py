@@ -63,12 +63,12 @@ class FlinkResult:
     """Rules that fired, sorted."""
     rejection: FlinkRejection | None
     unreadable: tuple[Unreadable, ...] = ()
-    """Lines about the protocol that cannot be read. If there is one, the verdict is not CONFORMS. A rejection
-    after it may be its consequence, so the verdict is UNDETERMINED."""
+    """Lines about the protocol that cannot be read. If a line cannot be read, the verdict is not CONFORMS. A
+    rejection after this line may be its consequence, so the verdict is then UNDETERMINED."""
     parts: tuple[Part, ...] = field(default=(), compare=False, repr=False)
     """The parts of the replay: the coordinator, each subtask and its gate."""
     last_part: Part | None = field(default=None, compare=False, repr=False)
-    """The part that was stepped last."""
+    """The part that took the last step."""
 
     def describe(self) -> str:
         """The result in one line."""
@@ -118,7 +118,7 @@ def validate_flink(
             return result
         whole = replayed(log, found, settings, required, remember=False)
     numbers = [None if one.rejection is None else one.rejection.line for one in (result, whole)]
-    assert numbers[0] == numbers[1], f"remembered steps reject line {numbers[0]}, the model {numbers[1]}"
+    assert numbers[0] == numbers[1], f"cached steps reject line {numbers[0]}, the model line {numbers[1]}"
     return whole
 
 
@@ -200,7 +200,7 @@ class Replay:
     def forget(self, below: int, attempts: Collection[str]) -> None:
         """Drop all data about checkpoints below that id, and about executions not in `attempts`.
 
-        It bounds the memory of an endless log. No checkpoint below that id may be pending any more.
+        This bounds the memory for an endless log. No checkpoint below that id may be pending any more.
         """
         self.run.forget(below)
         self._job.forget(below)

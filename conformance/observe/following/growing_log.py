@@ -45,10 +45,10 @@ class _Lines(Iterator[Line]):
         return self._file.parsed(self._number, self._whole.popleft())
 
     def _read(self) -> bool:
-        """Read on until a line is complete. Returns whether there is one."""
+        """Read the file until a line is complete. Returns whether there is a complete line."""
         size = self._file.size()
         if size < self._place:
-            why = "expected a file that grows, it was cut or replaced; watch the run that writes it now"
+            why = "expected a file that grows, it was truncated or replaced; watch the run that writes it now"
             raise EventLogError(self._file.name, self._number, why)
         while self._place < size and not self._whole:
             piece = self._piece()

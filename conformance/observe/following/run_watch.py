@@ -154,7 +154,7 @@ class RunWatch:
             self._readers[file.attempt, file.task] = reader
 
     def _advance(self, now: float) -> None:
-        """Replay each file as far as its causes allow, and report a torn cut or an event without a cause."""
+        """Replay each file as far as its causes allow. Report an inconsistent cut or a missing cause."""
         assert self._coordinator is not None
         while True:
             readers: list[FileReader] = [self._coordinator, *self._readers.values()]
@@ -168,9 +168,9 @@ class RunWatch:
             if not self._end_attempts():
                 break
         for reader in self._readers.values():
-            torn = reader.torn_cut() if reader.line is None else None
-            if torn is not None:
-                return self._reject(reader, *torn)
+            rejection = reader.torn_cut() if reader.line is None else None
+            if rejection is not None:
+                return self._reject(reader, *rejection)
         if any(now - since > PATIENCE for _, since in self._needs.values()):
             waiting = [(reader, need) for reader, (need, _) in self._needs.items()]
             named, need, why = root(waiting, self.run.causes)
@@ -179,10 +179,10 @@ class RunWatch:
         return None
 
     def _end_attempts(self) -> bool:
-        """End the replay of files that were read to their end and get no more lines that matter.
+        """End the replay of files that were read to their end and get no further line that matters.
 
-        These are the files for whose end a restoring sink waits, because the sink of the earlier attempt was
-        stopped before, and the files of attempts before the last two. Returns whether a sink can continue.
+        These are files of attempts before the last two, and files for whose end a restoring sink waits: the
+        sink of that attempt has stopped before. Returns whether a waiting sink can continue.
         """
         awaited = {need.key[1:] for need, _ in self._needs.values() if need.key[0] == "ended"}
         last = max(self.run.attempts, default=0)

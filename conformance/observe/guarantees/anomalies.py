@@ -66,7 +66,7 @@ class Anomaly(Enum):
 
 
 class Evidence(NamedTuple):
-    """One occurrence of an anomaly: the key, the record if it is of one record, and the values."""
+    """One occurrence of an anomaly: its key, its record (None: it is in a state), and its description."""
 
     key: Hashable
     record: Hashable

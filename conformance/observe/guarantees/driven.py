@@ -26,9 +26,9 @@ _RECORDS = 12
 _CHANNELS = 2
 _KEY = 0
 _CHECKPOINTS = 8
-_FAILS_BEFORE, _FAILS_BEHIND = 0.4, 0.6
-"""Probability of a failure before a checkpoint is complete, and before the sink is notified (which adds the
-failures between completion and notification)."""
+_FAILS_BEFORE_COMPLETION, _FAILS_BEFORE_NOTIFICATION = 0.4, 0.6
+"""Probability of a failure before a checkpoint is complete, and of one before the sink is notified of the
+completion. The second includes the first."""
 
 
 class UndrivenError(Exception):
@@ -36,21 +36,21 @@ class UndrivenError(Exception):
 
 
 def worst_of_gate(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The worst result of a polled gate: its anomalies refute most guarantees. Raises UndrivenError."""
+    """The result of the schedule in which a polled gate has most guarantees refuted. Raises UndrivenError."""
     return _worst(
         _Gate(adapter, config, Random(f"{seed} gate {number}")).run() for number in range(SCHEDULES)
     )
 
 
 def worst_of_sink(adapter: Adapter, config: Wire, seed: int) -> Classification:
-    """The worst result of a transactional sink, as in `worst_of_gate`. Raises UndrivenError."""
+    """The same result for a transactional sink as `worst_of_gate` for a gate. Raises UndrivenError."""
     return _worst(
         _Sink(adapter, config, Random(f"{seed} sink {number}")).run() for number in range(SCHEDULES)
     )
 
 
 def worst_of_durable_sink(adapter: Killable, config: Wire, seed: int) -> Classification:
-    """As `worst_of_sink`, but each failure kills the process, and the output is what a reader sees.
+    """As `worst_of_sink`, but each failure kills the process, and the output is the answer to `observe`.
 
     Raises UndrivenError.
     """
@@ -103,7 +103,7 @@ class _Driven:
 
 def _described(failure: Failure | Made | Applied | Visible) -> str:
     if isinstance(failure, Made | Applied | Visible):
-        return "answered something else"
+        return "expected an answer of another kind"
     return failure.describe()
 
 
@@ -140,7 +140,7 @@ class _Gate(_Driven):
     def _attempt(self, records: list[list[int]], barriers: list[int] | None) -> None:
         """Deliver the records in a random order.
 
-        `barriers`: by lane the position of the barrier; then the attempt ends when the gate triggers.
+        `barriers`: by lane, the position of the barrier. The attempt then ends when the gate triggers.
         """
         self.new()
         waiting: list[list[Wire]] = []
@@ -183,9 +183,9 @@ class _Sink(_Driven):
         super().__init__(adapter, config, draw)
         self.written: dict[int, list[int]] = {}
         """By transaction: the records that were written into it."""
-        self.shown: dict[int, list[Seen]] = {}
+        self.committed: dict[int, list[Seen]] = {}
         """By committed transaction: its rows."""
-        self.filed: dict[int, int] = {}
+        self.pre_committed: dict[int, int] = {}
         """By transaction: the checkpoint for which it was pre-committed."""
         self.checkpoint = self.completed = 0
 
@@ -208,20 +208,20 @@ class _Sink(_Driven):
         return self._account(sent)
 
     def _account(self, sent: dict[Hashable, Sent]) -> Account:
-        seen = [one for shown in self.shown.values() for one in shown]
+        seen = [one for rows in self.committed.values() for one in rows]
         return Account(sent, [one.row for one in seen], seen=seen)
 
-    def _checkpoint(self, luck: float) -> bool:
+    def _checkpoint(self, chance: float) -> bool:
         """Take a checkpoint. Returns False if the job fails before its completion or its notification.
 
-        `luck`: a number from 0 to 1 that decides whether and where the job fails.
+        `chance`: a number from 0 to 1 that decides whether and where the job fails.
         """
         self.checkpoint += 1
         self._take({"kind": "snapshot", "checkpoint": self.checkpoint})
-        if luck < _FAILS_BEFORE:
+        if chance < _FAILS_BEFORE_COMPLETION:
             return False
         self.completed = self.checkpoint
-        if luck < _FAILS_BEHIND:
+        if chance < _FAILS_BEFORE_NOTIFICATION:
             return False
         self._take({"kind": "notify_complete", "checkpoint": self.completed})
         return True
@@ -237,16 +237,16 @@ class _Sink(_Driven):
             if effect["kind"] == "write":
                 self.written.setdefault(effect["transaction"], []).append(effect["value"])
             elif effect["kind"] == "pre_commit":
-                self.filed[effect["transaction"]] = self.checkpoint
-            elif effect["kind"] == "commit" and effect["transaction"] not in self.shown:
-                self._show(effect["transaction"])
+                self.pre_committed[effect["transaction"]] = self.checkpoint
+            elif effect["kind"] == "commit" and effect["transaction"] not in self.committed:
+                self._commit(effect["transaction"])
             elif effect["kind"] not in _SINK_ONLY:
                 raise unexpected(self.component, event, effect)
 
-    def _show(self, transaction: int) -> None:
-        filed = self.filed.get(transaction, self.checkpoint + 1)
+    def _commit(self, transaction: int) -> None:
+        checkpoint = self.pre_committed.get(transaction, self.checkpoint + 1)
         rows = [Row(_KEY, at, at + 1, at + 1) for at in self.written.get(transaction, ())]
-        self.shown[transaction] = [Seen(row, filed, filed <= self.completed) for row in rows]
+        self.committed[transaction] = [Seen(row, checkpoint, checkpoint <= self.completed) for row in rows]
 
 
 class _DurableSink(_Sink):

@@ -55,7 +55,7 @@ class Seen(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """A checkpoint: the offset of each lane, and the state, to which its records in flight are added."""
+    """A checkpoint: the offset of each lane, and the state with the checkpoint's records in flight added."""
 
     checkpoint: int
     offsets: Mapping[Hashable, int]

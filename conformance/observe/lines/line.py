@@ -1,4 +1,4 @@
-"""One line of an event log, in two forms: parsed, or known by its shape and parsed only where needed."""
+"""One line of an event log, in two forms: parsed, or known by its shape and parsed when a field is read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ class Line:
 class ShapedLine(Line):
     """A line of a known shape. Its fields are parsed again each time that they are read.
 
-    `Shapes` sets the attributes, because a call of a constructor takes a tenth of the time of a whole line.
+    `Shapes` sets the attributes: a call of a constructor would take a tenth of the time of a whole line.
     """
 
     __slots__ = ("base", "further", "kind", "shape", "state", "text", "transaction")

@@ -38,7 +38,7 @@ _NOTHING: Mapping[str, Any] = {}
 class Shapes:
     """Reads those lines of one file that have a shape.
 
-    Few shapes follow a given shape. So the shapes that have followed the last line's shape are tried first.
+    Few shapes follow a given shape. So `read` first tries those that have followed the last line's shape.
     """
 
     __slots__ = ("_attempt", "_expected", "_followers", "_has_states", "_head", "_last")
@@ -267,7 +267,7 @@ def _kept(core: bytes) -> Shape | None:
 
 
 def _shape(component: object, event: object, effects: object) -> Shape | None:
-    """The shape of an event with its effects, in which marks stand for ids; None if the format is wrong."""
+    """The shape of an event with its effects, in which marks replace ids; None if the format is wrong."""
     if type(component) is not str or component not in COMPONENTS:
         return None
     if type(event) is not dict or type(effects) is not list:

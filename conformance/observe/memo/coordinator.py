@@ -1,11 +1,11 @@
 """Caches the steps of a coordinator. The base is the next id; times are relative to the clock.
 
 A relative state lacks the names of stored states and the deadlines of checkpoints, because they differ for
-almost every checkpoint. They are stored separately, as *registers*. For each register after a step, a cached
-step states from which register before the step it is copied. The model numbers the names in the order in
+almost every checkpoint. They are stored separately, as *registers*. A cached step states, for each register
+after the step, which register before the step it copies. The model numbers the names in the order in
 which they come; a relative state numbers them by checkpoint and task. Only a step of the clock that reaches a
-deadline reads the deadlines, and such a step is not cached. A pause that has ended is treated as one that
-ends now, as in `model.coordinator.environment.relative_time`.
+deadline reads the deadlines, and such a step is not cached. A pause that has ended is treated as a pause
+that ends now, as in `model.coordinator.environment.relative_time`.
 """
 
 import re
@@ -47,7 +47,7 @@ class _Fact(NamedTuple):
     timeout: int
     """The time in ms after which a new checkpoint expires."""
     checkpoints: tuple[int, ...]
-    """Relative to the base: the checkpoints with a deadline, first the pending ones, then the outlived."""
+    """Relative to the base: the checkpoints with a deadline, first those in `pending`, then in `outlived`."""
     states: tuple[tuple[int, int], ...]
     """The relative checkpoint and the position of the task of each stored state."""
 
@@ -68,7 +68,7 @@ class _Moves(NamedTuple):
     """The time in ms from the time before the step to the start of a new checkpoint."""
     deadlines: tuple[int, ...]
     names: tuple[int, ...]
-    """_NEW stands for the name in the event."""
+    """_NEW: the name in the event."""
 
 
 class ShiftedCoordinator(Shifted, ReplayedCoordinator):
@@ -165,7 +165,7 @@ class ShiftedCoordinator(Shifted, ReplayedCoordinator):
         if text is None or type(checkpoint) is not int or not 0 <= checkpoint < LARGEST_ID:
             return None
         text = without_id(text, checkpoint)
-        while (other := _ID.search(text)) is not None:  # of a subsumed checkpoint: one, on many tasks
+        while (other := _ID.search(text)) is not None:  # the id of a subsumed checkpoint, in many effects
             text = without_id(text, int(other[1]), b"~%d" % (int(other[1]) - base))
         return self._node, checkpoint - base, place, discarded, text
 
@@ -252,7 +252,7 @@ def _with_registers(
 
 
 def without_time(session: CoordinatorSession) -> CoordinatorSession:
-    """The state with times relative to its clock. A pause that has ended becomes one that ends now."""
+    """The state with times relative to its clock. A pause that has ended becomes a pause that ends now."""
     moved = _moved(session.coordinator, 0, -session.coordinator.now)
     return session._replace(coordinator=moved._replace(now=0, pause_ends=max(0, moved.pause_ends)))
 

@@ -64,14 +64,14 @@ class UnderivableError(Exception):
 
 
 class Table:
-    """The cached steps of one component, and the relative states between which they lead."""
+    """The cached steps of one component, with the relative states before and after them."""
 
     def __init__(self) -> None:
         self.nodes: dict[Any, int] = {}
         """By relative state: its number."""
         self.states: list[Any] = []
         self.facts: list[Any] = []
-        """By number of a state: data of the subclass about it, which needs no absolute state."""
+        """By number of a state: data that the subclass reads without making the state absolute."""
         self.edges: dict[Key, Edge] = {}
         self.answers: dict[Key, _Answer] = {}
 

@@ -47,7 +47,7 @@ class ShiftedSink(Shifted):
         return self._node, shape.number, line.base - self._base if shape.has_ids else None, transaction
 
     def _key(self, event: Wire, effects: Effects) -> Key | None:
-        checkpoint, came = event.get("checkpoint"), []
+        checkpoint, transactions = event.get("checkpoint"), []
         if event["kind"] not in _REMEMBERED or len(event) != 2:
             return None
         if type(checkpoint) is not int or not 0 <= checkpoint < LARGEST_ID:
@@ -56,8 +56,8 @@ class ShiftedSink(Shifted):
             transaction = effect.get("transaction")
             if len(effect) != 2 or type(transaction) is not int:
                 return None
-            came += [effect["kind"], transaction - self._other]
-        return self._node, event["kind"], checkpoint - self._base, *came
+            transactions += [effect["kind"], transaction - self._other]
+        return self._node, event["kind"], checkpoint - self._base, *transactions
 
     def _located(self, state: Sink) -> int:
         newest = state.snapshots[-1] if state.snapshots else None

@@ -1,7 +1,7 @@
 """The state of a task's reader, and the functions of its lines that depend on other files.
 
-Equal lines in equal states have equal results (`transitions`). So the reader records in `Notes` what a line
-does in a state for the first time. Two kinds of functions depend on other files; their arguments are the
+Equal lines in equal states have equal results (`transitions`). When a line first comes in a state, the reader
+records its result in `Notes`. Two kinds of functions depend on other files; their arguments are the
 reader, the line and one value. A *check* returns the missing cause of the line. An *act* changes data that
 the readers of other files use.
 """
@@ -70,7 +70,7 @@ class TaskState(RememberingReader):
         config = {"max_concurrent": self._settings.max_concurrent}
         return config if restored is None else {**config, "restored": restored}
 
-    # ------------------------------------------------------------ what a line does
+    # ------------------------------------------------------------ the results of a line
 
     def _see(self, situation: str) -> None:
         """Count a situation, and record it for the cached transition of this line and state."""
@@ -157,7 +157,7 @@ class TaskState(RememberingReader):
             if records != sent[task]:
                 what = f"{kind} {checkpoint} came on channel {channel}"
                 why = f"{what} after {records} records, {above} had sent {sent[task]} before it"
-                raise Rejected(("ONCE-01",), f"{why}: the cut is torn")
+                raise Rejected(("ONCE-01",), f"{why}: the cut is not consistent")
         self._markers[channel] = place + 1
         self._counts[channel] = records
         return None
@@ -176,7 +176,7 @@ class TaskState(RememberingReader):
             if word == "complete" and self._sink is not None:
                 rules = ("ONCE-05", "SINK-03", rule)
             sent = "never sent" if times == 1 else "sent {4} times and came {5} times"
-            why = f"{{0}} of checkpoint {{1}} reached {{2}} in attempt {{3}}, it was {sent}"
+            why = f"{{0}} of checkpoint {{1}} reached {{2}} in attempt {{3}}, but it was {sent}"
             key: Key = (word, attempt, task, checkpoint)
             return Need(key, times, rules, why, (word, checkpoint, task, attempt, times - 1, times))
         if word == "abort":

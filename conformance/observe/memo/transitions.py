@@ -1,10 +1,10 @@
 """Caches whole transitions of a task's reader, with checkpoint ids relative to a base.
 
-What a line does has two parts. The first part depends only on the line and on the reader's state: the steps
-of gate, subtask and sink, the due events, the rules and the situations. It is cached, because it is equal for
-equal lines and states, apart from a shift of ids. The second part depends on other files: whether a message
-was sent, whether numbers of records agree. It is repeated for every line: a transition names its functions, a
-check and the acts.
+The replay of a line has two parts. The first part depends only on the line and on the reader's state: the
+steps of gate, subtask and sink, the due events, the rules and the situations. The first part is cached,
+because it is equal for equal lines and states, apart from a shift of ids. The second part depends on other
+files: whether a message was sent, whether numbers of records agree. This part is repeated for every line: a
+transition names the functions to call, a check and the acts.
 """
 
 from abc import abstractmethod
@@ -27,7 +27,7 @@ Raises Rejected.
 
 
 class Notes:
-    """Records what a line does while the line is replayed for the first time."""
+    """Records the results of a line while the line is replayed for the first time."""
 
     __slots__ = ("acts", "check", "is_repeatable", "rules", "situations")
 
@@ -53,7 +53,7 @@ class ReaderState:
 
 
 class Outcome:
-    """What a line does besides changing the reader's state. Many transitions share an outcome."""
+    """The results of a line besides the reader's new state. Many transitions share an outcome."""
 
     __slots__ = ("acts", "argument", "check", "rules", "situations")
 
@@ -153,7 +153,7 @@ class RememberingReader(FileReader):
 
     @abstractmethod
     def take(self, line: Line) -> Need | None:
-        """Replay one line with the parts, and record its transition. Returns and raises as `replay`."""
+        """Replay one line with the parts, and record its transition. Result and errors are as in `replay`."""
 
     @abstractmethod
     def located(self) -> Located | None:
@@ -167,7 +167,7 @@ class RememberingReader(FileReader):
         """As in `FileReader`."""
         state, shape = self._state, line.shape
         if state is None or shape is None:
-            return self._anew(line, None)
+            return self._replay_with_parts(line, None)
         base = line.base
         if shape.has_transactions:
             key: tuple[int, ...] = (shape.number, base - self._base, line.transaction - self._other)
@@ -175,7 +175,7 @@ class RememberingReader(FileReader):
             key = (shape.number, base - self._base)
         known = state.transitions.get(key)
         if known is None:
-            return self._anew(line, key)
+            return self._replay_with_parts(line, key)
         outcome, after, shift, further = known
         if outcome.check is not None:
             need = outcome.check(self, line, outcome.argument)
@@ -201,7 +201,8 @@ class RememberingReader(FileReader):
             self._state = None
             self.move_to(state.local, self._base, self._other)
 
-    def _anew(self, line: Line, key: tuple[int, ...] | None) -> Need | None:
+    def _replay_with_parts(self, line: Line, key: tuple[int, ...] | None) -> Need | None:
+        """Replay a line that has no cached transition, and cache its transition if `key` is not None."""
         before, base, other = self._state, self._base, self._other
         self.bring_up_to_date()
         notes = self._notes = Notes()

@@ -1,6 +1,6 @@
 """Judges the checkpoints of one job from the lines of its job manager's log at INFO, one line at a time.
 
-It keeps the pending checkpoints, the last ones that ended, and the states of the job and of its tasks. Two
+`CheckpointWatch` keeps the pending checkpoints, the last ended ones, and the job's and tasks' states. Two
 threads may log in another order than they act. Then an alarm is deferred until the line of the other thread
 comes. After an alarm the kept state follows the log, so that one defect gives one alarm.
 """
@@ -129,13 +129,13 @@ class CheckpointWatch:
         self._check_running(checkpoint, place)
 
     def _triggered_again(self, checkpoint: int, kind: str, place: Place) -> None:
-        """Judge a trigger whose id is not above the highest id: this line or that of the highest is wrong."""
+        """Judge a trigger whose id is not above the highest id: one of these two ids is wrong in the log."""
         self.judged.add("COORD-02")
         high = self.pending.get(self.highest)
         if high is not None and high.skipped >= 0 and checkpoint > high.skipped and not high.is_assumed:
             self._alarm(
                 "COORD-02",
-                f"checkpoint {self.highest} is triggered where {high.skipped} was to come, and checkpoint "
+                f"checkpoint {self.highest} is triggered where {high.skipped} was expected, and checkpoint "
                 f"{checkpoint} follows ({place.describe()})",
                 high.place,
                 self.highest,
@@ -166,8 +166,8 @@ class CheckpointWatch:
             return
         oldest = counted[0]
         sentence = (
-            f"checkpoint {checkpoint} is triggered while {', '.join(map(str, counted))} is pending and "
-            f"{self._max_concurrent} may be (--max-concurrent)"
+            f"checkpoint {checkpoint} is triggered while {', '.join(map(str, counted))} is pending, expected "
+            f"at most {self._max_concurrent} (--max-concurrent)"
         )
         self.deferred.add(
             lambda: oldest not in self.pending,
@@ -186,7 +186,7 @@ class CheckpointWatch:
             reordering = "checkpoint triggered before the failure of a task ends it"
         if self.status not in {"", "RUNNING"}:
             alarm = Alarm(
-                self.job, "COORD-12", f"checkpoint {checkpoint} is triggered, and the job is {self.status}",
+                self.job, "COORD-12", f"checkpoint {checkpoint} is triggered, but the job is {self.status}",
                 place, checkpoint,
             )  # fmt: skip
             if self.status in OVER:
@@ -201,7 +201,7 @@ class CheckpointWatch:
         if self._must_restore and self.newest_completed >= 0:
             self.judged.add("ONCE-04")
             sentence = (
-                f"checkpoint {checkpoint} is triggered after the job restarted, and nothing was restored"
+                f"checkpoint {checkpoint} is triggered after the job restarted, but nothing was restored"
             )
             alarm = Alarm(self.job, "ONCE-04", sentence, place, checkpoint)
             self.deferred.add(lambda: not self._must_restore, alarm, reordering, ends_with=checkpoint)
@@ -246,7 +246,7 @@ class CheckpointWatch:
             )
         elif was is not None:
             self._alarm(
-                "COORD-07", f"checkpoint {checkpoint} is reported as completed, and it was {was} before",
+                "COORD-07", f"checkpoint {checkpoint} is reported as completed, but it was {was} before",
                 place, checkpoint,
             )  # fmt: skip
         elif self.highest < 0 or (not self._from_start and checkpoint < self.highest):
@@ -262,7 +262,7 @@ class CheckpointWatch:
             if pending.skipped == checkpoint:
                 self._alarm(
                     "COORD-02",
-                    f"checkpoint {high} is triggered where {checkpoint} was to come, and {checkpoint} "
+                    f"checkpoint {high} is triggered where {checkpoint} was expected, and {checkpoint} "
                     f"completes ({place.describe()})",
                     pending.place,
                     high,
@@ -273,7 +273,7 @@ class CheckpointWatch:
                 return
         self._alarm(
             "COORD-07",
-            f"checkpoint {checkpoint} is reported as completed, and it was never triggered; "
+            f"checkpoint {checkpoint} is reported as completed, but it was never triggered; "
             f"{self._names_of_pending()}",
             place,
             checkpoint,
@@ -290,8 +290,8 @@ class CheckpointWatch:
         if pending is not None and pending.status and self._restored:
             self._alarm(
                 "COORD-12",
-                f"checkpoint {checkpoint} is reported as completed, and its job was {pending.status} and has "
-                "restored another since it was triggered",
+                f"checkpoint {checkpoint} is reported as completed, but since its trigger the job was "
+                f"{pending.status} and has restored another checkpoint",
                 place,
                 checkpoint,
             )
@@ -321,7 +321,7 @@ class CheckpointWatch:
         if checkpoint in self.pending:
             self._end(checkpoint, state, place)
         elif was == COMPLETED:
-            self._alarm(rule, f"checkpoint {checkpoint} is reported as {state}, and it has completed", place,
+            self._alarm(rule, f"checkpoint {checkpoint} is reported as {state}, but it has completed", place,
                         checkpoint)  # fmt: skip
         elif was == state and state != "failed":
             self._alarm(rule, f"checkpoint {checkpoint} is reported as {state} a second time", place,
@@ -334,7 +334,7 @@ class CheckpointWatch:
         elif self._from_start or checkpoint > self.highest >= 0:
             self._alarm(
                 rule,
-                f"checkpoint {checkpoint} is reported as {state}, and it was never triggered; "
+                f"checkpoint {checkpoint} is reported as {state}, but it was never triggered; "
                 f"{self._names_of_pending()}",
                 place,
                 checkpoint,
@@ -343,7 +343,7 @@ class CheckpointWatch:
     def _late(self, line: LogLine, place: Place) -> None:
         checkpoint = line.checkpoint
         self.judged.add("COORD-06")
-        what = f"an acknowledgement of checkpoint {checkpoint} is reported as late, and it"
+        what = f"an acknowledgement of checkpoint {checkpoint} is reported as late, but that checkpoint"
         if checkpoint in self.pending:
             alarm = Alarm(self.job, "COORD-06", f"{what} is pending", place, checkpoint)
             reordering = "late answer before the end of its checkpoint"
@@ -356,7 +356,7 @@ class CheckpointWatch:
         checkpoint = line.checkpoint
         self.judged.add("COORD-09")
         if self._ended.get(checkpoint) == COMPLETED:
-            what = f"{line.detail} is notified that checkpoint {checkpoint} was aborted, and it has completed"
+            what = f"{line.detail} is notified that checkpoint {checkpoint} was aborted, but it has completed"
             self._alarm("COORD-09", what, place, checkpoint)
 
     def _notified(self, line: LogLine, place: Place) -> None:
@@ -367,9 +367,9 @@ class CheckpointWatch:
         what = f"{line.detail} is notified that checkpoint {checkpoint} completed"
         if was == COMPLETED or (was is None and not self._from_start and checkpoint < self.highest):
             return
-        alarm = Alarm(self.job, "COORD-08", f"{what}, and it has not", place, checkpoint)
+        alarm = Alarm(self.job, "COORD-08", f"{what}, but it has not completed", place, checkpoint)
         if was is not None:
-            self._raise(alarm._replace(sentence=f"{what}, and it was {was}"))
+            self._raise(alarm._replace(sentence=f"{what}, but it was {was}"))
             return
         reordering = "notification before its completion"
         self.deferred.add(lambda: self._ended.get(checkpoint) == COMPLETED, alarm, reordering)

@@ -69,18 +69,18 @@ class Executions:
         of_manager = line.kind == EXECUTION
         if name is None:
             if self._complete and of_manager and before != "CREATED":
-                self._alarm("", f"{task} leaves {before}, and no line shows that its execution began", place)
+                self._alarm("", f"{task} leaves {before}, but no line shows that its execution began", place)
             if of_manager:
                 self._names[execution] = task
         elif name != task:
-            self._alarm("", f"execution {execution} is of {name}, the line names {task}", place)
+            self._alarm("", f"execution {execution} is of {name}, but the line names {task}", place)
             task = name
         if not of_manager:
             self._on_worker(execution, task, (before, after), place)
             return
         known = self.states.get(execution)
         if known is not None and known != before:
-            sentence = f"{task} leaves {before}, and it is {known}: a line is missing or altered"
+            sentence = f"{task} leaves {before}, but its state is {known}: a line is missing or altered"
             self._alarm("COORD-01", sentence, place)
         self.states[execution] = after
         if before == "RUNNING":
@@ -97,7 +97,7 @@ class Executions:
         known, early = self._on_workers.get(execution, begins), self._early[execution]
         if known is not None and known != change[0]:
             early.add(change)
-            sentence = f"{task} leaves {change[0]}, and it is {known}: a line is missing or altered"
+            sentence = f"{task} leaves {change[0]}, but its state is {known}: a line is missing or altered"
             waits = self._early
             self._deferred.add(
                 lambda: change not in waits.get(execution, ()),

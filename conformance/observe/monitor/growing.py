@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 PIECE = 1 << 20
 """Maximum number of bytes that one pass reads of a file."""
 LONGEST_LINE = 4 << 20
-"""Maximum length of a line, in bytes; the rest of a longer one is dropped, and reported."""
+"""Maximum length of a line, in bytes. The bytes after it are dropped, and the line is reported."""
 _PACKED = frozenset({".gz", ".zip", ".bz2", ".xz", ".zst"})
 _HEAD = 256
 """Number of bytes at the beginning of a file that are compared, to detect that it was written anew."""

@@ -59,7 +59,7 @@ class JobWatch(CheckpointWatch):
             self._begin()
         self._start_from = None
         if before != "CREATED" and self.status and before != self.status:
-            sentence = f"the job leaves {before}, and it is {self.status}: a line is missing or altered"
+            sentence = f"the job leaves {before}, but it is {self.status}: a line is missing or altered"
             self._alarm("COORD-12", sentence, place)
         self.status = after
         if before == "RUNNING" and after not in OVER:
@@ -139,7 +139,7 @@ class JobWatch(CheckpointWatch):
         newest = self.newest_completed
         what = f"checkpoint {checkpoint}" if checkpoint >= 0 else "no checkpoint"
         latest = str(newest) if newest >= 0 else "none"
-        sentence = f"the job restores {what}, the latest completed one is {latest}"
+        sentence = f"the job restores {what}, but the latest completed one is {latest}"
         alarm = Alarm(self.job, "ONCE-04", sentence, place, checkpoint)
         if checkpoint > newest and checkpoint in self.pending:
             reordering = "restore before the completion of what is restored"

@@ -1,9 +1,9 @@
 """Replays the DEBUG lines of one job through the model while they are written.
 
-The replay begins where the log shows the start of the job. It stays a few hundred lines behind the end of the
-log, because some lines are only explained by later ones: whether a task finishes decides in which checkpoints
-it takes part. After a rejection the replay pauses until the job starts again, because the model's state is no
-longer the job's.
+The replay begins at the line where the job starts. It stays a few hundred lines behind the end of the log,
+because some lines can only be judged with later lines: for example, a later line shows that a task finishes
+and so takes part in no further checkpoint. After a rejection the replay pauses until the job starts again,
+because the model's state is no longer the job's.
 """
 
 from collections import deque

@@ -50,7 +50,7 @@ class _File:
     def __init__(self) -> None:
         self.layout: Layout | None = None
         self.clock = Clock()
-        self.held: tuple[LogLine, Place] | None = None
+        self.failure: tuple[LogLine, Place] | None = None
         """The line of a failed checkpoint, whose next line gives the reason."""
 
 
@@ -103,7 +103,7 @@ class Monitor:
                     file.layout = layout
                     break
         if found is None:
-            reason = REASON.match(text.text) if file.held is not None else None
+            reason = REASON.match(text.text) if file.failure is not None else None
             self._release(file, "" if reason is None else reason[1])
             failure = unfinalized(text.number, text.text)
             if failure is not None:
@@ -125,15 +125,15 @@ class Monitor:
         self.kinds[line.kind] += 1
         place = Place(text.file, text.number, place.text, time)
         if line.kind == grammar.FAILED:
-            file.held = line, place
+            file.failure = line, place
             if text.text.startswith("{"):
                 self._release(file, _reason(text.text))
             return
         self._judge(line, place)
 
     def _release(self, file: _File, reason: str = "") -> None:
-        if file.held is not None:
-            (line, place), file.held = file.held, None
+        if file.failure is not None:
+            (line, place), file.failure = file.failure, None
             self._judge(line._replace(detail=reason), place)
 
     def _unreadable(self, found: Unreadable | None, place: Place, why: str = "") -> None:
@@ -153,7 +153,7 @@ class Monitor:
         return graph is not None or given is not None
 
     def _judge(self, line: LogLine, place: Place) -> None:
-        if line.kind == grammar.STORED:  # it names no job; the restore that follows does
+        if line.kind == grammar.STORED:  # the line names no job; the line of the following restore does
             self._stored.append((line, place))
             return
         job = line.job or self._job_of(line)

@@ -152,7 +152,7 @@ class RestWatch:
             return True
         if fallen:
             what = ", ".join(f"{name} from {before[name]} to {now[name]}" for name in fallen)
-            self._alarm(job, "COORD-07", f"the counts fall: {what}, and nothing was restored", path)
+            self._alarm(job, "COORD-07", f"the counts fall: {what}, but nothing was restored", path)
         elif known.is_new_manager and restored is None and now["total"]:
             self._restored_nothing(job, known, path)
         return False
@@ -177,13 +177,15 @@ class RestWatch:
             self._first_seen(job, known, checkpoint, path)
         elif before.status != status and before.status != "IN_PROGRESS":
             rule = "COORD-07" if status == "COMPLETED" else "COORD-09"
-            self._alarm(job, rule, f"{what} is {status}, and it was {before.status}", path, checkpoint)
+            self._alarm(job, rule, f"{what} is {status}, but it was {before.status}", path, checkpoint)
         elif before.triggered != triggered:
             self._alarm(job, "COORD-02", f"{what} was triggered at {triggered}, and at {before.triggered} in "
                         "an earlier answer: its id is used twice", path, checkpoint)  # fmt: skip
-        expected, came = _number(one, "num_subtasks"), _number(one, "num_acknowledged_subtasks")
-        if came > expected or (status == "COMPLETED" and came < expected and not self._has_finished(job)):
-            self._alarm(job, "COORD-07", f"{what} is {status} with {came} of {expected} acknowledgements",
+        expected, received = _number(one, "num_subtasks"), _number(one, "num_acknowledged_subtasks")
+        if received > expected or (
+            status == "COMPLETED" and received < expected and not self._has_finished(job)
+        ):
+            self._alarm(job, "COORD-07", f"{what} is {status} with {received} of {expected} acknowledgements",
                         path, checkpoint)  # fmt: skip
         duration = one.get("end_to_end_duration")
         took = duration if isinstance(duration, int) else 0
@@ -216,8 +218,8 @@ class RestWatch:
         ]  # fmt: skip
         self.judged.add("COORD-03")
         if known.max_concurrent is not None and len(pending) > known.max_concurrent:
-            self._alarm(job, "COORD-03", f"checkpoints {', '.join(map(str, pending))} are in progress, and "
-                        f"{known.max_concurrent} may be", path)  # fmt: skip
+            self._alarm(job, "COORD-03", f"checkpoints {', '.join(map(str, pending))} are in progress, "
+                        f"expected at most {known.max_concurrent}", path)  # fmt: skip
 
     def _latest(self, job: str, history: list[dict[str, Any]], latest: Any, path: str) -> None:  # noqa: ANN401
         completed = [
@@ -245,14 +247,14 @@ class RestWatch:
             return
         one = known.checkpoints.get(checkpoint)
         if one is not None and one.status != "COMPLETED":
-            self._alarm(job, "ONCE-04", f"checkpoint {checkpoint} is restored, and it is {one.status}", path,
+            self._alarm(job, "ONCE-04", f"checkpoint {checkpoint} is restored, but it is {one.status}", path,
                         checkpoint)  # fmt: skip
         newer = [
             other for other, seen in known.checkpoints.items()
             if other > checkpoint and not seen.is_savepoint and seen.ended and seen.ended < when
         ]  # fmt: skip
         if newer and not is_first_answer:
-            what = f"checkpoint {checkpoint} is restored, {max(newer)} had completed before"
+            what = f"checkpoint {checkpoint} is restored, but {max(newer)} had completed before"
             self._alarm(job, "ONCE-04", what, path, checkpoint)
 
     def _alarm(self, job: str, rule: str, sentence: str, path: str, checkpoint: int = -1) -> None:

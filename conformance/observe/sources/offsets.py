@@ -30,7 +30,7 @@ class OffsetsReplay:
         kind, checkpoint = line.kind, line.event.get("checkpoint", -1)
         if kind in _RULE:
             if (kind, checkpoint) not in self._required:
-                why = f"the source did {kind} of {checkpoint}, its subtask does not require it"
+                why = f"the source did {kind} of {checkpoint}, but its subtask does not require it"
                 raise Rejected((_RULE[kind],), why)
             self._required.discard((kind, checkpoint))
         self._run.rules.update(self._model.step(line))
@@ -38,7 +38,7 @@ class OffsetsReplay:
             self._restored = line.event.get("offsets")
 
     def forget(self, checkpoint: int) -> None:
-        """Drop required events below `checkpoint`. They pile up if the source commits no offsets."""
+        """Drop required events below `checkpoint`. They accumulate if the source commits no offsets."""
         self._required = {one for one in self._required if one[1] >= checkpoint}
 
     def at_cut(self, checkpoint: int) -> object:
@@ -49,5 +49,5 @@ class OffsetsReplay:
     def restored(self, offset: int) -> None:
         """Compare the `offset` that the task restores with the source's. Raises Rejected if they differ."""
         if self._restored not in (None, offset):
-            why = f"the task restores offset {offset}, its source continues at {self._restored}"
+            why = f"the task restores offset {offset}, but its source continues at {self._restored}"
             raise Rejected(("OFFSET-06",), why)

@@ -1,8 +1,8 @@
-"""The wrong answer of a divergence, in TLA+: values that do not fit their types are written as text.
+"""Writes the wrong answer of a divergence in TLA+. Values that do not fit their types are written as text.
 
 TLC ends with an error if a rule compares an int with a text, and then the rule has no verdict. So no answer
-may cause such an error. The module has one value for some pairs of JSON values (an absent and a false flag, a
-list and its set). So if an answer differs only there, the module gets a text with the difference.
+may cause such an error. Some pairs of JSON values are one value in the module (an absent and a false flag, a
+list and its set). If an answer differs only in such a pair, the module gets a text with the difference.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ ANSWERS = "answers"
 
 
 class Came(NamedTuple):
-    """The last answer, in TLA+."""
+    """The last answer of the implementation, in TLA+."""
 
     out: str
     """Its effects."""
@@ -58,7 +58,7 @@ def due(binding: Binding, edge: Edge) -> str:
 
 
 def fits(component: str, definition: str, wire: object) -> bool:
-    """Whether a value is what the schema of the component defines, in types that TLC can compare."""
+    """Whether a value fits the component's schema, and has only types that TLC can compare."""
     return _is_comparable(wire) and not any(complaints(component, definition, wire))
 
 
@@ -79,10 +79,10 @@ def _are_expected(effects: Effects, edge: Edge) -> bool:
     """Whether the effects are the expected ones; if the task fails, the text of the failure is ignored."""
 
     def compared(some: Effects) -> bytes:
-        wordless = [
+        without_text = [
             {"kind": "fail"} if edge.fails and one.get("kind") == "fail" else dict(one) for one in some
         ]
-        return canonical(wordless)
+        return canonical(without_text)
 
     return compared(effects) == compared(edge.effects)
 
@@ -90,7 +90,7 @@ def _are_expected(effects: Effects, edge: Edge) -> bool:
 def _differing(
     binding: Binding, component: str, seen: Wire, expected: Wire
 ) -> tuple[Mapping[str, str], Mapping[str, object]]:
-    """Observed fields that are not as expected: those of the module, and those that it cannot show."""
+    """Observed fields that are not as expected: those that the module can show, and those that it cannot."""
     fields: dict[str, str] = {}
     unseen: dict[str, object] = {}
     for name, right in expected.items():

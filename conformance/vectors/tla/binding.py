@@ -13,7 +13,7 @@ from conformance.vectors.tla.text import Word, plain
 from spec.manifest import load_manifest
 
 Shown = Callable[..., Mapping[str, str]]
-"""From an observed value to fields of the TLA+ record; the key "" is the whole record."""
+"""Translates an observed value into fields of the TLA+ record; the key "" is the whole record."""
 
 
 class Binding(NamedTuple):
@@ -32,7 +32,7 @@ class Binding(NamedTuple):
     rules: tuple[str, ...] = ()
     """The invariants and properties of the module that TLC checks on the replay."""
     guard: str = "TRUE"
-    """When `event` is allowed."""
+    """The condition under which `event` is allowed."""
     environment: str = "TRUE"
     """The next values of the environment's variables."""
     initial: str = "Init"
@@ -68,5 +68,5 @@ def rules_of(model: str, *but: str) -> tuple[str, ...]:
 
 
 def highest(events: Sequence[Wire], *names: str) -> int:
-    """The greatest of these fields of the events; 1 if there is none."""
+    """The greatest value of these fields in the events, at least 1."""
     return max([1, *(int(event[name]) for event in events for name in names if event.get(name) is not None)])

@@ -2,8 +2,9 @@
 
 Before the last event the trace takes the steps of the specification; at the last event it has the answer of
 the implementation. TLC then shows the whole run, and the rule of the specification that this step violates,
-or `AsProtocol` if the answer violates no rule and only differs. `due` is the step of the specification for
-the last event. If the protocol does not allow this event, the state before it violates `Allows`.
+or `AsProtocol` if the answer violates no rule, but is not the protocol's. `due` is the step of the
+specification for the last event. If the protocol does not allow this event, the state before it violates
+`Allows`.
 """
 
 import re
@@ -39,17 +40,17 @@ def module_of(divergence: Divergence, name: str, implementation: str) -> Module:
     """The module and its configuration. Raises NotInTlaError."""
     divergence, edges = _without_refused(divergence)
     if edges[-1].refused is not None and not fits(divergence.component, "event", divergence.event):
-        raise NotInTlaError(f"the last event is none of the protocol: {edges[-1].refused}")
+        raise NotInTlaError(f"the last event is not an event of the protocol: {edges[-1].refused}")
     try:
         binding = _with_zero(binding_of(divergence, edges), divergence)
         recorded = [
             binding.event_word(event, edge) for event, edge in zip(divergence.events, edges, strict=True)
         ]
-    except KeyError as strange:
+    except KeyError as unknown:
         if edges[-1].refused is None:
             raise
         raise NotInTlaError(
-            f"the last event names what there is not, {strange}: {edges[-1].refused}"
+            f"the last event names {unknown}, which the configuration does not have: {edges[-1].refused}"
         ) from None
     answer = came(binding, divergence, edges[-1])
     text = _text(binding, name, implementation, recorded, (answer.out, answer.state, due(binding, edges[-1])))
@@ -194,7 +195,7 @@ class Replay(NamedTuple):
 
     outcome: Outcome
     violated: str | None
-    """The name of the violated rule; None if none is."""
+    """The name of the violated rule; None if no rule is violated."""
     unchecked: tuple[str, ...]
     """Rules that TLC could not evaluate on the answer, so that they are neither kept nor broken."""
 
@@ -217,7 +218,7 @@ def replay(module: Module) -> Replay:
 
 
 class ModuleNameError(TlcError):
-    """A file that cannot be given to TLC under its name."""
+    """TLC cannot run a module under the name of this file."""
 
 
 _NAME = re.compile(r"[A-Za-z]\w*", re.ASCII)
@@ -225,7 +226,7 @@ _FAILED = re.compile(r"Evaluating (?:action property|invariant) (\w+) failed")
 
 
 def _run(job: tlc.Job, folder: Path) -> tuple[Outcome, tuple[str, ...]]:
-    """TLC's run without the rules that it cannot evaluate, and the names of those."""
+    """Run TLC without the rules that it cannot evaluate. Returns the outcome and the names of these rules."""
     unchecked: list[str] = []
     while True:
         try:

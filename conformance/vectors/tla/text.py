@@ -28,7 +28,7 @@ class Raw(str):
 
 
 RECORD = "value"
-"""The field with a record. It may be any JSON value, and is written as text, so that TLC can compare two."""
+"""The field with a record. A record may be any JSON value. As text, TLC can compare any two records."""
 LISTS_OF_RECORDS = ("records", "input", "output")
 """The fields with several records."""
 
@@ -37,10 +37,10 @@ LISTS_OF_RECORDS = ("records", "input", "output")
 def _order(component: str, kind: str, given: frozenset[str]) -> tuple[str, ...]:
     """The fields of a word in the order of the vocabulary, which the modules have too."""
     known = vocabulary()[component]
-    spoken = [
+    fields = [
         [field.name for field in one.fields] for one in (*known.events, *known.effects) if one.kind == kind
     ]
-    return tuple(max(spoken, key=lambda names: len(given.intersection(names)), default=()))
+    return tuple(max(fields, key=lambda names: len(given.intersection(names)), default=()))
 
 
 def record_text(record: object) -> str:
@@ -51,20 +51,20 @@ def record_text(record: object) -> str:
 def plain(component: str, one: Wire, of_record: Callable[[Any], object] = record_text) -> Word:
     """An event or an effect: its kind, then its fields in the order of the vocabulary."""
     known = [name for name in _order(component, one["kind"], frozenset(one)) if name in one]
-    strange = sorted(name for name in one if name not in known and name != "kind")
+    unknown = sorted(name for name in one if name not in known and name != "kind")
 
     def spelled(name: str) -> object:
         if name == RECORD:
             return of_record(one[name])
         return tuple(map(of_record, one[name])) if name in LISTS_OF_RECORDS else one[name]
 
-    return (one["kind"], *map(spelled, (*known, *strange)))
+    return (one["kind"], *map(spelled, (*known, *unknown)))
 
 
 def filled(component: str, event: Wire, *unless: str) -> Wire:
     """The event with the vocabulary's default for each field that it lacks, except those in `unless`."""
-    spoken = next(one for one in vocabulary()[component].events if one.kind == event["kind"])
-    defaults = {one.name: one.defaults[0] for one in spoken.fields if one.defaults and one.name not in unless}
+    kind = next(one for one in vocabulary()[component].events if one.kind == event["kind"])
+    defaults = {one.name: one.defaults[0] for one in kind.fields if one.defaults and one.name not in unless}
     return {**defaults, **event}
 
 
@@ -96,7 +96,7 @@ def is_int_of_tla(one: object) -> bool:
 
 
 def set_of(values: Sequence[Any]) -> str:
-    """A set of values, each once; equal sets have the same text."""
+    """A set of values as TLA+, without duplicates. Equal sets have the same text."""
     spelled = {value(one) for one in values}
     return "{" + ", ".join(sorted(spelled, key=lambda text: (len(text), text))) + "}"
 

@@ -8,8 +8,8 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Applied, Errored, Hello, Made, Unsupported
 from conformance.adapters.validation import complaints
 from conformance.parts.released import target
+from conformance.released.comparison import conform
 from conformance.released.gate import GateSearch
-from conformance.released.sequences import conform
 from conformance.verdict import Verdict
 
 EXACT = {"mode": "exactly-once", "profile": newest().profile}

@@ -73,7 +73,7 @@ def test_cells_with_other_bounds_are_refused(record):
 def test_another_file_is_refused(tmp_path, text):
     file = tmp_path / "cells"
     file.write_text(text)
-    with pytest.raises(MatrixError, match="expected what `flink matrix` writes"):
+    with pytest.raises(MatrixError, match="expected a file that `flink matrix` has written"):
         read(file)
 
 

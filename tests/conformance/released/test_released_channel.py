@@ -12,9 +12,9 @@ from conformance.adapters.protocol import Errored, Made, Unsupported
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import Order, conform_one, targets_of
-from conformance.released import sequences as driver
+from conformance.released import comparison as driver
 from conformance.released.channel import SCRIPTS, ChannelSearch, Sent, script, target
-from conformance.released.sequences import conform
+from conformance.released.comparison import conform
 from conformance.report import released as told
 from conformance.verdict import Verdict
 from model.channel.channel import CHANNEL_PROFILES

@@ -12,7 +12,8 @@ from conformance.components.coordinator.walks import walk_coordinator
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import targets_of
-from conformance.released import sequences as driver
+from conformance.released import comparison as driver
+from conformance.released.comparison import conform
 from conformance.released.coordinator import (
     CoordinatorSearch,
     floods,
@@ -23,7 +24,6 @@ from conformance.released.coordinator import (
 )
 from conformance.released.known_divergences import read, shown_by
 from conformance.released.matrix import Cell
-from conformance.released.sequences import conform
 from conformance.report import released as report
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict

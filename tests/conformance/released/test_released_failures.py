@@ -8,7 +8,7 @@ from conformance.adapters.in_process import InProcess
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import targets_of
-from conformance.released import sequences as driver
+from conformance.released import comparison as driver
 from conformance.released.failure_counts import FailuresSearch, reasons, target
 from model.components import PARTS
 from model.coordinator.failures import Failures

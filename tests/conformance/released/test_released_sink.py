@@ -9,9 +9,9 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.drive.lockstep import replay
 from conformance.drive.oracle import Oracle
 from conformance.parts.released import targets_of
-from conformance.released import sequences as driver
+from conformance.released import comparison as driver
+from conformance.released.comparison import conform, edges_of
 from conformance.released.matrix import Cell
-from conformance.released.sequences import conform, edges_of
 from conformance.released.sink import TRANSACTIONS, SinkSearch, alphabet, target
 from conformance.report import released as told
 from conformance.verdict import Verdict

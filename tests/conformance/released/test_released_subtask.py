@@ -5,7 +5,7 @@ import pytest
 from conformance.adapters.in_process import InProcess
 from conformance.drive.lockstep import replay
 from conformance.parts.released import SEARCHES
-from conformance.released import sequences as driver
+from conformance.released import comparison as driver
 from conformance.released.subtask import SubtaskSearch, is_sent, target
 from model.components import COMPONENTS
 from model.steps import step_of

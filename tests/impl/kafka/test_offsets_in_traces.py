@@ -56,5 +56,5 @@ def test_a_restore_elsewhere_than_the_task_restores_is_rejected():
     replay.replay(line("crash"))
     replay.replay(line("restore", [{"kind": "seek", "offsets": 7}], offsets=7))
     replay.restored(7)
-    with pytest.raises(Rejected, match="restores offset 8, its source continues at 7"):
+    with pytest.raises(Rejected, match="restores offset 8, but its source continues at 7"):
         replay.restored(8)

@@ -49,7 +49,7 @@ def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
     [
         (  # a checkpoint that no line shows in the store is discarded
             "flink-2.3.0-two-stored", "Trying to retrieve checkpoint 1.", "COORD-07",
-            "checkpoint 1 is discarded, and no newer one has completed",
+            "checkpoint 1 is discarded, but no newer one has completed",
         ),
         (  # the only line in 1.13 that shows that the checkpoint has ended
             "flink-1.13.6-unfinalized", "Could not finalize the pending checkpoint 15.", "COORD-03",
@@ -57,7 +57,7 @@ def test_a_healthy_cluster_raises_no_alarm(name, replayed, rules):
         ),
         (  # a worker's first change of state, which another thread has overtaken
             "flink-1.17.2-canceled", CANCELED + "CREATED to DEPLOYING", "",
-            "leaves DEPLOYING, and it is CREATED",
+            "leaves DEPLOYING, but its state is CREATED",
         ),
     ],
 )  # fmt: skip
@@ -164,7 +164,7 @@ def test_a_checkpoint_with_every_acknowledgement_fails_for_no_reason_but_its_end
         assert alarms == []
     else:
         assert found.rejection is not None
-        assert "checkpoint 51 fails, and it has completed" in found.rejection.describe()
+        assert "checkpoint 51 fails, but it has completed" in found.rejection.describe()
         assert [alarm.rule for alarm in alarms] == ["COORD-09"]
 
 

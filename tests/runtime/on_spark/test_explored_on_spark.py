@@ -141,7 +141,7 @@ def test_the_command_tells_of_it_as_of_the_others(spark, tmp_path: Path) -> None
         on_spark(chosen, 3, spark, tmp_path, partitions=1, reading=Reading())
     found = on_spark(chosen, 1_000, spark, tmp_path, partitions=1, reading=Reading())
     expected = in_python(chosen, 1_000)
-    assert found.engine == "spark, 1 partitions, 1 levels were there"
+    assert found.engine == "spark, 1 partitions, 1 levels from an earlier run"
     same = ("states", "labelled", "transitions", "depth", "rules", "properties", "violation")
     assert [getattr(found, one) for one in same] == [getattr(expected, one) for one in same]
     assert found.bytes > 8 * found.states

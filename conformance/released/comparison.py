@@ -1,8 +1,9 @@
 """Compares a release with the model of its profile: tours, directed cases and random sequences.
 
-Many sequences are sent at once. A sequence with a different answer is played again, step by step. A known
-divergence ends its sequence and is counted; a new one is shrunk. Known divergences are replayed first, and
-one that no longer diverges is a finding.
+`conform` runs the comparison. `Search` makes the sequences of one component and plays them; each component
+has a subclass. Many sequences are sent at once. A sequence with a different answer is played again, step by
+step. A known divergence ends its sequence and is counted; a new one is shrunk. Known divergences are replayed
+first, and one that no longer diverges is a finding.
 """
 
 import gc
@@ -55,10 +56,10 @@ OPENINGS: Mapping[str, Wire] = {
 
 
 class Drawn(NamedTuple):
-    """The sequences of a release that has met no divergence, and what they reach."""
+    """The sequences of a release that has shown no divergence, and the states and paths that they reach."""
 
     basis: Hashable
-    """What the sequences depend on."""
+    """The values that determine the sequences (`Search._basis`)."""
     cases: Sequence[Case]
     transitions: int
     paths: tuple[int, int, int] | None
@@ -67,7 +68,7 @@ class Drawn(NamedTuple):
 
 
 class Shared:
-    """Passes the sequences of one release on to the next ones, so that they are drawn only once.
+    """Passes the sequences of one release to the next ones, so that they are drawn only once.
 
     The releases are compared one after the other, with the same numbers of sequences and the same seed.
     """
@@ -126,7 +127,7 @@ class Search(ABC):
     def __init__(
         self, adapter: ProcessAdapter, target: Target, done: Conformed, shared: Shared | None = None
     ) -> None:
-        """`shared`: passes on the sequences; None: they are drawn for this release alone."""
+        """`shared`: receives the sequences for later releases; None: they are for this release alone."""
         self._adapter = adapter
         self._target = target
         self._done = done
@@ -178,7 +179,7 @@ class Search(ABC):
         NEW_SHOWN new divergences end the search. So does an event that the release does not offer, because
         no sequence with this event can be compared.
         """
-        played = drive(self._different(cases), self._adapter, Limits(is_known=self._passes_over, stops=1))
+        played = drive(self._different(cases), self._adapter, Limits(is_known=self._may_continue, stops=1))
         missing = Errored(f"it does not offer {played.skipped[0]}") if played.skipped else None
         self._done.stopped = self._done.stopped or played.stopped or missing
         return self._done.stopped is None and len(self._done.new) < NEW_SHOWN
@@ -214,17 +215,17 @@ class Search(ABC):
         done = self._done
         done.transitions, done.paths = drawn.transitions, drawn.paths
         self._reached, self._rules = drawn.reached, Counter(drawn.rules)
-        if not self.play(iter(drawn.cases)):  # the rest of the sequences was not compared
+        if not self.play(iter(drawn.cases)):  # some sequences were not compared
             done.transitions, done.paths = 0, None
             self._reached, self._rules = Reached(WALKS), Counter()
         return True
 
     def _basis(self) -> Hashable:
-        """What the sequences depend on, if the release meets no divergence."""
+        """The values that determine the sequences, if the release shows no divergence."""
         return self._target.draws, self._done.fields, tuple(sorted(self._signatures.names.values()))
 
     def _share(self) -> None:
-        """Pass on the sequences, unless a divergence or a failure may have changed them."""
+        """Pass the sequences to later releases, unless a divergence or a failure may have changed them."""
         done, shared = self._done, self._shared
         if shared is None:
             return
@@ -234,7 +235,7 @@ class Search(ABC):
                 self._basis(), self._cases, done.transitions, done.paths, self._reached, Counter(self._rules)
             )
 
-    def _passes_over(self, divergence: Divergence) -> bool:
+    def _may_continue(self, divergence: Divergence) -> bool:
         """Count a known divergence, or record a new one. Returns whether the search continues."""
         self._compared = len(divergence.events) - 1
         name, smallest = self._signatures.place(divergence)
@@ -285,7 +286,8 @@ class Search(ABC):
     def random(self, count: int, seed: int) -> Iterator[Case]:
         """Yield `count` random sequences. The configurations take turns.
 
-        Each is the best of CANDIDATES drawn ones: it reaches the most new states, transitions and paths.
+        Each is the best of CANDIDATES drawn sequences: its new states, transitions, pairs and paths have the
+        greatest weight.
         """
         configs = self._target.configs()
         for number in range(count):
@@ -337,7 +339,7 @@ class Search(ABC):
     def _made(
         self, oracle: Oracle, edges: Sequence[tuple[Wire, Edge]], batches: Sequence[int], marks: Marks
     ) -> Case:
-        """Make a case to send, and count what it reaches and the rules that fire."""
+        """Make a case to send, and count the marks that it reaches and the rules that fire."""
         self._reached.add(marks)
         for _, edge in edges:
             self._rules.update(edge.rules)
@@ -351,7 +353,7 @@ class Search(ABC):
         if sum(known.remembered for known in self._oracles.values()) > NODES_AT_ONCE:
             for known in self._oracles.values():
                 known.forget()
-            gc.collect()  # nodes refer to their neighbours, in cycles
+            gc.collect()  # the nodes are in reference cycles
         return oracle
 
     def finish(self) -> None:
