@@ -24,7 +24,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.messages.checkpoint.AcknowledgeCheckpoint;
 import org.apache.flink.runtime.messages.checkpoint.DeclineCheckpoint;
 
-/** Component `coordinator`: Flink's own, driven event by event. */
+/** Component `coordinator`: Flink's own coordinator, driven event by event. */
 final class Coordinating implements Component {
     private final Settings settings;
     private final Release release;
@@ -35,7 +35,7 @@ final class Coordinating implements Component {
     private final Job job;
     private DrivenCoordinator driven;
     private JobStatus status = JobStatus.CREATED;
-    /** Tasks whose new execution the listeners do not know. */
+    /** Tasks with a new execution that was not yet reported to the listeners. */
     private final Set<String> undeployed = new HashSet<>();
 
     Coordinating(Map<String, Object> wire, Release release) throws Exception {
@@ -64,7 +64,7 @@ final class Coordinating implements Component {
             effects.add("fail", "error", thrown.getClass().getSimpleName());
             loop.settle();
         }
-        driven.requests().listener(null); // a savepoint is requested when the loop settles
+        driven.requests().listener(null); // only now: the loop may run a request for a savepoint
         states.look();
         return effects.end();
     }
@@ -137,7 +137,7 @@ final class Coordinating implements Component {
                 }
                 driven = new DrivenCoordinator(settings, release, job, effects, states, loop, failures, driven);
                 if (settings.savepoint != null && release.isAtLeast(1, 15)) {
-                    driven.restore(settings.tasks, false); // as a job does that begins anew; it may be unclaimed
+                    driven.restore(settings.tasks, false); // as a restarted job does; its savepoint may be unclaimed
                 }
                 break;
             case "shutdown":
@@ -170,7 +170,7 @@ final class Coordinating implements Component {
         }
         List<String> tasks = region ? names(event.get("tasks")) : settings.tasks;
         driven.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
-        if (!driven.flink().isShutdown()) { // it throws then, and nothing is deployed
+        if (!driven.flink().isShutdown()) { // after a shutdown `restore` below throws
             tasks.forEach(job::renew);
         }
         effects.add("restored", "checkpoint", driven.restore(tasks, region));
@@ -181,7 +181,7 @@ final class Coordinating implements Component {
         deploy();
     }
 
-    /** Once the job runs new executions are scheduled, all of them; those of tasks that run come to run. */
+    /** If the job runs: reports all new executions as scheduled, then those of running or finished tasks as such. */
     private void deploy() throws Exception {
         if (status != JobStatus.RUNNING) {
             return;
@@ -253,7 +253,7 @@ final class Coordinating implements Component {
         }
     }
 
-    /** What this acknowledgement is, as the pending checkpoint's own records have it. */
+    /** How Flink will classify this acknowledgement, by the fields of the pending checkpoint. */
     private static String foreseen(PendingCheckpoint pending, ExecutionAttemptID attempt) {
         if (((Map<?, ?>) Fields.get(pending, "notYetAcknowledgedTasks")).containsKey(attempt)) {
             return "SUCCESS";
