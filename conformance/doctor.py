@@ -1,4 +1,4 @@
-"""Checks each thing that the suite needs on a machine; a failed check states the remedy."""
+"""Checks everything that the suite needs on a machine. A failed check states the remedy."""
 
 import os
 import re
