@@ -2,8 +2,7 @@
 
 The parts run one after the other. A *paced* part waits for its source most of the time; it runs in parallel
 to all parts before it. A part that cannot be loaded, or that raises an error, is UNDETERMINED with the
-reason; the others still run. A part writes files for a later part, such as event logs for `trace`, into the
-build folder.
+reason; the others still run. A part writes files for later parts into the build folder, such as event logs.
 """
 
 import time
