@@ -32,7 +32,7 @@ Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied, prot
 _GRACE_SECONDS = 2.0
 
 
-class _Kept:
+class _HeadAndTail:
     """The head and the tail of a stream of bytes."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class ProcessAdapter:
         self._seq = 0
         self._input = b""
         self._unsent = b""
-        self._stderr = _Kept()
+        self._stderr = _HeadAndTail()
         self._is_first = False
         """Whether the next answer is the first one of the process."""
         self._submitted = 0
@@ -264,7 +264,7 @@ class ProcessAdapter:
 
     def _start(self) -> protocol.Crashed | None:
         self._input = self._unsent = b""
-        self._stderr, self._is_first = _Kept(), True
+        self._stderr, self._is_first = _HeadAndTail(), True
         self.starts += 1
         if not self.command:
             return protocol.Crashed("expected a command to start, got nothing", "")
@@ -310,7 +310,7 @@ class ProcessAdapter:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # the group has ended
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            self._dismiss()
+            self._end_guard()
             stdin, stdout, stderr = _pipes(process)
             self._stderr.add(_rest(stderr))
             for pipe in (stdin, stdout, stderr):
@@ -320,7 +320,7 @@ class ProcessAdapter:
                     continue  # the dead process did not read it
         return self._stderr.text()
 
-    def _dismiss(self) -> None:
+    def _end_guard(self) -> None:
         """End the guard after the group has ended, because the system may reuse the number of the group."""
         guard, self._guard = self._guard, None
         if guard is not None:

@@ -67,7 +67,7 @@ def project_store(given: Given) -> Projection:
 def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """The binding of the store; `latest` reads the last entry. Raises NotInTlaError for a `shutdown`."""
     if any(event["kind"] == "shutdown" for event in divergence.events):
-        raise NotInTlaError("Store.tla has no event shutdown: how a job ends stands in JobLifecycle.tla")
+        raise NotInTlaError("Store.tla has no event shutdown: JobLifecycle.tla describes the end of a job")
     types = {event["checkpoint"]: event["type"] for event in divergence.events if event["kind"] == "add"}
 
     def completed(ids: Sequence[Any]) -> Mapping[str, str]:

@@ -124,7 +124,7 @@ def verify(
         for name in selected:
             watch.begins(name)
             if name in paced:
-                watch.show("beside the others since they began")
+                watch.show("in parallel to the other parts")
                 answer = _answer(name, paced[name], context)
                 results.append(replace(answer, engine=parts[name].engine))
             else:

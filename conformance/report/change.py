@@ -36,7 +36,7 @@ def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
             fired = ", ".join(change.rules) or "no rule"
             yield _wrapped("         model  ", f"{_answer(change.model, other)}; as {change.right}; {fired}")
     if len(nearest) > SHOWN:
-        yield f"  and {len(nearest) - SHOWN} ways more"
+        yield f"  and {len(nearest) - SHOWN} more differences"
 
 
 def differences(changes: Sequence["Change"]) -> Iterator[Finding]:

@@ -115,7 +115,7 @@ def sections(
         elif of_class is not None and not inside:
             inside, shown = True, (of_class[2] in classes) is (of_class[1] is None)
         else:
-            raise SectionError(f"{name}:{number}: {marker!r} is no section, or stands inside another")
+            raise SectionError(f"{name}:{number}: {marker!r} is no marker, or is inside a section")
     if inside:
         raise SectionError(f"{name}: the last section has no end")
     return "\n".join(seen) + "\n"
@@ -148,7 +148,7 @@ def _compile(compiler: str, release: Release, jars: Sequence[Path], folder: Path
         errors = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_SHOWN])
         raise CompileError(
             f"the Java side does not compile against {jars[0].name}; does the jar belong to Flink "
-            f"{release.version}, is it whole?\n{errors}"
+            f"{release.version}, is it complete?\n{errors}"
         )
 
 

@@ -95,7 +95,7 @@ def _download(release: Release, target: Path, options: Sequence[str]) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as late:
-        raise FetchError(f"Flink {release.version} did not come within {SECONDS:g} s; try again") from late
+        raise FetchError(f"no download of Flink {release.version} within {SECONDS:g} s; try again") from late
     files = [file for file in target.iterdir() if file.is_file()]
     if done.returncode != 0 or len(files) != 1:
         output = done.stderr.strip().splitlines()[-3:] or [f"got {len(files)} files"]

@@ -200,8 +200,8 @@ def difference(divergence: Divergence) -> str:
         return "The implementation did not answer within the time limit (--limit)."
     if isinstance(got, FAILURES):
         if expected.refused is not None:
-            return "The protocol does not allow this event here; it is to be answered with an error."
-        return "The protocol allows this event; it is to be answered with effects and state."
+            return "The protocol does not allow this event here; the answer must be an error."
+        return "The protocol allows this event; the answer must have effects and state."
     if expected.refused is not None:
         reason = expected.refused
         return f"The protocol does not allow this event here ({reason}); the implementation accepted it."

@@ -25,7 +25,7 @@ OUTSIDE = "outside-the-index"
 """The id for all findings that charge no rule of the index: no rule fires, or a change is not declared."""
 _MORE = {
     UNJUDGED: "Something could not be judged; a skip is never a pass.",
-    OUTSIDE: "What happened stands under no rule of the index.",
+    OUTSIDE: "The finding charges no rule of the index.",
 }
 
 

@@ -109,7 +109,7 @@ final class Items {
         throw new IllegalStateException("expected a record or a barrier in the channel, found " + event);
     }
 
-    /** The alignment of a barrier. A buffer with priority makes it unaligned, because Flink keeps the old options. */
+    /** The alignment of a barrier. With priority it is unaligned: the options of an announced barrier do not change. */
     private static String alignment(CheckpointBarrier barrier, Buffer buffer) {
         CheckpointOptions options = barrier.getCheckpointOptions();
         if (buffer.getDataType().hasPriority()) {

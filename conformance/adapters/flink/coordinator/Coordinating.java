@@ -211,7 +211,7 @@ final class Coordinating implements Component {
         String type = (String) event.getOrDefault("type", "checkpoint");
         boolean drain = Settings.flag(event, "drain", false);
         if (drain && !type.equals("stop")) {
-            throw new Unsupported("drain without a stop; there is no way to ask for it");
+            throw new Unsupported("drain without a stop; Flink has no such request");
         }
         if (type.equals("stop")) {
             driven.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it requests a savepoint
@@ -234,7 +234,7 @@ final class Coordinating implements Component {
         ExecutionAttemptID attempt = job.attempt(task, (Long) event.get("attempt"));
         List<?> shared = event.get("shared") == null ? Collections.emptyList() : (List<?>) event.get("shared");
         PendingCheckpoint pending = driven.pending().get(checkpoint);
-        String result = pending == null ? "none" : foreseen(pending, attempt);
+        String result = pending == null ? "none" : expectedResult(pending, attempt);
         TaskStateSnapshot snapshot = null;
         if (event.get("state") != null || !shared.isEmpty()) {
             snapshot = states.snapshot(
@@ -254,7 +254,7 @@ final class Coordinating implements Component {
     }
 
     /** How Flink will classify this acknowledgement, by the fields of the pending checkpoint. */
-    private static String foreseen(PendingCheckpoint pending, ExecutionAttemptID attempt) {
+    private static String expectedResult(PendingCheckpoint pending, ExecutionAttemptID attempt) {
         if (((Map<?, ?>) Fields.get(pending, "notYetAcknowledgedTasks")).containsKey(attempt)) {
             return "SUCCESS";
         }

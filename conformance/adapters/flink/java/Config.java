@@ -64,7 +64,7 @@ final class Config {
         }
         long limit = number(wire, "alignment_limit_bytes", -1);
         if (limit >= 0 && release.isAtLeast(1, 11)) {
-            throw new Unsupported("alignment_limit_bytes; it went with 1.11");
+            throw new Unsupported("alignment_limit_bytes; 1.11 has removed it");
         }
         return new Config(
                 (int) channels,

@@ -27,7 +27,7 @@ final class Reasons {
         return root instanceof CheckpointException ? of(root) : CheckpointFailureReason.FINALIZE_CHECKPOINT_FAILURE.name();
     }
 
-    /** The first CheckpointException among the causes; without one, the first cause that only wraps no other. */
+    /** The first CheckpointException among the causes; without one, the cause inside all CompletionExceptions. */
     static Throwable root(Throwable thrown) {
         for (Throwable at = thrown; at != null; at = at.getCause()) {
             if (at instanceof CheckpointException) {
