@@ -170,7 +170,7 @@ final class Coordinating implements Component {
         }
         List<String> tasks = region ? names(event.get("tasks")) : settings.tasks;
         driven.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
-        if (!driven.flink().isShutdown()) { // after a shutdown `restore` below throws
+        if (!driven.flink().isShutdown()) { // after a shutdown the restore below throws: no new executions
             tasks.forEach(job::renew);
         }
         effects.add("restored", "checkpoint", driven.restore(tasks, region));
