@@ -26,7 +26,7 @@ ten thousands of them, so frequent collections would only cost time."""
 
 
 class BrokenPipeInCommandError(RuntimeError):
-    """A pipe of a command broke that is not stdout or stderr. Click would exit with 1, as for DIVERGES."""
+    """A pipe other than stdout and stderr is broken. Click would exit with 1, as for DIVERGES."""
 
 
 class CommandModules(click.Group):
@@ -89,13 +89,13 @@ def _run(arguments: Sequence[str] | None) -> int:
     except InputError as refused:
         click.UsageError(str(refused)).show()
         return Exit.USAGE
-    except Exception as failure:  # noqa: BLE001 - whatever was not foreseen must not look like a verdict
+    except Exception as failure:  # noqa: BLE001 - an unexpected error must not look like a verdict
         return ended_by(failure)
     return int(code or 0)
 
 
 def main() -> None:
-    """Run the command and exit with its code; with 70 if output could not be written (not: a closed pipe)."""
+    """Run the command and exit with its code, or with 70 if output to an open stream cannot be written."""
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
     standard_streams.install()

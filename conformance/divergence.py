@@ -12,7 +12,7 @@ from conformance.verdict import Verdict
 
 
 class Answer(NamedTuple):
-    """Effects of one event and the state after it, or why the event was refused (`refused`)."""
+    """The effects of one event and the state after it, or the reason for which it was refused (`refused`)."""
 
     effects: Effects
     state: Wire
@@ -21,7 +21,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first step at which an implementation departs from the model."""
+    """The first step at which the answer of an implementation differs from the model's."""
 
     component: str
     config: Wire
@@ -32,7 +32,7 @@ class Divergence:
     rules: tuple[str, ...]
     """The rules that fired in the model at this step; the first is the primary one."""
     before: tuple[Answer, ...] = ()
-    """The answers to the events before the last: permitted by the model, and given by the implementation."""
+    """For each event before the last one: the model's answer, and the answer of the implementation."""
     repeats: tuple[int, int] | None = None
     """For a flaky answer: the number of plays with this answer, and the number of all plays; else None."""
 
@@ -53,12 +53,12 @@ class Divergence:
 
     @property
     def lost(self) -> str | None:
-        """`crashed`, `hung` or `malformed` where the implementation did not answer; else None."""
+        """`crashed`, `hung` or `malformed` if the implementation did not give a valid answer; else None."""
         return _LOST.get(type(self.got))
 
     @property
     def charge(self) -> str | None:
-        """The charged rule, or how the answer was lost; None if no rule fires."""
+        """The charged rule, or the value of `lost`; None if no rule fires."""
         return self.lost or self.rule
 
     @property
@@ -69,7 +69,7 @@ class Divergence:
         return Verdict.DIVERGES
 
     def values(self) -> dict[str, Any]:
-        """The case as JSON values: each event with the answer that was expected and the one that came."""
+        """The case as JSON values: each event with the expected and the actual answer."""
         permitted = (*self.before, self.expected)
         given = (*self.before, self.got)
         return {

@@ -1,4 +1,4 @@
-"""Checks each thing that the suite needs on a machine; a failed check states the remedy."""
+"""Checks everything that the suite needs on a machine. A failed check states the remedy."""
 
 import os
 import re
@@ -67,7 +67,7 @@ def java_version_text() -> str | JavaNotFoundError:
             [command, "-version"], capture_output=True, text=True, timeout=_JAVA_LIMIT_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as silent:
-        return JavaNotFoundError(f"expected {command} to tell its version, got {silent}; install Java {JAVA}")
+        return JavaNotFoundError(f"expected a version from {command}, got {silent}; install Java {JAVA}")
     return done.stderr + done.stdout
 
 

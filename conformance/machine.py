@@ -14,7 +14,7 @@ _GIT_LIMIT_SECONDS = 10.0
 
 
 class Machine(NamedTuple):
-    """The facts that rates and seconds depend on."""
+    """The properties of a machine on which measured rates and times depend."""
 
     cores: int
     """Processors that this process may use."""
@@ -53,7 +53,7 @@ def busy() -> str:
     now = load()
     if now is None:
         return "load unknown"
-    # this process itself, and the one it drives, count as well
+    # this process and the process that it drives count as well
     return f"load {now:.1f} in the last minute{CROWDED if now > cores() + 1 else ''}"
 
 

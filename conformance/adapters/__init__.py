@@ -1,7 +1,6 @@
-"""Adapters connect implementations with the suite: one protocol, in this process or over pipes.
+"""Adapters connect implementations with the suite, in this process or through the pipes of another process.
 
-`protocol` is the in-process twin of the wire with a type for each outcome; `frames` turns requests and
-answers into lines and back; `validation` hands out the published JSON Schemas. `in_process` adapts the
-model and anything like it, `bundled` our own implementation, `process` a command; `serve` is the other
-end of the pipes.
+`protocol` has the requests and a type for each answer; `frames` converts them to lines of JSON and back;
+`validation` reads the published JSON Schemas. `in_process` adapts the model and Python objects with the same
+methods, `bundled` our own implementation, `process` a command. `serve` answers requests on stdin and stdout.
 """

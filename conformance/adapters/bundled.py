@@ -26,7 +26,7 @@ from spec.vocabulary import vocabulary
 
 
 class Bundled(InProcess):
-    """Serves the protocol core of `impl`.
+    """Adapts the protocol core of `impl`.
 
     An instance with a folder is the Parquet sink or the checkpoint storage of `impl`.
     """
@@ -48,7 +48,7 @@ class Bundled(InProcess):
         return hello._replace(components={**hello.components, **durable})
 
     def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
-        """A sink or a store that continues what it finds in the folder."""
+        """Make a sink or a store that continues from the data in the folder."""
         from conformance.adapters.bundled_durable import DURABLE
 
         make = DURABLE.get(component)
@@ -57,7 +57,7 @@ class Bundled(InProcess):
         return self.make(lambda given: make(given, Path(folder)), config)
 
     def observe(self) -> Visible | Failure:
-        """The data that a reader of the output, or of the checkpoints, sees."""
+        """The data that a reader of the output, or of the checkpoints, can read."""
         from conformance.adapters.bundled_durable import DurableSink, DurableStore
 
         if not isinstance(self._instance, DurableSink | DurableStore):

@@ -1,6 +1,6 @@
-"""The sink and the store of `impl` on a file system, driven by events of the wire.
+"""The sink and the store of `impl` on a file system, driven by events of the adapter protocol.
 
-output/       what the Parquet sink has committed and pre-committed
+output/       the committed and pre-committed data of the Parquet sink
 snapshots/    the state of the sink in each snapshot, by checkpoint
 checkpoints/  the checkpoint storage of a job
 """
@@ -31,7 +31,7 @@ _TYPE: Final = "type"
 
 
 class DurableSink:
-    """One subtask of the Parquet sink. On a folder that is not new it waits for a `restore`."""
+    """One subtask of the Parquet sink. If the folder is not new, the first event must be `restore`."""
 
     def __init__(self, config: Wire, folder: Path) -> None:
         sink_from_config(config)  # raises for an invalid configuration
@@ -57,7 +57,7 @@ class DurableSink:
         )
 
     def apply(self, event: Wire) -> Effects:
-        """Take one event. Raises ProtocolError if it is not legal, or not one of a sink in a folder."""
+        """Take one event. Raises ProtocolError if it is not legal, or not defined for a sink in a folder."""
         fields = dict(event)
         take = self._events.get(fields.pop("kind", None))
         if take is None:
@@ -74,7 +74,7 @@ class DurableSink:
         return self._sink.transactions.observe()
 
     def visible(self) -> list[Any]:
-        """The values of all committed records, as a reader of the output sees them."""
+        """The values of all committed records, as a reader of the output gets them."""
         rows = manifests.read_committed(self._folder / "output")
         return [json.loads(value) for value in rows.column("value").to_pylist()] if rows.num_columns else []
 
@@ -123,7 +123,7 @@ class DurableSink:
 
 
 class DurableStore:
-    """The store of completed checkpoints over the checkpoint storage of a job."""
+    """The store of completed checkpoints, in the checkpoint storage of a job."""
 
     def __init__(self, config: Wire, folder: Path) -> None:
         self._storage = CheckpointStorage(folder / "checkpoints", inline_bytes=1024)

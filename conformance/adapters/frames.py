@@ -1,8 +1,8 @@
-"""Frames: how requests and answers become lines of JSON and back.
+"""Converts requests and answers to frames, which are lines of JSON, and back.
 
-This module strictly checks the frame (size, JSON, `seq`, the fields of the op). It leaves events, effects and
-states to the component. Each error raises `FrameError`, whose message says what was expected, what was
-received and what to do.
+This module checks the frame strictly: its size, its JSON, `seq`, and the fields of the op. It does not check
+events, effects and states; the component does. Each error raises `FrameError`, whose message says what was
+expected, what was received and what to do.
 """
 
 import re
@@ -28,7 +28,7 @@ FRAME_LIMIT = 4 * 1024 * 1024
 """The maximum size of a frame in bytes, without its newline."""
 
 DEEPEST = 32
-"""How deep lists and objects of a frame may be nested; the protocol's own are 6 deep."""
+"""The maximum depth of nested lists and objects in a frame. The protocol itself needs a depth of 6."""
 EFFECTS_OF_ONE_EVENT = 200_000
 """Maximum number of effects of one event; a gate resumes at most 32,768 channels."""
 
@@ -42,7 +42,7 @@ Result = Hello | Made | Applied | Visible
 
 
 class FrameError(ValueError):
-    """A line that is no valid frame; `seq` is the number it carries, if one could be read."""
+    """A line that is no valid frame. `seq`: the number in the line; None if it could not be read."""
 
     def __init__(self, what: str, seq: int | None = None) -> None:
         super().__init__(what)
@@ -81,7 +81,7 @@ def encode_apply(seq: int, events: Sequence[Wire], *, at_once: bool = False) -> 
 
 
 def encode_observe(seq: int) -> bytes:
-    """The request `observe`: what a reader of the durable data sees."""
+    """The request `observe`, for the data that a reader of the durable data can read."""
     return _line({"seq": seq, "op": "observe"})
 
 
@@ -284,12 +284,12 @@ def _is_deep(line: bytes) -> bool:
 
 
 def _value(value: object) -> str:
-    """The beginning of a value, fit for a message."""
+    """The beginning of a value, shortened for a message."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _shown(line: bytes) -> str:
-    """The beginning of a line, fit for a message."""
+    """The beginning of a line, shortened for a message."""
     text = line[:80].decode(errors="replace").rstrip("\n")
     return repr(text + "..." if len(line) > 80 else text)

@@ -1,7 +1,7 @@
-"""The names that a `hello` may use: components, and of each its modes, profiles and capabilities.
+"""The names that the answer to `hello` may use: components, and their modes, profiles and capabilities.
 
-An unknown name is an error, because the suite would never test what it stands for. The message suggests the
-most similar known name.
+An unknown name is an error, because the suite would not test the part with this name. The message suggests
+the most similar known name.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from spec.vocabulary import limited, vocabulary
 
 
 def unknown_names(hello: Hello) -> list[str]:
-    """One sentence for each name in a `hello` that the protocol does not have, with the most similar name."""
+    """A message for each name in `hello` that the protocol does not have, with the most similar known one."""
     found: list[str] = []
     for name, offer in hello.components.items():
         if name not in COMPONENTS:
@@ -26,7 +26,7 @@ def unknown_names(hello: Hello) -> list[str]:
 
 
 def require_known_names(hello: Hello) -> None:
-    """Raises InputError if a `hello` has a name that the protocol does not have: it would not be tested."""
+    """Raise InputError if `hello` has a name that the protocol does not have."""
     unknown = unknown_names(hello)
     if unknown:
         raise InputError(f"hello has names that the protocol does not have: {'; '.join(unknown)}")
@@ -66,7 +66,7 @@ def _of_component(name: str, offer: Offer, known: Offer) -> list[str]:
 
 
 def _limits(component: str) -> list[str]:
-    """The names in `limits` that apply to the options and events of a component, sorted."""
+    """The names of the limits that apply to the options and events of a component, sorted."""
     words = vocabulary()[component]
     fields = (*words.config, *(field for event in words.events for field in event.fields))
     return sorted({limited()[field.type] for field in fields if field.type in limited()})

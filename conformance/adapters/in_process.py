@@ -1,4 +1,4 @@
-"""Adapters for implementations in this process: anything with `apply(event)` and `observe()`.
+"""Adapters for implementations in this process: objects with `apply(event)` and `observe()`.
 
 `InProcess` is generic over a mapping from component names to factories of such objects. `model_adapter`
 plugs in the reference model, which also reports which rules fired.
@@ -17,7 +17,7 @@ Refusals = tuple[type[Exception], ...]
 
 
 class Instance(Protocol):
-    """A component with state, driven by wire objects."""
+    """A component with state. Its events, effects and observable state have wire form."""
 
     def apply(self, event: protocol.Wire) -> protocol.Effects:
         """Take one event and return its effects."""
@@ -41,13 +41,13 @@ def offer_of(component: str) -> protocol.Offer:
 
 
 def proposed_of(component: str) -> tuple[str, ...]:
-    """The proposed generations of a component: in no released jar, and offered by no implementation."""
+    """The proposed generations of a component. No released jar has them, so no implementation offers them."""
     profiles = (types()[one.type] for one in vocabulary()[component].config if one.name == "profile")
     return tuple(name for one in profiles for name in one.get("proposed", ()))
 
 
 class InProcess:
-    """An adapter for the instances that factories make.
+    """An adapter for instances that are made by factories.
 
     An exception of a type in `refused` is the answer `error`, one in `unsupported` the answer `unsupported`.
     Any other exception is the answer `crashed`.
@@ -80,7 +80,7 @@ class InProcess:
         return protocol.Hello(self._implementation, own_version(), "python", offers)
 
     def new(self, component: str, config: protocol.Wire) -> protocol.Made | protocol.Failure:
-        """Make an instance; the old one is dropped even if that fails."""
+        """Make an instance. The previous instance is dropped, even if this fails."""
         self._instance = None
         factory = self._components.get(component)
         if factory is None:
@@ -90,7 +90,7 @@ class InProcess:
     def make(
         self, factory: Callable[[protocol.Wire], Instance], config: protocol.Wire
     ) -> protocol.Made | protocol.Failure:
-        """Make an instance with the factory; `apply` sends it all later events."""
+        """Make an instance with the factory. All later calls of `apply` go to this instance."""
         self._instance = None
         try:
             self._instance = factory(config)
@@ -138,7 +138,7 @@ def _crashed(error: BaseException) -> protocol.Crashed:
 
 
 class ModelInstance:
-    """The state of one component of the model, stepped forward."""
+    """One component of the model with its current state. Each event replaces the state."""
 
     def __init__(self, component: Component, config: protocol.Wire) -> None:
         self._component = component
@@ -158,7 +158,7 @@ class ModelInstance:
 
 
 class ModelAdapter(InProcess):
-    """The reference model; its answers carry the rules that fired at each event."""
+    """The reference model. Its answers also name the rules that fired at each event."""
 
     def __init__(self, components: Mapping[str, Component]) -> None:
         def factory(component: Component) -> Callable[[protocol.Wire], Instance]:
@@ -178,5 +178,5 @@ class ModelAdapter(InProcess):
 
 
 def model_adapter(components: Mapping[str, Component] = COMPONENTS) -> ModelAdapter:
-    """The reference model, or any other mapping of the same kind, as an adapter."""
+    """The adapter of the reference model, or of another mapping from names to components of a model."""
     return ModelAdapter(components)

@@ -1,8 +1,8 @@
 """The adapter of an implementation that is a separate process: JSON lines over its pipes.
 
 Every answer has a time limit. If the process exits, hangs, or sends an invalid frame, the adapter ends it and
-reports the head and the tail of its stderr, and the next `new` starts another process. It has its own
-session, and the adapter ends its whole process group, because a command may be a shell that starts the
+reports the head and the tail of its stderr, and the next `new` starts another process. The process runs in a
+new session, and the adapter ends its whole process group, because a command may be a shell that starts the
 implementation. If the suite's process dies, a guard process ends the group.
 """
 
@@ -22,17 +22,17 @@ from conformance.adapters import frames, protocol
 from conformance.adapters.frames import FRAME_LIMIT, FrameError
 
 FIRST_ANSWER = 2
-"""The first answer of a process may take this many times the limit, because the process has to start."""
+"""The first answer may take the time limit multiplied by this number, because the process has to start."""
 STDERR_HEAD, STDERR_TAIL = 2048, 4096
-"""How many bytes of stderr are kept for the report, from its beginning and from its end."""
+"""The numbers of bytes of stderr in a report: from its beginning, and from its end."""
 _CHUNK = 65536
 _GUARD = ("/bin/sh", "-c", 'read -r ended || kill -s KILL -- "-$1"', "guard")
-"""Waits for a line, and kills the group that it is given if the pipe ends without one."""
+"""The guard: waits for a line on its stdin, and kills the process group $1 if stdin ends without a line."""
 Result = TypeVar("Result", protocol.Hello, protocol.Made, protocol.Applied, protocol.Visible)
 _GRACE_SECONDS = 2.0
 
 
-class _Kept:
+class _HeadAndTail:
     """The head and the tail of a stream of bytes."""
 
     def __init__(self) -> None:
@@ -73,14 +73,14 @@ class ProcessAdapter:
         self._seq = 0
         self._input = b""
         self._unsent = b""
-        self._stderr = _Kept()
+        self._stderr = _HeadAndTail()
         self._is_first = False
-        """The process has not answered yet."""
+        """Whether the next answer is the first one of the process."""
         self._submitted = 0
         self.starts = 0
         """The number of processes that were started."""
         self.exit_code: int | None = None
-        """How the process ended after `bye`; None: it has not, or had to be killed."""
+        """The exit code of the process after `bye`. None: it has not ended, or the adapter had to kill it."""
 
     def __enter__(self) -> "ProcessAdapter":
         return self
@@ -105,11 +105,11 @@ class ProcessAdapter:
         return self._request("new", protocol.Made, frames.encode_new(self._seq, component, config))
 
     def new_in(self, component: str, config: protocol.Wire, folder: str) -> protocol.Made | protocol.Failure:
-        """As `new`; the instance keeps its durable data in the folder, and continues what it finds there."""
+        """As `new`. The instance keeps its durable data in the folder, and continues from the data there."""
         return self._request("new", protocol.Made, frames.encode_new(self._seq, component, config, folder))
 
     def observe(self) -> protocol.Visible | protocol.Failure:
-        """What a reader of the durable data sees now; starts the process if none runs."""
+        """The data that a reader of the durable data can read now. Starts the process if none runs."""
         return self._request("observe", protocol.Visible, frames.encode_observe(self._seq))
 
     def kill(self) -> None:
@@ -117,19 +117,19 @@ class ProcessAdapter:
         self._end()
 
     def apply(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
-        """One batch; without a live process there is no instance, which is an error."""
+        """Send one batch of events. Returns `Errored` if no process runs: then there is no instance."""
         self.submit(events)
         return self.collect()
 
     def apply_at_once(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
-        """Events in no order; without a live process there is no instance, which is an error."""
+        """Send events that have no order. Returns `Errored` if no process runs: then there is no instance."""
         if self._process is None:
             return protocol.Errored("there is no instance; send `new` first")
         self._unsent = frames.encode_apply(self._seq, events, at_once=True)
         return self._answer("apply", protocol.Applied, len(events))
 
     def submit(self, events: Sequence[protocol.Wire]) -> None:
-        """Send a batch and do not wait: the process works while the caller does; `collect` is next."""
+        """Send a batch without waiting for the answer. The next call must be `collect`."""
         self._submitted = len(events)
         if self._process is not None:
             self._unsent = _write(_pipes(self._process)[0], frames.encode_apply(self._seq, events))
@@ -146,7 +146,7 @@ class ProcessAdapter:
             return
         answer = self._request("bye", protocol.Made, frames.encode_bye(self._seq))
         if isinstance(answer, protocol.Made) and self._process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # still there: ended below
+            with contextlib.suppress(subprocess.TimeoutExpired):  # if it still runs, `_end` ends it
                 self.exit_code = self._process.wait(_GRACE_SECONDS)
         self._end()
 
@@ -172,7 +172,7 @@ class ProcessAdapter:
     def send(self, frames: bytes, count: int) -> protocol.Failure | None:
         """Send prepared frames, numbered from `next_number` on, and do not wait.
 
-        What the pipe does not take now is sent by `receive`, which is next.
+        The next call must be `receive`. It also sends the bytes that the pipe did not take here.
         """
         if self._process is None and (failed := self._start()) is not None:
             return failed
@@ -183,7 +183,7 @@ class ProcessAdapter:
         return None
 
     def receive(self) -> bytes | protocol.Failure:
-        """The lines that answer what was sent, as they came and without the last end of line.
+        """The lines that answer the sent frames, unchanged and without the last end of line.
 
         They are not parsed: the caller compares them with the expected ones. One time limit holds for all.
         """
@@ -215,7 +215,7 @@ class ProcessAdapter:
             answer = frames.parse_answer(line, seq, op, events, self._frame_limit)
         except FrameError as error:
             return self._malformed(str(error))
-        if time.monotonic() > deadline:  # reading it is within the limit, too
+        if time.monotonic() > deadline:  # parsing a long answer counts as well
             return protocol.Hung(seconds, self._end())
         self._is_first = False
         assert isinstance(
@@ -224,7 +224,7 @@ class ProcessAdapter:
         return answer
 
     def _exchange(self, lines: int = 1) -> bytes | protocol.Crashed | protocol.Hung | protocol.Malformed:
-        """Write what is unsent and read this number of lines, both within the time limit."""
+        """Write the unsent bytes and read this number of lines, both within the time limit."""
         process = self._process
         assert process is not None
         stdin, stdout, stderr = _pipes(process)
@@ -264,7 +264,7 @@ class ProcessAdapter:
 
     def _start(self) -> protocol.Crashed | None:
         self._input = self._unsent = b""
-        self._stderr, self._is_first = _Kept(), True
+        self._stderr, self._is_first = _HeadAndTail(), True
         self.starts += 1
         if not self.command:
             return protocol.Crashed("expected a command to start, got nothing", "")
@@ -290,7 +290,7 @@ class ProcessAdapter:
         return None
 
     def _crashed(self) -> protocol.Crashed:
-        """The outcome after the process has closed its stdout: it has ended, or will never answer again."""
+        """The answer for a process that has closed its stdout, whether or not it has ended."""
         process = self._process
         assert process is not None
         try:
@@ -304,13 +304,13 @@ class ProcessAdapter:
         return protocol.Malformed(what, self._end())
 
     def _end(self) -> str:
-        """End the process with its group, close its pipes, and give the head and the tail of its stderr."""
+        """End the process with its group, and close its pipes. Returns head and tail of its stderr."""
         process, self._process = self._process, None
         if process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):  # the group has ended
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            self._dismiss()
+            self._end_guard()
             stdin, stdout, stderr = _pipes(process)
             self._stderr.add(_rest(stderr))
             for pipe in (stdin, stdout, stderr):
@@ -320,8 +320,8 @@ class ProcessAdapter:
                     continue  # the dead process did not read it
         return self._stderr.text()
 
-    def _dismiss(self) -> None:
-        """The group has ended: its number may be reused, so the guard ends too."""
+    def _end_guard(self) -> None:
+        """End the guard after the group has ended, because the system may reuse the number of the group."""
         guard, self._guard = self._guard, None
         if guard is not None:
             with contextlib.suppress(BrokenPipeError):
@@ -336,7 +336,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
 
 
 def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
-    """Write what the pipe takes now, and return the rest. If the process has ended, its stdout shows it."""
+    """Write the bytes that the pipe takes now. Returns the others; none if the process has closed it."""
     try:
         return unsent[os.write(pipe.fileno(), unsent) :]
     except BlockingIOError:
@@ -346,7 +346,7 @@ def _write(pipe: IO[bytes], unsent: bytes) -> bytes:
 
 
 def _rest(pipe: IO[bytes]) -> bytes:
-    """The bytes that are left in a non-blocking pipe, which holds little."""
+    """The bytes that are still in a non-blocking pipe. A pipe holds few bytes."""
     rest = b""
     try:
         while chunk := os.read(pipe.fileno(), _CHUNK):

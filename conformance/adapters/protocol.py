@@ -1,8 +1,8 @@
 """The requests of the suite to an implementation under test, and all possible answers.
 
-`Adapter` is the in-process twin of the wire (docs/adapter-protocol.md): `hello`, `new`, `apply`, `bye`.
-An adapter never raises for what the implementation does; each outcome has a type of its own, so that
-a crash or a skip cannot be taken for a pass.
+`Adapter` has a method for each request of the protocol (docs/adapter-protocol.md): `hello`, `new`, `apply`,
+`bye`. An adapter never raises because of a fault of the implementation. Each kind of answer has its own type,
+so that the suite cannot confuse a crash or a skip with a pass.
 """
 
 import json
@@ -20,30 +20,30 @@ Effects = Sequence[Wire]
 """The effects of one event, in order."""
 
 OBSERVE, RESTART, CONCURRENT, FIRST_ID = "observe", "restart", "concurrent", "first_id"
-"""Capabilities: the durable data can be read, the process may be killed, events may arrive at once, a
-coordinator takes the id of its first checkpoint."""
+"""Capabilities: the durable data can be read; the process may be killed; events may arrive at the same time;
+a coordinator has an option for the id of its first checkpoint."""
 RESTORED = "restored"
-"""The capability of a subtask that takes the checkpoint from which its task is restored."""
+"""The capability of a subtask with an option for the checkpoint from which its task is restored."""
 CLEANING = "cleaning"
-"""The capability of a coordinator whose deletions may be slow: an event ends them, one by one."""
+"""The capability of a coordinator whose deletions do not end until events end them, one by one."""
 IO_FAILURES = "io_failures"
-"""The capability of a coordinator whose inputs and outputs fail when an event demands it."""
+"""The capability of a coordinator whose I/O can be made to fail by an event."""
 RESTORED_SAVEPOINT = "restored_savepoint"
 """The capability of a coordinator whose job may start from a savepoint, in a claim mode from 1.15 on."""
 DESCRIBED = 2_000
-"""Maximum number of characters of an implementation's text in one line."""
+"""The maximum number of characters that a line of a report shows of an implementation's text."""
 LIMITS = MappingProxyType({"ids": 2**31 - 1, "channels": 1, "milliseconds": 2**31 - 1})
-"""By kind of value, the least limit that an implementation may declare for it."""
+"""For each kind of value: an implementation must accept values up to this number, or up to more."""
 PROTOCOL = 1
-"""The version of the wire that this suite speaks."""
+"""The version of the adapter protocol that this suite uses."""
 ANSWER_LIMIT_SECONDS = 5.0
 """The time limit of one answer, if no other is chosen."""
 
 
 def canonical(wire: object) -> bytes:
-    """One spelling for each JSON value: 1, 1.0 and true differ, the order of keys makes no difference.
+    """The JSON text of a value, with sorted keys. Equal values have equal texts; 1, 1.0 and true differ.
 
-    The standard library writes what orjson cannot: an int beyond 64 bits, half a pair of surrogates.
+    orjson cannot write an int beyond 64 bits or a single surrogate; the standard library writes these.
     """
     try:
         return orjson.dumps(wire, option=orjson.OPT_SORT_KEYS)
@@ -58,7 +58,7 @@ class Offer(NamedTuple):
     profiles: tuple[str, ...]
     capabilities: tuple[str, ...]
     limits: Mapping[str, int] = MappingProxyType({})
-    """The greatest values that the implementation takes, by kind (LIMITS); nothing greater is sent."""
+    """The greatest values that the implementation accepts, by kind (LIMITS). The suite sends none above."""
 
 
 class Hello(NamedTuple):
@@ -84,14 +84,14 @@ class Applied(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """The data that a reader of the durable data sees."""
+    """The data that a reader of the durable data can read."""
 
     values: Sequence[Any]
     """Committed records of a sink, or ids of the retained checkpoints of a store; in any order."""
 
 
 class Unsupported(NamedTuple):
-    """The implementation does not offer this: a skip, never a pass."""
+    """The implementation does not offer this. The suite counts the case as skipped, never as passed."""
 
     why: str
 
@@ -169,12 +169,12 @@ class Watched(Adapter, Protocol):
     """An adapter whose memory can be read."""
 
     def memory(self) -> int | None:
-        """Bytes that the implementation occupies; None: they cannot be read here."""
+        """The memory of the implementation in bytes; None if it cannot be read here."""
 
 
 @runtime_checkable
 class Overlapping(Adapter, Protocol):
-    """An adapter that works on a batch while the suite prepares the next one; at most one is under way."""
+    """An adapter that processes one batch while the suite prepares the next one."""
 
     def submit(self, events: Sequence[Wire]) -> None:
         """Hand over a batch."""
@@ -185,13 +185,13 @@ class Overlapping(Adapter, Protocol):
 
 @runtime_checkable
 class Keeping(Adapter, Protocol):
-    """An adapter that keeps durable data in a folder, and reads it as a user of the sink or store would."""
+    """An adapter that keeps durable data in a folder, and reads it as a user of the sink or store does."""
 
     def new_in(self, component: str, config: Wire, folder: str) -> Made | Failure:
-        """Make an instance that keeps its durable data in a folder, and continues what it finds there."""
+        """Make an instance that keeps its durable data in a folder, and continues from the data there."""
 
     def observe(self) -> Visible | Failure:
-        """What a reader of the durable data sees now."""
+        """The data that a reader of the durable data can read now."""
 
 
 @runtime_checkable
@@ -207,4 +207,4 @@ class Concurrent(Adapter, Protocol):
     """An adapter that gives its implementation several events without waiting between them."""
 
     def apply_at_once(self, events: Sequence[Wire]) -> Applied | Failure:
-        """Give the instance events in no order: the effects of each, and one state after all."""
+        """Give the instance events without an order. Returns the effects of each, and one state after all."""

@@ -3,10 +3,10 @@
 The attribute maps components to factories, as in `components = {"gate": Gate}`. A factory takes the
 configuration and makes an instance with `apply(event)`, which returns the effects, and `observe()`, which
 returns the state. A factory may have the attributes `modes`, `profiles`, `capabilities` and `limits`, which
-state what it offers; a missing attribute offers everything that the protocol has. If the instance raises
+state its offer; a missing attribute offers everything that the protocol has. If the instance raises
 ValueError, the answer is `error`; NotImplementedError: `unsupported`; any other exception: a crash. The
-adapter copies configurations, events and answers through JSON, and checks answers as those of a process. The
-time limit of an answer is that of a process, too. A signal interrupts code that takes longer.
+adapter copies configurations, events and answers through JSON. It checks answers like those of a process,
+with the same time limit. A signal interrupts code that takes longer.
 """
 
 import re
@@ -30,7 +30,7 @@ from spec.vocabulary import vocabulary
 NAMED = re.compile(r"(?!\d)[\w.]+:(?!\d)\w+")
 """The form `module:attribute` of `--adapter`."""
 OWN = ("conformance", "impl", "model", "spec")
-"""Our own packages: in one process no module of a user can have these names."""
+"""The top-level packages of barrierspec. A user's module with one of these names cannot be imported."""
 SWITCH_SECONDS = 1e-6
 """The switch interval of threads for concurrent events. With Python's 5 ms few events would overlap."""
 
@@ -57,7 +57,7 @@ class PythonObject(InProcess):
         self._hello = frames.parse_answer(hello, 0, "hello")
 
     def hello(self) -> protocol.Hello:
-        """The components of the mapping, each with what its factory states."""
+        """The components of the mapping, each with the offer that its factory states."""
         assert isinstance(self._hello, protocol.Hello)
         return self._hello
 
@@ -80,7 +80,7 @@ class PythonObject(InProcess):
             return self._hung(late)
 
     def apply_at_once(self, events: Sequence[protocol.Wire]) -> protocol.Applied | protocol.Failure:
-        """Each event in a thread of its own; they begin together."""
+        """Applies each event in a separate thread. All threads begin at the same time."""
         instance, begins = self._instance, Barrier(len(events))
         if instance is None:
             return protocol.Errored("there is no instance; send `new` first")
@@ -92,12 +92,14 @@ class PythonObject(InProcess):
             try:
                 effects = instance.apply(event)
                 results[at] = lambda: effects
-            except BaseException as error:  # noqa: BLE001 - raised where the answer is read
+            except BaseException as error:  # noqa: BLE001 - raised again below
                 results[at] = _raising(error)
 
         interval = sys.getswitchinterval()
         copied = enumerate(orjson.loads(orjson.dumps(events)))
-        threads = [Thread(target=apply, args=one, daemon=True) for one in copied]  # daemon: a hang is left
+        threads = [
+            Thread(target=apply, args=one, daemon=True) for one in copied
+        ]  # daemon: a hanging thread may stay
         try:
             with _within(self.seconds):
                 sys.setswitchinterval(SWITCH_SECONDS)
@@ -151,7 +153,7 @@ def _within(seconds: float) -> Iterator[None]:
 
 
 def _copied(answer: protocol.Applied | protocol.Failure, events: int) -> protocol.Applied | protocol.Failure:
-    """The answer as a process would have sent it; malformed if it is no JSON."""
+    """A copy of the answer through JSON, as from a process; Malformed if it is not JSON."""
     if not isinstance(answer, protocol.Applied):
         return answer
     try:
@@ -163,7 +165,7 @@ def _copied(answer: protocol.Applied | protocol.Failure, events: int) -> protoco
 
 
 def python_object(named: str, seconds: float = protocol.ANSWER_LIMIT_SECONDS) -> PythonObject:
-    """The adapter for `module:attribute`; modules of the current folder are found. `seconds`: time limit.
+    """The adapter for `module:attribute`. The current folder is on the search path. `seconds`: time limit.
 
     Raises InputError if the module cannot be imported, or has no such mapping.
     """

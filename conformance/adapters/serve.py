@@ -1,7 +1,7 @@
-"""Answers frames over stdin and stdout, so that the model or our implementation serves as an adapter.
+"""Answers requests on stdin and stdout, so that the model or our implementation is an adapter in a process.
 
-The loop ends with `bye` or the end of the input and with nothing else: a bad frame, an unknown component
-and an oversized frame are answered with `error`.
+The loop ends only with `bye` or at the end of the input. The answer to an invalid frame, an oversized frame
+or an unknown component is `error`.
 """
 
 from typing import BinaryIO
@@ -78,6 +78,6 @@ def _answer(adapter: Adapter, request: Request) -> frames.Result | Unsupported |
 
 
 def _skip_to_newline(line: bytes, lines: BinaryIO, limit: int) -> None:
-    """Read away the rest of an oversized line, never holding more than a frame of it."""
+    """Read and drop the rest of an oversized line, with at most one frame of it in memory."""
     while line and not line.endswith(b"\n"):
         line = lines.readline(limit + 1)

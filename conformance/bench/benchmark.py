@@ -8,7 +8,7 @@ from conformance.bench.figures import Figure
 
 REPEATED = 5
 ENOUGH_SECONDS = 60.0
-"""Work is not repeated any more once its runs have taken this time together."""
+"""The repetitions of work end when its runs have taken this time together, in seconds."""
 
 
 class Run(NamedTuple):

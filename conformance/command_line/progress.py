@@ -30,7 +30,7 @@ _LOOK_SECONDS = 0.5
 
 
 class Progressing(Watch):
-    """A `Watch` that shows the running part, its current activity, and its elapsed time on stderr."""
+    """A `Watch` of a verification: shows the running part, its activity and its elapsed time on stderr."""
 
     def __init__(self, console: Console | None = None) -> None:
         console = console or Console(file=as_it_is(sys.stderr))

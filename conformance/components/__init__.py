@@ -1,1 +1,1 @@
-"""The components of the vocabulary in the suite: one file or folder each, found by its name (`registry`)."""
+"""The components of the protocol in the suite: one file or folder for each. `registry` maps names to them."""

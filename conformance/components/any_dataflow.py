@@ -1,6 +1,6 @@
-"""Barrier snapshots on any dataflow: AnyDataflow.tla and `model.any_dataflow`, state for state.
+"""The projection of AnyDataflow.tla: maps its states to the states of `model.any_dataflow`.
 
-Channel 23 of TLA+ is the pair (2, 3); channels are in the order of their numbers in both.
+Channel 23 of TLA+ is the pair (2, 3) of tasks in the model. Both sort the channels by their numbers.
 """
 
 from collections.abc import Mapping
@@ -16,9 +16,9 @@ from model.any_dataflow.key_groups import Subtasks, scaled_in, scaled_out, unsca
 from spec.values import State
 
 UNALIGNED = {"": (), "Both": (1, 2), "OnlyFirst": (1,)}
-"""The ids of unaligned checkpoints, by what replaces `Unaligned` in models of two checkpoints."""
+"""The ids of unaligned checkpoints, by the definition that replaces `Unaligned` in a TLA+ model."""
 STOPS = {"": (), "FirstStops": (1,), "SecondStops": (2,)}
-"""The ids of savepoints with which the job stops, by what replaces `Stops`."""
+"""The ids of savepoints with which the job stops, by the definition that replaces `Stops`."""
 PARALLELISM = {"": unscaled, "Out": scaled_out, "In": scaled_in}
 """The parallelism, by the definition that replaces `Parallelism`."""
 

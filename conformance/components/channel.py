@@ -1,7 +1,7 @@
-"""One channel: its configurations and random events, and its module of TLA+.
+"""The channel in the suite: its configurations and random events, and its binding to TLA+.
 
-ChannelModel.tla puts the channel between a sender and a receiver whose checkpoints it records. A replay has
-neither, and any event may come at any time. So only the rules of the channel alone are checked.
+ChannelModel.tla puts the channel between a sender and a receiver, and records their checkpoints. A replay has
+no sender and receiver, and any event may come at any time. So a replay checks only the rules of the channel.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ CONFIGS: list[Wire] = [
 
 _SENT = ("unaligned", "timeout", "timeout", "aligned", "forced-aligned")
 _MOST_IN_FLIGHT = 6
-"""While more items than this are in flight, a walk does not send further ones."""
+"""The number of items in flight above which a walk sends no further items."""
 
 
 def walk_channel(config: Wire, rng: Random, injects: bool) -> Chooser:
@@ -202,7 +202,7 @@ def _stray(luck: float, newest: int) -> Wire:
 
 
 def directed_channel() -> "Iterator[Case]":
-    """The symbolic cases of a channel with at most one item at either end, in each phase."""
+    """The symbolic cases of a channel with at most one item at each end, in each phase."""
     from model.channel.proofs import channel_cases
 
     for items, phase in product((0, 1, 2), (IDLE, AWAITED, ARRIVED)):

@@ -1,4 +1,4 @@
-"""The interface of a component in the suite: each module `conformance.components.<name>` has one."""
+"""The entry of a component in the suite. Each module `conformance.components.<name>` defines one."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from random import Random
@@ -20,18 +20,18 @@ class Component(NamedTuple):
     """The data that the suite needs for a component, in addition to its vocabulary and its model."""
 
     configs: Sequence[Wire]
-    """The configurations of walks, in turn."""
+    """The configurations of walks. Successive walks use successive ones."""
     walk: Callable[[Wire, Random, bool], Chooser]
-    """Makes a source of random events for one instance; the flag states whether a gate gets `inject`."""
+    """Makes a function that draws events for one instance. The flag: whether a gate gets `inject`."""
     projections: Mapping[str, Callable[[Given], Projection]]
-    """By module of TLA+, the projection of its closed models (the triangle)."""
+    """The projections of its closed models, by module of TLA+. The triangle compares graphs by them."""
     bind: Callable[[Divergence, Sequence[Edge]], Binding]
     """Makes the TLA+ binding of a divergence. Raises NotInTlaError if the module cannot express it."""
     walks: int = 300
-    """The number of walks that a verification plays."""
+    """The number of walks that a verification runs."""
     paths_hit: int = 0
-    """The least number of z3's paths that the closed models must take; a smaller number is a finding."""
+    """The minimum number of z3's paths that the closed models must take. A smaller number is a finding."""
     cases: "Callable[[], Iterable[Case]]" = tuple
-    """The symbolic cases whose paths are looked for in the component's closed models (`directed`)."""
+    """The symbolic cases for whose paths `directed` searches runs of the component's closed models."""
     alphabets: Callable[[Wire], Iterator[Alphabet]] | None = None
-    """The alphabets of its complete suites under one configuration; None for a gate, which has parameters."""
+    """Maps a configuration to the alphabets of its complete suites. None for a gate, which has parameters."""

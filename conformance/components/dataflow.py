@@ -1,15 +1,15 @@
-"""The composed dataflow: Dataflow.tla and `model.dataflow.dataflow`, state for state.
+"""The projection of the composed dataflow: maps states of Dataflow.tla to those of `model.dataflow.dataflow`.
 
 The constants of a configuration determine the scope that the explorer visits; channels and messages are
 unbounded. `project_dataflow` compares no events and effects of steps, so a node consists of the job and the
 number of snapshots that could not be written.
 
-TLA+ stores how many records of a source were counted, the model stores how often each record was counted. So
+TLA+ stores how many records of a source were counted. The model stores how often each record was counted. So
 no state of TLA+ corresponds to a state of the model in which a record is counted twice or left out, and the
-comparison reports such a state as a difference. TLA+ also has `received`, the number of records that have
-reached the sink, which the model adds up from the sink's writes, and the order of the committed records. The
-comparison also checks that no two states of TLA+ correspond to one state of the model. The registry of shared
-files is left out, because no task shares a file here.
+comparison reports such a state as a difference. Two variables exist only in TLA+: `received`, the number of
+records that have reached the sink (the model adds it up from the sink's writes), and the order of committed
+records. The comparison also checks that no two states of TLA+ correspond to one state of the model. It leaves
+out the registry of shared files, because no task shares a file here.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ from model.subtask.events import Acknowledge, BroadcastBarrier, BroadcastCancel,
 from spec.values import State
 
 OPERATOR, SINK, TO_SINK = 2, 3, 2
-"""Tasks and the channel between them, as Dataflow.tla numbers them."""
+"""The numbers of tasks, and of the channel between them, in Dataflow.tla."""
 _TYPES = {"BothTypes": (CHECKPOINT, SAVEPOINT), "OnlySavepoints": (SAVEPOINT,)}
 _FAULTS = {"BeforeAndMaybe": ("before", "maybe"), "Maybe": ("maybe",)}
 _KINDS = {
@@ -51,7 +51,7 @@ _KINDS = {
 
 
 def closed_dataflow_of(given: Given) -> ClosedModel:
-    """The closed model that a configuration of DataflowModel.tla makes."""
+    """The closed model for a configuration of DataflowModel.tla."""
     numbers, sets, replaced = given
     tasks = sets["Tasks"]
     listening = tuple(task in sets["Listening"] for task in tasks)
@@ -78,7 +78,7 @@ def closed_dataflow_of(given: Given) -> ClosedModel:
 
 
 def dataflow_of(there: Dataflow, state: Mapping[str, Any]) -> Dataflow:
-    """The model's state for a state of TLA+; `there` has the values that do not change."""
+    """The model's state for a state of TLA+. `there`: a model's state with the values that never change."""
     records = len(there.committed[0])
     channel, snapshots = state["channel"], state["snapshots"]
     record = coordinator_record(there.coordinator, with_states=False)
@@ -126,7 +126,7 @@ def _vector(function: Mapping[int, int]) -> tuple[int, ...]:
 
 
 def _counts(function: Mapping[int, int], records: int) -> Counts:
-    """Of each source, the first `function[source]` records counted once, the others not."""
+    """The counts of each source's records: 1 for the first `function[source]` records, 0 for the others."""
     return tuple(tuple(int(record < many) for record in range(records)) for many in _vector(function))
 
 
@@ -201,7 +201,7 @@ def project_effects(given: Given) -> Projection:
             plain(component, COMPONENTS[component].words.write_effect(effect))
             for component, kinds in _EFFECTS.items()
             for effect in effects
-            if type(effect) in kinds and getattr(effect, "task", 0) != NONE  # to a task, not to its operators
+            if type(effect) in kinds and getattr(effect, "task", 0) != NONE  # only those to the whole task
         )
 
     return Projection(closed._replace(offers=offers), node, words)

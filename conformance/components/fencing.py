@@ -1,4 +1,4 @@
-"""Drivers that share a storage: their random events, their alphabets, and their module of TLA+."""
+"""Fencing in the suite (drivers that share a storage): its random events, alphabets and binding to TLA+."""
 
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -33,7 +33,7 @@ _NEXT = {
     "checked": ("publish",),
     "published": ("confirm",),
 }
-"""By phase: the steps that may be the next one."""
+"""For each phase of a driver, the steps that may come next."""
 
 
 def project_fencing(given: Given) -> Projection:
@@ -70,7 +70,7 @@ def bind_fencing(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 
 def walk_fencing(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Steps of drivers in any order, some failures and crashes, a few steps out of order."""
+    """A function that draws steps of all drivers, some failures and crashes, a few steps out of order."""
     draw = rng.random
 
     def choose(observed: Wire) -> Wire:
@@ -96,7 +96,7 @@ def walk_fencing(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 def fencing_alphabets(config: Wire) -> Iterator[Alphabet]:
-    """Two attempts: one driver that publishes a checkpoint; and two drivers that publish none."""
+    """The alphabets for two attempts: of one driver with a checkpoint, and of two drivers without one."""
 
     def allows(state: Fencing, event: Wire) -> bool:
         if event["kind"] == "reserve":
@@ -113,9 +113,9 @@ def fencing_alphabets(config: Wire) -> Iterator[Alphabet]:
 
 
 ATTEMPTS = 2
-"""Attempts that are drawn in an alphabet."""
+"""The number of attempts in an alphabet."""
 CONFIGS: list[Wire] = [{}, {"drivers": 3}, {"drivers": 1}]
-"""The configurations of walks, in turn."""
+"""The configurations of walks."""
 
 COMPONENT = Component(
     alphabets=fencing_alphabets,

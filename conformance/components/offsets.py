@@ -1,4 +1,4 @@
-"""The source that commits its offsets: its configurations and random events, and its module of TLA+."""
+"""Offsets that a source commits, in the suite: configurations, random events, and the binding to TLA+."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
@@ -63,11 +63,11 @@ def bind_offsets(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [{}, *({"remembered": remembered} for remembered in (1, 2, 4))]
-"""The configurations of walks, in turn."""
+"""The configurations of walks."""
 
 
 def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Snapshots, completions of known and unknown checkpoints, crashes and restores."""
+    """A function that draws snapshots, completions of known and unknown checkpoints, crashes and restores."""
     draw = rng.random
     newest = 0
     offsets = 0
@@ -100,7 +100,7 @@ def walk_offsets(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 def directed_offsets() -> "Iterator[Case]":
-    """The cases of a reader that remembers one or two snapshots."""
+    """The symbolic cases of a reader that remembers one or two snapshots."""
     from model.offsets.proofs import offsets_cases
 
     for bound in (1, 2):

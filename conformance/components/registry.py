@@ -13,7 +13,7 @@ from spec.vocabulary import vocabulary
 COMPONENTS: Mapping[str, Component] = {
     name: import_module(f"conformance.components.{name}").COMPONENT for name in vocabulary()
 }
-"""By name, in the order of reports."""
+"""The components by name, in the order of reports."""
 
 _PROJECTIONS = {
     "AnyDataflowModel": project_any_dataflow,
@@ -24,7 +24,7 @@ _PROJECTIONS = {
 
 
 class ProjectionError(ValueError):
-    """A TLA+ model or state that no projection is declared for."""
+    """No projection is declared for a TLA+ model or state."""
 
 
 def projection_of(model: Model) -> Projection:

@@ -1,4 +1,4 @@
-"""The transactional sink: its configurations and random events, and its module of TLA+."""
+"""The transactional sink in the suite: its configurations and random events, and its binding to TLA+."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -29,21 +29,21 @@ SINK = Record(
 
 
 def _event(event: Wire, edge: Edge) -> Word:
-    """An event as TLA+ has it: an event at which a commit fails has a name of its own."""
+    """An event in the form of TLA+, where an event with a failing commit has a separate name."""
     if any(effect["kind"] == "commit_failed" for effect in edge.effects):
         return (f"{event['kind']}_failing", event["checkpoint"], event["fails"])
     return plain("sink", {name: content for name, content in event.items() if name != "fails"})
 
 
 def snapshot_of(checkpoint: int, held: Mapping[str, Any]) -> SinkSnapshot:
-    """The snapshot of a checkpoint, from what the sink held."""
+    """The snapshot of a checkpoint. `held`: the open and pending transactions of the sink, in TLA+ form."""
     return SinkSnapshot(
         checkpoint, held["open"] or NONE, tuple(PreCommitted(*filed) for filed in held["pending"])
     )
 
 
 def _closed_event(event: Wire) -> Word:
-    """An event of the closed sink, as TLA+ has it: with a failing commit it has a name of its own.
+    """An event of the closed sink in the form of TLA+, where an event with a failing commit has another name.
 
     A restore without a checkpoint has the id 0.
     """
@@ -125,11 +125,11 @@ def bind_sink(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = [{"profile": "1.14"}, {"profile": "1.9"}]
-"""The configurations of walks, in turn."""
+"""The configurations of walks."""
 
 
 def walk_sink(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Writes, snapshots, notifications in any order, and crashes with restores from earlier snapshots."""
+    """A function that draws writes, snapshots, notifications, crashes and restores."""
     draw = rng.random
     snapshots: list[int] = []
     taken_in_run = 0
@@ -154,7 +154,7 @@ def walk_sink(config: Wire, rng: Random, injects: bool) -> Chooser:
             snapshots = [taken for taken in snapshots if taken <= chosen]
             return {"kind": "restore", "checkpoint": chosen}
         luck = draw()
-        if luck < (0.03 if finished else 0.3):  # refused once the sink has finished
+        if luck < (0.03 if finished else 0.3):  # an error after the sink has finished
             return {"kind": "write", "value": int(draw() * 10)}
         if luck < 0.6:
             taken_in_run = newest + 1 + int(draw() * 2)

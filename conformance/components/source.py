@@ -1,4 +1,4 @@
-"""The task of a source: its configurations and random events, and its module of TLA+."""
+"""The task of a source in the suite: its configurations and random events, and its binding to TLA+."""
 
 from collections.abc import Sequence
 from random import Random
@@ -20,7 +20,7 @@ SOURCE = Record(*fields("running"), *fields("triggered", "ahead", of=IDS))
 
 
 def _event(event: Wire) -> Word:
-    """An event of the module. A trigger has a boolean there: whether it arrives at the task."""
+    """An event in the form of TLA+, where a trigger has a boolean: whether it arrives at the task."""
     if event["kind"] != "trigger":
         return plain("source", event)
     return plain("source", {**event, "to": filled("source", event)["to"] == "here"})
@@ -65,11 +65,11 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = list(every(profile=("1.15", "1.10"), external=("reader", "function", "no")))
-"""The configurations of walks, in turn."""
+"""The configurations of walks."""
 
 
 def walk_source(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Triggers and calls of the hook, mostly with ascending ids, and the ends of checkpoints."""
+    """A function that draws triggers, calls of the hook and ends of checkpoints. Most ids ascend."""
     draw = rng.random
     newest = 1
 

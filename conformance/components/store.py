@@ -1,4 +1,4 @@
-"""The store of completed checkpoints: its configurations and random events, and its module of TLA+."""
+"""The store of completed checkpoints in the suite: its random events, and its binding to TLA+."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from model.checker.prove import Case
 
 _LAST_COORDINATOR = "1.18"
-"""The newest generation of the modules; later ones differ only in the scheduler, which these lack."""
+"""The newest generation in these TLA+ modules. Later ones differ only in the scheduler, which they lack."""
 
 
 def coordinator_switches(config: Wire) -> Raw:
-    """The operator that stands for a generation of the coordinator and of its store."""
+    """The TLA+ operator with the switches of the configured generation of the coordinator and its store."""
     names = list(COORDINATOR_PROFILES)
     place = names.index(config.get("profile", NEWEST_COORDINATOR.name))
     return Raw(f"Coordinator_{names[min(names.index(_LAST_COORDINATOR), place)]}".replace(".", "_"))
@@ -40,7 +40,7 @@ ENTRIES: Spelling = each(
     lambda entry: Entry(entry["id"], TYPES.index(entry["type"])),
     lambda entry: Function(id=entry.checkpoint, type=TYPES[entry.type]),
 )
-"""The entries of a store."""
+"""The spelling of the entries of a store."""
 
 
 def project_store(given: Given) -> Projection:
@@ -67,7 +67,7 @@ def project_store(given: Given) -> Projection:
 def bind_store(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """The binding of the store; `latest` reads the last entry. Raises NotInTlaError for a `shutdown`."""
     if any(event["kind"] == "shutdown" for event in divergence.events):
-        raise NotInTlaError("Store.tla has no event shutdown: how a job ends stands in JobLifecycle.tla")
+        raise NotInTlaError("Store.tla has no event shutdown: JobLifecycle.tla describes the end of a job")
     types = {event["checkpoint"]: event["type"] for event in divergence.events if event["kind"] == "add"}
 
     def completed(ids: Sequence[Any]) -> Mapping[str, str]:
@@ -98,11 +98,11 @@ Adds(event) == IF event[1] = "add" THEN {event[2]} ELSE {}
 # ---------------------------------------------------------------- random events
 
 CONFIGS: list[Wire] = list(every(retain=(1, 2, 3), profile=("2.3", "1.11", "1.14")))
-"""The configurations of walks, in turn."""
+"""The configurations of walks."""
 
 
 def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Additions of all three types, mostly in order; now and then an id twice."""
+    """A function that draws additions of all three types. Most ids ascend, a few occur twice."""
     draw = rng.random
     highest = 0
     checkpoints = 0.5 + draw() * 0.45
@@ -122,7 +122,7 @@ def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:
             return {"kind": "no_such_event"}
         kind = draw()
         added = "checkpoint" if kind < checkpoints else "savepoint" if kind < 0.96 else "stop"
-        if draw() < 0.1:  # an older one: unseen, dropped before, or held and refused
+        if draw() < 0.1:  # an older id: never added, dropped, or retained (an error)
             return {"kind": "add", "checkpoint": int(draw() * (highest + 1)), "type": added}
         highest += 1 + int(draw() * 2)
         return {"kind": "add", "checkpoint": highest, "type": added}
@@ -131,7 +131,7 @@ def walk_store(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 def directed_store() -> "Iterator[Case]":
-    """The cases of a store of up to two entries."""
+    """The symbolic cases of a store with up to two entries."""
     from model.store.proofs.store import store_cases
 
     for retain, entries in product((1, 2), (0, 1, 2)):

@@ -1,4 +1,4 @@
-"""The snapshot steps of a subtask: its configurations and random events, and its module of TLA+."""
+"""The snapshot steps of a subtask in the suite: configurations, random events, and the binding to TLA+."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
@@ -29,7 +29,7 @@ SUBTASK = Record(
 )
 
 _FAILURE: Word = ("fail", "snapshot")
-"""The failure of a task in the module, which has no texts."""
+"""The failure of a task in the TLA+ module, which does not have the text of a failure."""
 _TASK_SWITCHES = ("1.9", "1.10", "1.11", "1.14", "1.15", "1.17")
 """The first release of each generation: each has a set of switches in SubtaskGenerations.tla."""
 
@@ -37,7 +37,7 @@ _TASK_SWITCHES = ("1.9", "1.10", "1.11", "1.14", "1.15", "1.17")
 def project_subtask(given: Given) -> Projection:
     """Pairs SubtaskModel.tla with the closed model of the subtask.
 
-    Only models of two ids have a z3 relation, because that of three ids takes a second.
+    Only models of two ids have a z3 relation; making that of three ids takes a second.
     """
     from model.subtask.proofs.subtask import subtask_cases
 
@@ -62,7 +62,7 @@ def project_subtask(given: Given) -> Projection:
 
 
 def _event(event: Wire) -> Word:
-    if event["kind"] == "checkpoint_on_barrier":  # not on the wire
+    if event["kind"] == "checkpoint_on_barrier":  # not in the adapter protocol
         return ("checkpoint_on_barrier", event["checkpoint"], event["fails"])
     return plain("subtask", filled("subtask", event))
 
@@ -112,13 +112,13 @@ CONFIGS: list[Wire] = [
     *every(max_concurrent=(1, 2, 3), profile=_PROFILES),
     *every(max_concurrent=2, profile=("2.3", "1.11", "2.3", "1.14"), restored=2),
 ]
-"""The configurations of walks, in turn; the newest comes more often."""
+"""The configurations of walks. The newest generation occurs more often than each other one."""
 
 _REASONS = ("SUBSUMED", "ON_CANCELLATION_BARRIER", "INPUT_END_OF_STREAM")
 
 
 def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Triggers, aborts before and after them, notifications, ends of asynchronous parts and of the task."""
+    """A function that draws triggers, aborts, notifications, and ends of asynchronous parts and the task."""
     draw = rng.random
     drawn = _Drawn(draw, 1 + int(draw() * 3))
     makers = (
@@ -144,7 +144,7 @@ def walk_subtask(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 class _Drawn:
-    """Draws events: one method for each kind, which gets the observable state."""
+    """Draws events. It has a method for each kind, whose argument is the observable state."""
 
     def __init__(self, draw: Callable[[], float], spread: int) -> None:
         self._draw = draw
@@ -208,7 +208,7 @@ class _Drawn:
 
 
 def directed_subtask() -> "Iterator[Case]":
-    """The cases of a subtask with up to two remembered aborts and two snapshots, without barriers."""
+    """The symbolic cases of a subtask with at most two remembered aborts and two snapshots, no barriers."""
     from model.subtask.proofs.subtask import subtask_cases
 
     for aborted, running in product((0, 1, 2), repeat=2):

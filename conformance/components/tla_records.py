@@ -1,7 +1,7 @@
 """Translates records between TLA+ and the model, field by field, in both directions.
 
-A `Record` reads a TLA+ record as one of the model and writes it back. The same binding gives the TLA+ text of
-an observed field (`conformance.vectors.tla`), so a field is stated once for a component.
+A `Record` converts a TLA+ record to a record of the model and back. It also gives the TLA+ text of an
+observed field (`conformance.vectors.tla`), so that each field of a component is declared once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,14 +13,14 @@ from spec.values import Function
 from spec.vocabulary import vocabulary
 
 Shown = Callable[[Any], Mapping[str, str]]
-"""Maps an observed field to TLA+ values, by field of the module's record; the key "" is the whole record."""
+"""Maps an observed value to TLA+ texts, by field of the TLA+ record. The key "" is the whole record."""
 
 
 class Spelling(NamedTuple):
-    """How the values of a field are written in TLA+, in the model and on the wire."""
+    """Converts the values of a field between TLA+, the model and the wire."""
 
     read: Callable[[Any, Any], Any]
-    """Maps the value of TLA+, and that of the model's initial state, to the model's value."""
+    """Maps the value in TLA+, and the value in the model's initial state, to the model's value."""
     write: Callable[[Any], Any]
     """Maps the model's value to that of TLA+."""
     text: Callable[[Any], str] = value
@@ -37,23 +37,23 @@ FLAGS = Spelling(
     lambda flags: frozenset(place for place, flag in enumerate(flags) if flag),
     set_of,
 )
-"""A set of positions in TLA+, one flag for each position in the model."""
+"""In TLA+ a set of positions, in the model one flag for each position."""
 IDS = Spelling(lambda there, before: tuple(sorted(there)), frozenset, set_of)
-"""A set in TLA+, a sorted tuple in the model."""
+"""In TLA+ a set, in the model a sorted tuple."""
 OR_ZERO = Spelling(
     lambda there, before: there or NONE, lambda one: max(one, 0), lambda seen: value(seen or 0)
 )
-"""0 in TLA+, -1 in the model, null on the wire."""
+"""No id: 0 in TLA+, -1 in the model, null on the wire."""
 
 
 def words(names: Mapping[Any, object]) -> Spelling:
-    """A word in TLA+ for each of the model's values."""
+    """The spelling of a field that has a name in TLA+ for each value of the model."""
     spelled = {code: name for name, code in names.items()}
     return Spelling(lambda there, before: names[there], lambda one: spelled[one])
 
 
 def each(read: Callable[[Any], Any], write: Callable[[Any], Any] = tuple) -> Spelling:
-    """A sequence in both, member for member."""
+    """The spelling of a sequence; `read` and `write` convert one member."""
     return Spelling(lambda there, before: tuple(map(read, there)), lambda many: tuple(map(write, many)))
 
 
@@ -61,13 +61,13 @@ State = TypeVar("State", bound=tuple[Any, ...])
 
 
 class Record:
-    """The fields of a record: the name in TLA+, the name in the model, the spelling of its values."""
+    """The fields of a record. Each has its name in TLA+, its name in the model, and its spelling."""
 
     def __init__(self, *fields: tuple[str, str, Spelling]) -> None:
         self.fields = fields
 
     def read(self, there: Mapping[str, Any], start: State) -> State:
-        """The model's record; fields that TLA+ does not have are those of `start`."""
+        """The model's record for a TLA+ record. Fields that TLA+ does not have come from `start`."""
         changed = {
             model: spelling.read(there[tla], getattr(start, model)) for tla, model, spelling in self.fields
         }
@@ -75,7 +75,7 @@ class Record:
         return made
 
     def write(self, state: object) -> Function:
-        """The record of TLA+."""
+        """The TLA+ record for a record of the model."""
         return Function({tla: spelling.write(getattr(state, model)) for tla, model, spelling in self.fields})
 
     def nested(self, start: State) -> Spelling:
@@ -93,15 +93,15 @@ class Record:
 
 
 def fields(*same: str, of: Spelling = SAME, **renamed: str) -> Iterable[tuple[str, str, Spelling]]:
-    """Fields of one spelling: `same` if the model has the TLA+ name, else `TLA+ name = model name`."""
+    """Fields with one spelling. `same`: names in both; `renamed`: `TLA+ name = model name`."""
     return [(tla, model, of) for tla, model in {**{name: name for name in same}, **renamed}.items()]
 
 
 def field(name: str, spelled: Callable[[Any], str] = value) -> Shown:
-    """An observed field that is one of the module's record."""
+    """Maps an observed field to the field `name` of the TLA+ record."""
     return lambda seen: {name: spelled(seen)}
 
 
 def pairs(function: Any) -> Iterable[tuple[int, Any]]:  # noqa: ANN401 - a value of TLA+
-    """A function of TLA+ over numbers; one over 1 .. n is a sequence."""
+    """The pairs of a TLA+ function over numbers. TLC's reader gives a function over 1 .. n as a sequence."""
     return function.items() if isinstance(function, Mapping) else enumerate(function, start=1)

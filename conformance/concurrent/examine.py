@@ -22,7 +22,7 @@ class Concurrency:
     histories: int
     groups: int
     reordered: int = 0
-    """Number of groups whose answers are explained only by an order that is not the request's."""
+    """Number of groups whose answers are explained only by another order than that of the request."""
     wrong: str = ""
     """The history that no order of the events explains; empty: none."""
     undetermined: str = ""

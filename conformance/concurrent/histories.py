@@ -25,7 +25,7 @@ MESSAGES = {
         "async_failed",
     ),
 }
-"""By component, the events that arrive from several threads or machines."""
+"""For each component, the events that arrive from several threads or machines."""
 LARGEST = 5
 """Maximum number of events in a group: 5 events have 120 orders."""
 LENGTH = 20

@@ -1,4 +1,4 @@
-"""A diagram of one component's case: its steps as marks, arrows, intervals and fronts."""
+"""Makes the diagram of one component's case: its steps as marks, arrows, intervals and fronts."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from conformance.report.divergence import phrases
 
 
 class Word(NamedTuple):
-    """An event or effect of a step, and the side that has it."""
+    """An event or effect of a step, and its side: model, implementation or both."""
 
     word: Wire
     text: str
@@ -148,14 +148,14 @@ def _bands(component: str, steps: Sequence[Step]) -> Iterator[Band]:
 
 
 def _after(component: str, got: Answer | Failure | None) -> set[Condition] | None:
-    """The conditions that the implementation shows; None where it shows nothing that could be compared."""
+    """The conditions in the implementation's state; None if its answer has no state to compare."""
     if not isinstance(got, Answer) or not got.state:
         return None
     return conditions(component, got.state)
 
 
 def _fronts(marks: Sequence[Mark]) -> Iterator[Front]:
-    """Yield a front for each checkpoint: the first barrier of each channel up to the outcome, then it."""
+    """Yield a front for each checkpoint: the first barrier of each channel, and at the end the outcome."""
     outcomes = {
         mark.checkpoint: mark
         for mark in reversed(marks)
@@ -180,7 +180,7 @@ def _fronts(marks: Sequence[Mark]) -> Iterator[Front]:
 
 
 def _late(marks: Sequence[Mark], fronts: Sequence[Front]) -> list[Mark]:
-    """The marks; barriers that are in no front look late."""
+    """The marks, in which the barriers that are in no front get the look of late ones."""
     counted = {(front.checkpoint, *point) for front in fronts for point in front.points}
     return [
         mark._replace(look="late")
@@ -207,5 +207,5 @@ def _lanes(
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:
-    """`channel 10` comes after `channel 9`."""
+    """A key for sorting by which `channel 10` comes after `channel 9`."""
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"(\d+)", name)]

@@ -29,7 +29,7 @@ def conditions(component: str, state: Wire) -> set[Condition]:
 
 
 def closed_lanes(component: str, state: Wire) -> set[str]:
-    """The lanes that have come to their end."""
+    """The lanes that have ended."""
     return {f"channel {channel}" for channel in state.get("closed", ())} if component == "gate" else set()
 
 

@@ -1,7 +1,7 @@
-"""The elements of a space-time diagram: lanes that run through the steps, and what happens on them.
+"""The elements of a space-time diagram: lanes, and the marks, arrows, bands and fronts on them.
 
 Steps count from 1 and run from left to right. A lane is a channel, a task, a checkpoint or a transaction. The
-`side` of an element states who does it: model and implementation (BOTH), or only one of them.
+`side` of an element: model and implementation have it (BOTH), or only one of them.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ class Band(NamedTuple):
 
 
 class Front(NamedTuple):
-    """A line through the barriers of one checkpoint, over all channels, and to the outcome."""
+    """A line that connects the barriers of one checkpoint on all channels, and its outcome."""
 
     checkpoint: int
     points: tuple[tuple[int, str], ...]

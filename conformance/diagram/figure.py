@@ -1,4 +1,4 @@
-"""A diagram as an HTML figure, and the template environment of the pages that hold one."""
+"""Writes a diagram as an HTML figure, and makes the template environment of pages with figures."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -17,17 +17,17 @@ TEMPLATE, STYLE = "diagram.html.jinja", "diagram.css"
 
 
 def figure(diagram: Diagram, number: int = 1, sides: tuple[str, str] = ("model", "implementation")) -> Markup:
-    """The figure with its legend; the same diagram is always the same text.
+    """The figure with its legend. Equal diagrams give equal text.
 
     `number` makes its identifiers unique in a page; `sides` names the two sides that may differ. The page
-    needs the rules of `style()`.
+    needs the CSS of `style()`.
     """
     macros: Any = environment("conformance.diagram").get_template(TEMPLATE).module
     return Markup(macros.figure(laid_out(diagram), diagram.looks(), number, sides))
 
 
 def style() -> str:
-    """The CSS of figures: its colours are variables that the page sets."""
+    """The CSS of figures. Its colours are variables that the page sets."""
     return resource("conformance.diagram", STYLE)
 
 
@@ -39,7 +39,7 @@ def resource(package: str, name: str) -> str:
 
 @cache
 def environment(package: str) -> Environment:
-    """The templates of a package; they escape inserted values, and make each character visible."""
+    """The templates of a package. They escape inserted values and their invisible characters."""
     made = Environment(
         loader=FunctionLoader(lambda name: resource(package, name)),
         autoescape=True,
@@ -54,5 +54,5 @@ def environment(package: str) -> Environment:
 
 
 def _visible(value: object) -> object:
-    """A value for the page, with each character visible. Markup is our own, and stays as it is."""
+    """A value for the page, with invisible characters escaped. Markup of this project stays unchanged."""
     return escape.block(value) if isinstance(value, str) and not isinstance(value, Markup) else value

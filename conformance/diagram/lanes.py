@@ -43,7 +43,7 @@ def intervals(component: str) -> Sequence[tuple[str, Interval]]:
 
 @cache
 def _marks(component: str) -> Mapping[str, Mark]:
-    """By kind, how events and effects are drawn; a kind that both have is drawn as the effect."""
+    """The marks of events and effects by kind. If an event and an effect have the same kind: the effect's."""
     known = vocabulary().get(component)
     kinds = () if known is None else (*known.events, *known.effects)
     return {one.kind: one.drawn for one in kinds if one.drawn is not None}
@@ -55,13 +55,13 @@ def _own(component: str) -> str:
 
 
 def is_quiet(component: str, word: Wire) -> bool:
-    """Whether an effect is shown by an interval already."""
+    """Whether an effect has no mark, because an interval shows it."""
     mark = _marks(component).get(str(word.get("kind")))
     return mark is not None and mark.quiet
 
 
 def place_of(component: str, word: Wire) -> Place:
-    """The place of an event or effect; on the component's own lane if `word` lacks a field of the place."""
+    """The place of an event or effect. If `word` lacks a field of its place: the lane of the component."""
     mark = _marks(component).get(str(word.get("kind")))
     if mark is None:
         return Place(_own(component), OTHER)

@@ -1,6 +1,6 @@
-"""A diagram in pixels: the elements that the template draws, with their places.
+"""Computes a diagram in pixels: the elements that the template draws, with their positions.
 
-Time runs to the right, a column a step. A column is as wide as the marks of its step need.
+Time runs to the right, one column for each step. The width of a column depends on the marks of its step.
 """
 
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ from typing import NamedTuple
 from conformance.diagram.elements import Arrow, Band, Diagram, Mark
 
 COLUMN, SLOT, LANE = 46, 30, 54
-"""Pixels: the least width of a step, the width of one thing in it, the height of a lane."""
+"""In pixels: the minimum width of a step, the width of one mark, the height of a lane."""
 ROOMY = 560
-"""The width in pixels that few steps share; each gets at most twice the minimum width."""
+"""The width in pixels that a diagram with few steps fills. A step gets at most twice the minimum width."""
 HEAD, FOOT, EDGE = 34, 12, 18
 AFTER = 128
-"""The width after the last step, for the state that it leads to."""
+"""The width after the last step, for the state after it."""
 LETTER = 7.0
-"""The width of a letter of a lane's name, about."""
+"""The approximate width of a letter of a lane's name."""
 HUES = 6
-"""The number of colours, which checkpoints use in turn."""
+"""The number of colours of checkpoints. With more checkpoints, colours repeat."""
 TIP, HALF, GAP = 8.0, 3.4, 7.0
-"""The length of an arrow's head, half its width, and how far from marks it keeps."""
+"""The length of an arrow's head, half its width, and its distance from marks."""
 
 TALL = frozenset({"blocked", "open", "pre-committed", "committed", "retained"})
 """Bands that fill the lane; the others are strips below it."""
@@ -57,7 +57,7 @@ class Drawn(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One step: its place and what happens in it."""
+    """One step: its position and its marks."""
 
     step: int
     x: float
@@ -98,7 +98,7 @@ def laid_out(diagram: Diagram) -> Sheet:
 
 
 class _Layout:
-    """The places of steps and lanes, and what follows from them."""
+    """Computes the positions of steps and lanes, and of all elements from them."""
 
     def __init__(self, diagram: Diagram) -> None:
         self._diagram = diagram
@@ -145,7 +145,7 @@ class _Layout:
         return max(least, self._slot[step] * self._slots[step] + COLUMN - SLOT)
 
     def _x(self, step: int, slot: int = 0) -> float:
-        """The middle of a slot; after the last step the edge."""
+        """The x coordinate of the middle of a slot. After the last step: that of the edge."""
         if step > self._diagram.steps:
             return self._width
         free = self._wide(step) - self._slot[step] * (self._slots[step] - 1)
@@ -194,7 +194,7 @@ class _Layout:
         x1, y1 = self._x(step) if step != end else x2 - 9, self._heights[source]
         length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5 or 1.0
         ux, uy = (x2 - x1) / length, (y2 - y1) / length
-        if step != end:  # a mark stands where it begins, too
+        if step != end:  # a mark is where the band begins, too
             x1, y1 = x1 + ux * GAP, y1 + uy * GAP
         x2, y2 = x2 - ux * GAP, y2 - uy * GAP
         bx, by = x2 - ux * TIP, y2 - uy * TIP

@@ -1,7 +1,7 @@
-"""A diagram of a piece of a recorded run: tasks as lines, and the messages between them.
+"""Makes the diagram of a piece of a recorded run: tasks as lines, and the messages between them.
 
-Only causes order the events of different tasks. They are shown in the order of a logical clock: each event
-comes after the previous event of its task, and after the event that sent the message that it receives.
+Only messages order the events of different tasks. A logical clock gives their order in the diagram: an event
+comes after the previous event of its task, and an event that receives a message after the sending event.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from conformance.page.case import Step
 from conformance.report.divergence import phrases
 
 Message = tuple[str, int, str, int]
-"""A message: kind, attempt, task (a barrier's sender, a notification's receiver), checkpoint."""
+"""A message: kind, attempt, task (the sender of a barrier, the receiver of a notification), checkpoint."""
 
 _SENT = {
     "broadcast_barrier": "barrier",
@@ -37,11 +37,11 @@ _RECEIVED = {
     "subsumed_notification": "subsumed",
 }
 _SHOWN = frozenset({"blocked", "persisting", "pending", "writing"})
-"""Conditions that a task's line can show beside each other."""
+"""The number of conditions that the line of a task can show at the same time."""
 
 
 class Moment(NamedTuple):
-    """One event of a run, as a step of the page and with what it sends and receives."""
+    """One event of a run as a step of the page, with the messages that it sends and receives."""
 
     step: Step
     attempt: int
@@ -50,7 +50,7 @@ class Moment(NamedTuple):
 
 
 def moment_of(seen: Seen, record: Record) -> Moment:
-    """An accepted event."""
+    """The moment of an accepted event."""
     return Moment(
         step_of(seen),
         seen.line.attempt,

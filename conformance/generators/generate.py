@@ -1,8 +1,8 @@
-"""Random walks: the next event for a state, drawn from a seed.
+"""Random walks: a chooser draws the next event for a state, by a seed.
 
-A chooser gets the observable state of the model and returns the next event. So it can aim at an alignment
-that awaits one more channel, or at a checkpoint that lacks one acknowledgement. Most events are legal; some
-violate the protocol, to check that the implementation refuses them.
+A chooser gets the observable state of the model and returns the next event. So it can prefer the last barrier
+of an alignment, or the last acknowledgement of a checkpoint. Most events are legal. Some violate the
+protocol, to check that the implementation refuses them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ LEFT_OUT = (None,)
 
 
 def configs(component: str) -> Sequence[Wire]:
-    """The configurations of a component, which the walks use in turn."""
+    """The configurations of a component. Successive walks use successive ones."""
     return REGISTRY[component].configs
 
 

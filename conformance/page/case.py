@@ -1,7 +1,7 @@
-"""One case as the page shows it: each step with the expected and the actual answer.
+"""A case for the page: each step with the expected and the actual answer.
 
-`witness` sends the events to the implementation once more, one at a time, because a run in batches has seen
-only some of its states. The last step of a divergence is not played again; it keeps the recorded answer.
+`witness` sends the events to the implementation once more, one at a time, because a run in batches receives
+only some of its states. The last step of a divergence is not sent again; it keeps the recorded answer.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ from conformance.report.divergence.refusal import Refusal
 from conformance.rules.coverage import rules_that_fire
 
 SAMPLES, SAMPLE_LENGTH = 24, 16
-"""Without a divergence, the page shows one sample: of the first `SAMPLES` random cases, cut after
-`SAMPLE_LENGTH` events, the one that fires most rules."""
+"""Without a divergence, the page shows one sample. Of the first `SAMPLES` random cases, cut after
+`SAMPLE_LENGTH` events, it is the case in which most rules fire."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Case:
 
 
 def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wire]) -> tuple[Step, ...]:
-    """The steps of a case. The implementation answers each event anew, until it fails to answer one."""
+    """The steps of a case. Sends each event to the implementation, until it fails to answer one."""
     oracle = Oracle(component, config)
     edges = oracle.transcript(events)
     made = adapter.new(component, config)
@@ -94,7 +94,7 @@ def witness(adapter: Adapter, component: str, config: Wire, events: Sequence[Wir
 
 
 def steps_of(divergence: Divergence, adapter: Adapter) -> tuple[Step, ...]:
-    """The steps of a divergence; the last one as it was found."""
+    """The steps of a divergence. The last step has the recorded answer."""
     seen = witness(adapter, divergence.component, divergence.config, divergence.events[:-1])
     last = Step(divergence.component, divergence.event, divergence.expected, divergence.got, divergence.rules)
     return (*seen, last)

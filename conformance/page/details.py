@@ -1,4 +1,4 @@
-"""The details of each step, as JSON values for the page: text, and effects and states of both sides."""
+"""The details of each step as JSON values for the page: texts, and the effects and states of both sides."""
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher

@@ -46,7 +46,7 @@ class Page:
     headline: str
     """The verdict in one sentence."""
     about: tuple[tuple[str, str], ...]
-    """Facts of the run: a name and a value each."""
+    """Facts of the run, as pairs of a name and a value."""
     again: str
     """The command that repeats the run."""
     rows: tuple[Row, ...]

@@ -1,8 +1,8 @@
 """The page of `barrierspec trace flink`: each log's verdict, its rejection, diagrams, and the situations.
 
-A log has more steps than a page can show. Of an accepted log, the page shows the gate with most channels and
-the coordinator, both from the first checkpoint on. Of a rejected log, it shows the last steps of the
-component whose step was replayed last.
+A log has more steps than a page can show. Of an accepted log, the page shows the gate with the most channels,
+and the coordinator, both from the first checkpoint on. Of a rejected log, it shows the last steps of the
+component of the last replayed step.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

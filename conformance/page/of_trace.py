@@ -1,8 +1,8 @@
-"""The page of `barrierspec trace`: pieces of the recorded runs, and the situations that they have witnessed.
+"""The page of `barrierspec trace`: pieces of the recorded runs, and the situations that they show.
 
 A run has more events than a page can show. Of a rejected run, the page shows the events of one checkpoint, up
-to the rejected event. Of accepted runs, it shows the checkpoints with most of the named situations. The logs
-that it shows are validated a second time, in this process.
+to the rejected event. Of accepted runs, it shows the checkpoints with the most situations. The shown logs are
+validated a second time, in this process.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ LONGEST = 120
 """Maximum number of events in a piece: the first ones, or the last ones up to a rejected event."""
 
 _OLDER = frozenset({"discard", "notify_subsumed", "subsumed"})
-"""Effects that name an older checkpoint, not the one that their event is about."""
+"""Effects whose checkpoint is older than the checkpoint that their event is about."""
 
 
 class Recorded(NamedTuple):
@@ -181,7 +181,7 @@ def concerned(event: Wire, effects: Effects) -> set[int]:
 
 
 def _piece(log: Path, record: Record, piece: Piece) -> tuple[Case, dict[int, int]]:
-    """A piece as a case, and the step of each position."""
+    """A piece as a case, and the step for each position in the record."""
     positions = piece.positions[:LONGEST]
     moments = [moment_of(record.seen[position], record) for position in positions]
     lanes = lanes_of(record)

@@ -1,4 +1,4 @@
-"""Makes the text of the page from the template, with the style and the program inside it.
+"""Makes the text of the page from the template. The page contains its style and its program.
 
 The page loads nothing: its content security policy permits only its own style and program, by their hashes.
 """

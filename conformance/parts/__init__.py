@@ -1,4 +1,4 @@
-"""The parts of `barrierspec verify`, one module each; `verify` runs them and gives one verdict.
+"""The parts of `barrierspec verify`, one module for each. `verify` runs them and gives one verdict.
 
-A part takes a `Context` and returns a `PartResult`, whose bound says how far a PASS reaches.
+A part takes a `Context` and returns a `PartResult`. Its field `bound` states the scope of a pass.
 """

@@ -1,11 +1,11 @@
 """Exploration: every state of the closed models in Python, with every property checked.
 
-The explorer visits the small ones. Kernels, which step many states at once, visit gates with many more ids
+The explorer visits the small models. Kernels, which step many states at once, visit gates with many more ids
 (`conformance.explore.large_gates`).
-The numbers of states and transitions are pinned, as those of TLC are.
+The numbers of states and transitions are pinned, like those of TLC.
 
-The rules of the sink and of the composed dataflow concern runs from the start. So this part checks them, and
-no induction proves them.
+The rules of the sink and of the composed dataflow are about whole runs, which no induction proves. So this
+part checks them.
 """
 
 import gc
@@ -34,7 +34,7 @@ class Explored(NamedTuple):
     rules: frozenset[str]
     violation: Violation | None
     disagreement: str = ""
-    """The difference of kernel and explorer on few ids; empty: none."""
+    """The difference between kernel and explorer on a model with few ids; empty: none."""
 
 
 def run(context: Context) -> PartResult:
@@ -45,7 +45,7 @@ def run(context: Context) -> PartResult:
     from model.dataflow.environment import SCOPES, SHORT
 
     composed = 1 if context.quick else len(SCOPES if context.thorough else SHORT)
-    places = [*range(-composed, 0), *range(len(closed_models()))]  # the long ones first
+    places = [*range(-composed, 0), *range(len(closed_models()))]  # the largest models first
     context.progress("exploring the closed models with every property")
     kernels = range(len(large_gate_models()))
     dataflows = DATAFLOWS[:1] if context.quick else DATAFLOWS
@@ -74,7 +74,7 @@ def run(context: Context) -> PartResult:
 
 
 def exhaust(place: int) -> Explored:
-    """Explore one closed model, by its number; numbers from -1 down are scopes of the composed dataflow."""
+    """Explore the closed model with this number. Negative numbers are scopes of the composed dataflow."""
     from model.closed_models import closed_models
     from model.dataflow.environment import SCOPES, closed_dataflow
     from model.properties import of_component
@@ -105,7 +105,7 @@ def _exhausted(closed: "ClosedModel", properties: "tuple[Property, ...]") -> Exp
 
 
 def exhaust_larger(place: int) -> Explored:
-    """Searches one of the larger models, by its number."""
+    """Explore the larger model with this number."""
     from conformance.explore.large_gates import large_gate_models, searched
     from model.properties import of_component
 
@@ -136,12 +136,12 @@ def _findings(one: Explored) -> Iterator[Finding]:
 
 @cache
 def pinned() -> Mapping[str, Mapping[str, int]]:
-    """States and transitions of each closed model, as they were when its line was written."""
+    """The pinned numbers of states and transitions of each closed model, from counts.toml."""
     return tomllib.loads(files("conformance.explore").joinpath("counts.toml").read_text("utf-8"))
 
 
 def other_counts(one: Explored) -> Iterator[Finding]:
-    """A finding if the counts are not the pinned ones: the protocol has changed, but no rule is broken."""
+    """A finding if the counts differ from the pinned ones: the protocol has changed, no rule is broken."""
     known, found = pinned().get(one.name), {"states": one.states, "transitions": one.transitions}
     if found != known:
         line = f'"{one.name}" = {{ states = {one.states}, transitions = {one.transitions} }}'

@@ -1,7 +1,7 @@
 """Examines several implementations, each behind its adapter, or as a released Flink.
 
-A release is driven as `barrierspec flink conform` does it, with the configurations of its own profile. Its
-known divergences are listed, and do not change the verdict.
+A release is examined as by `barrierspec flink conform`, with the configurations of its profile. The known
+divergences of a release are listed, and do not change the verdict.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,14 +17,14 @@ from conformance.rules.coverage import Coverage
 from conformance.verdict import together
 
 TOUR_NODES = 60
-"""The maximum number of states of a small model that are toured. `flink matrix` tours more."""
+"""The maximum number of states of a small model that tours cover. Tours of `flink matrix` cover more."""
 TIMED_NODES = 30
 """The limit of states for a model with virtual time, which has infinitely many states."""
 GATE, *OTHERS = SEARCHES
 
 
 def examine_all(chosen: Sequence[Implementation], plan: Plan, limit: float) -> Iterator[Examined]:
-    """Examine one implementation after the other, and yield each result as soon as it is there.
+    """Examine one implementation after the other, and yield each result at once.
 
     `limit`: the seconds that one answer of an adapter may take.
     """
@@ -33,7 +33,7 @@ def examine_all(chosen: Sequence[Implementation], plan: Plan, limit: float) -> I
 
 
 def examine_release(one: Implementation, plan: Plan) -> Examined:
-    """A released Flink: its gate in every mode at every level, and its other components."""
+    """Examine a released Flink: its gate in every mode at every level, and its other components."""
     cases = plan.examples * WALKS_PER_EXAMPLE
     order = Order(
         cases, plan.seed, aims=False, tour_nodes=TOUR_NODES, timed_nodes=TIMED_NODES, histories=cases

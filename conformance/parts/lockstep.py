@@ -1,11 +1,11 @@
 """Lock-step: compares the bundled implementation with the model, from seedless runs to Hypothesis.
 
 Seedless runs come first: scenarios of every generation, and a case of each rule wherever it can fire. Tours
-take every transition of the small closed models, those of the smallest ones also with large ids and late
+take every transition of the small closed models, those of the smallest models also with large ids and late
 times. Directed cases take every path that z3 reads in a step function and that a closed model reaches. Seeded
 walks have larger ids and more channels. Hypothesis varies the events of walks. A thorough run has directed
-cases for the gate of every mode and profile, and z3 tries to exclude the paths that no case takes. Other runs
-do so only for gates of the newest profile.
+cases for the gate of every mode and profile, and z3 tries to prove that no run takes the other paths. Other
+runs do this only for gates of the newest profile.
 """
 
 from collections import Counter
@@ -37,9 +37,9 @@ from conformance.rules.coverage import coverage
 
 EXAMPLES = 30
 MAPPED = 1_000
-"""Tours of graphs with at most this number of transitions are also played with each map of ids and times."""
+"""The maximum number of transitions of graphs whose tours also run with other ids and other times."""
 NO_RULE = "none"
-"""Charged where the implementation acts although the model says that no rule fires."""
+"""The id in reports if the implementation acts although no rule fires in the model."""
 
 
 class Driven(NamedTuple):
@@ -53,7 +53,7 @@ class Driven(NamedTuple):
 
 
 def run(context: Context) -> PartResult:
-    """Drive every component until it diverges or all is done, each in a process of its own."""
+    """Drive every component in a separate process, until it diverges or all cases are done."""
     context.progress("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=lambda name: (*_LONGEST_FIRST, name).index(name))
     quiet = replace(context, progress=silent)
@@ -78,7 +78,7 @@ def run(context: Context) -> PartResult:
 
 
 def drive_all(component: str, context: Context) -> Driven:
-    """One component: seedless runs, tours and directed cases, then walks and Hypothesis."""
+    """Drive one component: seedless runs, tours and directed cases, then walks and Hypothesis."""
     counted: Counter[str] = Counter()
     adapter = bundled_adapter()
     share = 10 if context.quick else 1
@@ -105,7 +105,7 @@ _LONGEST_FIRST = ("coordinator", "gate", "channel", "subtask")
 
 
 def _scripts(component: str, counted: Counter[str], *, thorough: bool) -> Iterator[Case]:
-    """Tours of the closed models of one component, and directed cases; `counted` gets how many there are."""
+    """Tours of the closed models of one component, and directed cases. Adds their numbers to `counted`."""
     graphs = list(graphs_of(component))
     toured = [one for graph in graphs for one in tours_of(graph)]
     counted.update(transitions=sum(len(graph.transitions) for graph in graphs), tours=len(toured))
@@ -135,6 +135,6 @@ def _line(component: str, divergence: Divergence) -> str:
 
 
 def _text(divergence: Divergence, played: Played, build: Path) -> str:
-    """The description of a divergence, saved so that it can be played again."""
+    """The description of a divergence. Also saves the divergence for replays."""
     found = FoundDivergence(divergence, "barrierspec-impl", "impl", played.steps)
     return describe(found, save(found, None, build / "divergences"))

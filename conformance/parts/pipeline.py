@@ -1,8 +1,8 @@
-"""The pipeline: the flights job on Spark, three times, and its committed output compared with the source.
+"""The pipeline: runs the flights job three times on Spark, and compares its committed output with the source.
 
 The first run has no fault. In the second run a worker is killed while an alignment is in progress; in the
 third run every sink is killed after a checkpoint was completed and before its notification.
-Each run leaves its event log under the build folder, for the trace part.
+Each run writes its event log into the build folder, for the part `trace`.
 """
 
 import shutil
@@ -36,7 +36,7 @@ RUNS = (
 
 
 def run(context: Context) -> PartResult:
-    """Run all of them in one Spark session, and check each output."""
+    """Run all three runs in one Spark session, and check each output."""
     folder = context.build / FOLDER
     shutil.rmtree(folder, ignore_errors=True)
     csv = (
@@ -89,7 +89,7 @@ def described(name: str, progress: Progress) -> str:
 
 
 def _findings(planned: Run, result: JobResult, report: FlightsReport) -> Iterator[Finding]:
-    """Yields the defects of a run; a fault that was never injected proves nothing."""
+    """Yield the defects of a run. A planned fault that was not injected is a finding, too."""
     again = f"barrierspec run --scenario {planned.name}"
     if not report.exact:
         yield Finding(

@@ -1,4 +1,4 @@
-"""The proofs: every rule of the model's components, for every checkpoint id, read by z3.
+"""The proofs: z3 proves every rule of the model's components, for every checkpoint id.
 
 Several processes share the cases. For a rule that does not hold, z3 finds a state and an event. The explorer
 then searches for the shortest run of a closed model that breaks the same rule.
@@ -22,11 +22,11 @@ from model.steps import HANDLERS
 SHARES_PER_PROCESS = 12
 _SIZES = re.compile(r" \([^()]*\)")
 EXPLORED = ("ONCE", "LIVE")
-"""Families of rules of the dataflow, and of liveness, which exploration and TLC check."""
+"""The families of rules of the dataflow and of liveness. Exploration and TLC check these rules."""
 PROVED_HERE = frozenset(
     found.rule for found in PROPERTIES if found.component in SIZES and not found.rule.startswith(EXPLORED)
 )
-"""The rules that have to come out proved: those of components that have cases for z3.
+"""The rules that this part must prove: those of components that have cases for z3.
 
 Exploration and TLC check the others within their bounds.
 """
@@ -37,10 +37,10 @@ def run(context: Context) -> PartResult:
     shares = context.processes * SHARES_PER_PROCESS
     channels = 2 if context.quick else 4
     context.progress("proving the rules for every checkpoint id")
-    known = _cases(channels, context.thorough)  # before the pool, whose processes then have them
+    known = _cases(channels, context.thorough)  # before the pool: its processes inherit them
     with ProcessPoolExecutor(context.processes) as pool:
         every = ([shares] * shares, [channels] * shares, [context.thorough] * shares)
-        reports = list(pool.map(_share, reversed(range(shares)), *every))  # the long ones first
+        reports = list(pool.map(_share, reversed(range(shares)), *every))  # the longest shares first
         claims = list(pool.map(_claim, range(len(CLAIMS))))
     refutations = [refutation for report in reports for refutation in report.refutations]
     failed = {refutation.rule for refutation in refutations}
@@ -84,7 +84,7 @@ def run(context: Context) -> PartResult:
 
 
 def vacuous_in(cases: Sequence[Case], reports: Sequence[Report]) -> list[Property]:
-    """The properties that reject no result of any case.
+    """The properties that reject no wrong result of any case.
 
     Of a component without cases for steps, only the properties of its initial states count.
     """
@@ -106,9 +106,9 @@ def induction_of(
     sizes: Mapping[str, Size] | None = None,
     kinds: Mapping[str, Iterable[type]] = HANDLERS,
 ) -> tuple[str, list[str]]:
-    """The components with a complete induction and those proved for one step, as text; and the missing cases.
+    """Two texts: the components with a complete induction and those proved for one step; the missing cases.
 
-    `kinds`: the classes of events of each component. The second part is empty if the induction of each
+    `kinds`: the classes of events of each component. The second text is empty if the induction of each
     component is complete.
     """
     starts = frozenset().union(*(report.starts for report in reports))
@@ -134,7 +134,7 @@ def induction_of(
 
 
 def _share(number: int, of: int, channels: int, thorough: bool) -> Report:
-    """Check one of `of` blocks of cases with every property: neighbouring cases share what z3 has found."""
+    """Check one of `of` blocks of cases with every property. Neighbouring cases share results of z3."""
     from model.checker.prove import prove
     from model.properties import PROPERTIES
 
@@ -158,12 +158,12 @@ def _cases(channels: int, thorough: bool) -> Sequence[Case]:
 
 _assumed = Assumed()
 _mattered: set[Key] = set()
-"""All shares that a process checks use `_assumed` and `_mattered`."""
+"""Like `_assumed`, shared by all blocks of cases that a process checks."""
 
 
 @cache
 def _claim(number: int) -> Finding | None:
-    """The finding if the claim that two generations behave alike is refuted, else None."""
+    """A finding if z3 refutes the claim that two generations behave alike, else None."""
     claim = CLAIMS[number]
     found = claim.prove().difference
     if found is None:
@@ -174,7 +174,7 @@ def _claim(number: int) -> Finding | None:
 
 
 def _findings(refutations: list[Refutation]) -> Iterator[Finding]:
-    """One finding for each rule: the refutation, and the shortest run from the start that shows it."""
+    """One finding for each refuted rule: the refutation, and the shortest run that breaks the rule."""
     charged: set[str] = set()
     for refutation in refutations:
         if refutation.rule in charged:

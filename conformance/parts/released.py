@@ -1,4 +1,4 @@
-"""Compares released Flinks: gates in every mode at every level, other components; each in its own process."""
+"""Compares released Flinks with the model: the gate in each mode at each level, and the other components."""
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,7 +34,7 @@ from model.gate.profiles import PROFILES
 MODES = ("exactly-once", "at-least-once", "unaligned", "alternating")
 LEVELS = ("handler", "polled")
 PAGE = HOME / "docs" / "reference" / "released-flinks.md"
-"""The page that shows the published cells."""
+"""The page of the documentation with the published results."""
 AFTER_FINISH = (1, 14)
 """From this release on an ended channel can count as aligned."""
 
@@ -64,9 +64,9 @@ class Order(NamedTuple):
     directed: tuple[tuple[str, str, Directed], ...] = ()
     """The directed cases of gates, each with its mode and profile."""
     tour_nodes: int = 400
-    """The number of states that tours of each small model cover; 2,000 are all states without time."""
+    """The number of states of each small model that tours cover. Models without time have at most 2,000."""
     timed_nodes: int = 100
-    """The number of states for models with virtual time, which have infinitely many states."""
+    """The same number for models with virtual time, which have infinitely many states."""
     histories: int = 1_000
     """Random histories of a coordinator or store."""
     gates: int = 1
@@ -84,7 +84,7 @@ def conform_releases(
     """Compare all releases, in this order. Raises FlinkError at once if a jar is not available."""
     chosen = [release(version) for version in versions]
     for known in chosen:
-        command(known)  # fetched and compiled once, not by each process
+        command(known)  # fetches and compiles once, not in each process
     targets = [one for known in chosen for one in targets_of(known, modes, levels, components)]
     yield from conform_targets(targets, with_directed(targets, order, processes), processes)
 
@@ -119,8 +119,8 @@ def conform_matrix(
 ) -> Iterator[Cell | Conformed]:
     """Compare every component of each release, and record each cell. Yields cells of earlier runs unchanged.
 
-    AT_ONCE releases of the same generations are compared together, and their cells of one place are recorded
-    together. Jars that this call fetches are deleted when these releases are done. Raises FlinkError and
+    AT_ONCE releases of the same generations are compared together. Their cells in one column are recorded
+    together. The jars that this call fetches are deleted when these releases are done. Raises FlinkError and
     MatrixError.
     """
     cells, commit = record.resume(), source()
@@ -163,7 +163,7 @@ def _all_targets(known: Release) -> Iterator[Target]:
 
 @contextmanager
 def removed_again(known: Release) -> Iterator[None]:
-    """Removes the files of a release in the end, unless its jar was in the cache before."""
+    """A context that removes the files of a release at its end, if the jar was not in the cache before."""
     stays = cached(known) is not None
     try:
         yield

@@ -76,9 +76,9 @@ class Context:
     processes: int = 2
     """The number of processes that a part may use."""
     quick: bool = False
-    """Use smaller bounds, for a first try; `bound` states them."""
+    """Whether to use smaller bounds, for a first try. `bound` states them."""
     thorough: bool = False
-    """Add models and proofs that take minutes, such as an unaligned gate in every generation."""
+    """Whether to add models and proofs that take minutes, such as an unaligned gate in every generation."""
 
 
 def verdict_of(findings: tuple[Finding, ...]) -> Verdict:

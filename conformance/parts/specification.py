@@ -1,9 +1,9 @@
 """The specification: TLC on every model that must hold, and on broken models with a `lesson` in the manifest.
 
-It is a finding if a model that must hold is refuted, if a broken one is not refuted on the invariant that it
-names, or if a count differs from the pinned one. TLC runs with one worker, so that counterexamples and depths
-are always the same, and on as many models at once as there are cores, the largest first. The state graphs
-of the models that the triangle compares are left for it in the build folder.
+It is a finding if a model that must hold is refuted, if a broken model is not refuted on the invariant that
+it names, or if a count differs from the pinned one. TLC runs with one worker for each model, so that
+counterexamples and depths are always the same. One model runs on each core, the largest models first. The
+state graphs of the models that the triangle compares stay in the build folder.
 """
 
 import shutil
@@ -16,11 +16,11 @@ from spec.stategraph import kept_at
 from spec.tlc import Result, check
 
 UNRULED = "none"
-"""Charged where a pinned count differs and no rule is violated."""
+"""The id in reports if a pinned count differs and no rule is violated."""
 
 
 def run(context: Context) -> PartResult:
-    """Check the models; with `quick` only those of the triangle, with `thorough` also those of minutes."""
+    """Check the models: with `quick` only those of the triangle, with `thorough` also long ones."""
     known = load_manifest().values()
     chosen = [
         model

@@ -1,9 +1,9 @@
 """The thorough models, triangles, dataflows and proofs, one by one, within a time limit.
 
-`python -m conformance.parts.thorough --minutes 300` runs each in a process of its own, small models first.
-If some are not finished when the time is over, the verdict is UNDETERMINED; `--resume` continues with those
-that earlier runs of the same sources have not finished. `--dataflows` explores all dataflows of up to 4 tasks
-instead: with inputs that end, unaligned checkpoints, savepoints that stop the job, rescaling, more records.
+`python -m conformance.parts.thorough --minutes 300` runs each unit in a separate process, small models first.
+If units are not finished when the time is over, the verdict is UNDETERMINED; `--resume` continues with the
+units that earlier runs of the same sources have not finished. `--dataflows` instead explores all dataflows of
+up to 4 tasks, also with inputs that end, unaligned checkpoints, stop-with-savepoint, rescaling, more records.
 """
 
 import os
@@ -39,12 +39,12 @@ from spec.stategraph import kept_at
 from spec.tlc import check
 
 SHARES = 40
-"""Number of blocks of proofs, each run as one."""
+"""The number of blocks of proofs. Each block is one unit."""
 LONGEST = 86_400
-"""The time limit of TLC in seconds; the time limit of the whole run ends a unit before."""
+"""The time limit of TLC in seconds. The time limit of the whole run ends a unit before this one."""
 RESULTS = Path("build/thorough.jsonl")
 SOURCES = ("spec", "model", "conformance")
-"""The folders of all code that units run."""
+"""The folders with all code that units run."""
 
 
 class Done(NamedTuple):
@@ -63,7 +63,7 @@ def units() -> list[str]:
 
     The proofs are the inductions of larger coordinators, and blocks of further cases.
 
-    Among the models are the broken ones that run nowhere else.
+    The models include broken ones that no other part runs.
     """
     models = [
         model
@@ -167,7 +167,7 @@ def run_all(chosen: Iterable[str], until: float, processes: int) -> Iterator[Don
 
 
 def end(process: int) -> None:
-    """End a unit with the TLC that it has started."""
+    """End a unit and the TLC that it has started."""
     with suppress(ProcessLookupError):
         os.killpg(process, signal.SIGKILL)
 

@@ -1,7 +1,7 @@
 """The trace: replays the event logs of the pipeline's runs through the model.
 
-Every run must be accepted. The required situations have to be witnessed by all runs
-together: an undisturbed run restores nothing. Many runs are judged on Spark, in `conformance.parts.traces`.
+The model must accept every run. All runs together must show the required situations,
+because a run without faults restores nothing. `conformance.parts.traces` validates many runs on Spark.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ RUNS = "pipeline/*/events"
 
 @dataclass
 class Watched:
-    """The result of some logs together."""
+    """The common result of several logs."""
 
     runs: int = 0
     events: int = 0
@@ -34,7 +34,7 @@ class Watched:
     findings: tuple[Finding, ...] = ()
 
     def bound(self) -> str:
-        """The bound of an acceptance."""
+        """The bound of the verdict: events, compared cuts, and situations."""
         seen = sum(1 for name in SITUATIONS if self.situations[name])
         accepted = f"{self.events:,} events accepted, {self.cuts:,} cuts compared"
         return f"{accepted}, {seen} of {len(SITUATIONS)} situations witnessed"
@@ -73,7 +73,7 @@ class Watched:
         self.findings = (*self.findings, *other.findings)
 
     def close(self) -> None:
-        """No log is left: required situations that no log has witnessed are a finding."""
+        """Call this after the last log. Adds a finding if no log has shown a required situation."""
         required = possible(REQUIRED, self.modes)
         missing = [name for name in SITUATIONS if name in required and not self.situations[name]]
         if missing:
@@ -107,7 +107,7 @@ def run(context: Context) -> PartResult:
 def judged(
     logs: Sequence[Path], progress: Callable[[str], None], parts: int = 1, side_by_side: Map | None = None
 ) -> Watched:
-    """Each log separately, and the required situations of all of them together.
+    """Validate each log separately, and check that all of them together show the required situations.
 
     `parts`, `side_by_side`: as in `Watched.add`.
     """

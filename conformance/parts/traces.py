@@ -1,9 +1,9 @@
-"""Traces of many jobs, validated on Spark: as many at once as there are cores, each by one process.
+"""Validates the event logs of many jobs on Spark: one log at a time on each core.
 
-Spark gets the folders of the logs, shuffled among many more tasks than there are cores, so that no core is
-left with the long ones at the end. A task validates its logs one after the other, exactly as it is done in
-process, and returns one row: the sums, and the first refused event of each job that was refused. So a worker
-holds the state of one log at a time, and the driver only the results.
+Spark shuffles the folders of the logs among many more tasks than there are cores, so that no core gets all
+long logs at the end. A task validates its logs one after the other, exactly as without Spark. It returns one
+row: the sums, and the first refused event of each refused job. So a worker has the state of one log at a time
+in memory, and the driver only the results.
 
 Every executor must be able to read the folders. On a cluster they must be in a shared file system.
 """
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOGS_A_TASK = 8
-"""The greatest unit of work: a task reports progress after it, and repeats it if its executor is lost."""
+"""The maximum number of logs of a task. Spark reports progress by tasks, and repeats tasks that are lost."""
 
 
 def logs_under(folders: Sequence[Path]) -> list[Path]:
     """The event logs in these folders and below them; those of one folder are sorted by path.
 
-    A folder without an event log is returned itself, so that its reader reports what was expected there.
+    A folder without an event log is a part of the result, so that reading it reports the error.
     """
     found: list[Path] = []
     for folder in folders:
@@ -43,7 +43,7 @@ def logs_under(folders: Sequence[Path]) -> list[Path]:
 
 
 def judged_on_spark(logs: Sequence[Path], spark: "SparkSession", progress: Callable[[str], None]) -> Watched:
-    """Each log separately, and the required situations of all of them together: as `trace.judged` does.
+    """Validate each log separately on Spark, and check the required situations, as `trace.judged` does.
 
     `progress` is called with the number of logs and of tasks.
     """

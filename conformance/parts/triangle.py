@@ -1,4 +1,4 @@
-"""The triangle of every compared model of the manifest: TLA+, Python and z3."""
+"""The triangle: compares TLA+, Python and z3 for every model of the manifest that has a projection."""
 
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
@@ -8,7 +8,7 @@ from conformance.parts.result import DUMPS, Context, Finding, PartResult, verdic
 from spec.manifest import Model, load_manifest
 
 UNRULED = "none"
-"""Charged instead of a rule for an edge that only the specification has, because the model fires no rule."""
+"""The id in reports for an edge that only the specification has, because no rule fires in the model."""
 
 
 def run(context: Context) -> PartResult:

@@ -1,9 +1,8 @@
 """The whole verification: runs its parts, measures their time, and gives one verdict.
 
-The parts run one after the other. A paced part, which mostly waits for its source, runs in parallel to all
-parts before it. A part that cannot be loaded, or that raises an error, is UNDETERMINED with the reason; the
-others still run. Files for a later part, such as the pipeline's event logs for the trace, are in the build
-folder.
+The parts run one after the other. A *paced* part waits for its source most of the time; it runs in parallel
+to all parts before it. A part that cannot be loaded, or that raises an error, is UNDETERMINED with the
+reason; the others still run. A part writes files for later parts into the build folder, such as event logs.
 """
 
 import time
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
 OURS = frozenset({"conformance", "impl", "model", "spec"})
-"""Packages whose messages of errors say what to do. Other errors are shown with their traceback."""
+"""Packages whose error messages say what to do. Other errors are shown with their traceback."""
 SEED = 20261121
-"""The default seed; it decides every random choice of every part."""
+"""The default seed. It determines every random choice of every part."""
 
 
 class Part(NamedTuple):
@@ -42,7 +41,7 @@ class Part(NamedTuple):
     engine: str
     """The tool that does the work, as the report names it."""
     paced: bool = False
-    """Whether the part mostly waits. It then runs in its own process, parallel to the parts before it."""
+    """Whether the part waits most of the time. Then it runs in its own process, parallel to earlier parts."""
     extra: str = ""
     """The extra of the distribution that it needs, if any."""
 
@@ -58,11 +57,11 @@ PARTS: Mapping[str, Part] = MappingProxyType(
         "trace": Part("conformance.parts.trace", "Python"),
     }
 )
-"""Every part by its name, in the order in which they run: the trace reads what the pipeline recorded."""
+"""Every part by its name, in the order in which they run: `trace` reads the event logs of `pipeline`."""
 
 
 class Watch:
-    """Follows a verification while it runs; this one shows nothing."""
+    """Shows a verification while it runs. This base class shows nothing."""
 
     def begins(self, part: str) -> None:
         """A part begins."""
@@ -111,7 +110,7 @@ def verify(
     watch: Watch | None = None,
     parts: Mapping[str, Part] | None = None,
 ) -> Verification:
-    """Run the chosen of `parts` (PARTS), or all of them; raises ValueError for a name that no part has."""
+    """Run the chosen parts, or all. `parts`: by default PARTS. Raises ValueError for an unknown name."""
     parts = PARTS if parts is None else parts
     unknown = sorted(set(chosen) - set(parts))
     if unknown:
@@ -121,11 +120,11 @@ def verify(
     begun = time.perf_counter()
     selected = [name for name in parts if not chosen or name in chosen]
     results: list[PartResult] = []
-    with _beside(selected, parts, context, watch) as paced:
+    with _in_parallel(selected, parts, context, watch) as paced:
         for name in selected:
             watch.begins(name)
             if name in paced:
-                watch.show("beside the others since they began")
+                watch.show("in parallel to the other parts")
                 answer = _answer(name, paced[name], context)
                 results.append(replace(answer, engine=parts[name].engine))
             else:
@@ -145,13 +144,13 @@ def verify(
 
 
 def command_line(chosen: Collection[str], seed: int, *, quick: bool, thorough: bool = False) -> str:
-    """The command that verifies these parts, or all if none is named."""
+    """The command that verifies these parts, or all parts if `chosen` is empty."""
     words = ["barrierspec verify", *(f"--only {name}" for name in chosen), f"--seed {seed}"]
     return " ".join([*words, *["--quick"] * quick, *["--thorough"] * thorough])
 
 
 @contextmanager
-def _beside(
+def _in_parallel(
     selected: Sequence[str], parts: Mapping[str, Part], context: Context, watch: Watch
 ) -> Iterator[Mapping[str, Future[PartResult]]]:
     """Start the paced parts other than the first part, each in a process; `watch` gets their messages."""
@@ -209,15 +208,15 @@ def _timed(name: str, part: Part, context: Context) -> PartResult:
 
 
 def _run(name: str, part: Part, context: Context) -> PartResult:
-    """One part; whatever goes wrong in it becomes a finding."""
+    """Run one part. An exception in it becomes a finding."""
     try:
         result = import_module(part.module).run(context)
         if not isinstance(result, PartResult):
             raise TypeError(f"{part.module}.run: expected a PartResult, got {type(result).__name__}")
-    except Exception as error:  # noqa: BLE001 - a part that breaks must not take the others with it
+    except Exception as error:  # noqa: BLE001 - the other parts must still run
         return _could_not_run(name, error, context)
     again = result.again or _again(name, context)
-    return _held_to_account(replace(result, name=name, again=again))
+    return _without_false_pass(replace(result, name=name, again=again))
 
 
 def _could_not_run(name: str, error: Exception, context: Context) -> PartResult:
@@ -236,8 +235,8 @@ def _again(name: str, context: Context) -> str:
     return command_line([name], context.seed, quick=context.quick, thorough=context.thorough)
 
 
-def _held_to_account(result: PartResult) -> PartResult:
-    """The result, but not CONFORMS if the part has findings or states no bound: that is a finding, too."""
+def _without_false_pass(result: PartResult) -> PartResult:
+    """The result, without CONFORMS if it has findings. A result without a bound gets a finding."""
     if result.verdict is not Verdict.CONFORMS:
         return result
     if not result.bound.strip():

@@ -1,4 +1,4 @@
-"""What pictures show of composed components: a channel with its two tasks, and the whole dataflow.
+"""The pictures of composed components: a channel with its two tasks, and the whole dataflow.
 
 They are closed models, not components of the adapter protocol: their environments decide which events come.
 """
@@ -24,7 +24,7 @@ def _queue(items: Queue) -> str:
 
 
 def _show_exchange(state: Exchange) -> tuple[str, ...]:
-    """Lines with the items in flight at both ends, oldest first, and with those of them that are stored."""
+    """Lines with the items in flight at both ends, oldest first, and with the stored ones."""
     there, entry = state.channel, state.checkpoints[0]
     stored = [f"out {' '.join(f'r{value}' for value in entry.output)}"] * bool(entry.output)
     stored += [f"in {' '.join(f'r{value}' for value in entry.input)}"] * bool(entry.input)

@@ -1,6 +1,6 @@
-"""What pictures show of parts of the coordinator: requests, the scheduler, masters, shared files.
+"""The pictures of parts of the coordinator: requests, the scheduler, masters, shared files.
 
-Each is a closed model about one subject, without the events that the subject does not need.
+Each shows a closed model with only the events of one part.
 """
 
 from conformance.pictures.graph import Closed

@@ -1,4 +1,4 @@
-"""The small state graph of a component of the adapter protocol or of a closed model, breadth first."""
+"""Explores a component of the adapter protocol or a closed model, breadth first, for a picture."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -60,7 +60,7 @@ class Arrow(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A graph ready to be laid out; state 0 is the start."""
+    """The states and arrows of a picture. State 0 is the start."""
 
     states: tuple[tuple[str, ...], ...]
     arrows: tuple[Arrow, ...]
@@ -138,7 +138,7 @@ SHORT = {
     "abort_transaction": "A",
     "commit_offsets": "C",
 }
-"""Short names of effects that an arrow shows after a slash. Those neither here nor in ALONE are omitted."""
+"""Short names of effects that an arrow shows after a slash. An arrow omits effects not here or in ALONE."""
 ALONE = {"fail_job": "the job fails", "stop_reading": "stop", "go_on_reading": "go on"}
 """Effects that need no number, with their labels."""
 

@@ -1,4 +1,4 @@
-"""What a picture of each component shows: configuration and events (`pictures.toml`), and their labels."""
+"""The contents of the picture of each component: configuration, events (`pictures.toml`) and labels."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -160,13 +160,13 @@ _WORDS: Mapping[str, tuple[_Show, Callable[[Wire], str]]] = {
         lambda event: f"{'ok' if event['kind'] == 'success' else 'fails'} {event['checkpoint']}",
     ),
 }
-"""By component: the lines of a state, and the label of an event."""
+"""For each component, functions for the lines of a state and for the label of an event."""
 _MAY: Mapping[str, Callable[[dict[str, Any], Wire], bool]] = {
     "coordinator": lambda seen, event: event["kind"] != "trigger" or seen["next_id"] <= IDS,
     "fencing": lambda seen, event: event["kind"] != "draw" or len(seen["starts"]) < IDS,
     "store": lambda seen, event: event["checkpoint"] > max(seen["completed"], default=0),
 }
-"""By component: whether an event is drawn in a state; without an entry every event is."""
+"""For each component, whether an event is drawn in a state. Without an entry all events are drawn."""
 
 
 def of_alphabet(component: str) -> Subject:
@@ -198,4 +198,4 @@ SUBJECTS = tuple(
     for name, listed in _ENTRIES.items()
     if "component" in listed
 ) + tuple(of_alphabet(name) for name in sorted(UNLISTED))
-"""In the order of the page."""
+"""The pictures of components, in the order of the page."""

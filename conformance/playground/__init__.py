@@ -1,1 +1,1 @@
-"""The playground: the model's state graphs as data, and a static page on which a reader plays them."""
+"""The playground: a static page on which a reader steps through state graphs of the model."""

@@ -1,8 +1,8 @@
 """The files of the playground: data, program and style, which the site adds to docs/playground.md.
 
 The data are the complete state graphs of small closed models: every reachable state, and every event that may
-come in it, with the effects and the rules of its step. The page plays them without the Python model. Each
-title states the bounds of the closed model.
+come in it, with the effects and the rules of its step. The page steps through them without the Python model.
+Each title states the bounds of the closed model.
 """
 
 import json
@@ -56,7 +56,7 @@ def _json(value: object) -> str:
 
 
 MOST_STATES = 2_500
-"""A larger graph makes the page slow to open."""
+"""The maximum number of states of a graph. With larger graphs the page opens slowly."""
 
 
 class Edge(NamedTuple):

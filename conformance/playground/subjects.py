@@ -26,7 +26,7 @@ from model.store.wire import TYPES
 
 
 class Lane(NamedTuple):
-    """One channel as it is drawn."""
+    """The drawing of one channel."""
 
     name: str
     status: str
@@ -36,14 +36,14 @@ class Lane(NamedTuple):
 
 
 class View(NamedTuple):
-    """One state as a reader sees it."""
+    """The parts of one state that the page shows."""
 
     fields: tuple[tuple[str, str], ...]
     lanes: tuple[Lane, ...]
 
 
 class Subject(NamedTuple):
-    """A closed model that a reader can play, with its texts."""
+    """A closed model through which a reader can step, with its texts."""
 
     name: str
     title: str

@@ -1,7 +1,7 @@
-"""Every path through the model for one event: its answer, its guards, and those of them that fail.
+"""Every path through the model for one event: its answer, its guards, and the guards that fail.
 
-The component runs with wire events, on a state of the same shape whose ints and booleans are symbols. Fields
-that a configuration fixes keep their values, and so do fields whose values the code needs.
+The component takes the event in a state of the same shape, whose ints and booleans are symbols. Fields that a
+configuration fixes keep their values, and so do fields whose actual values the code needs.
 """
 
 from collections.abc import Collection, Iterator
@@ -56,7 +56,7 @@ KEPT = frozenset(
         "type",
     }
 )
-"""Fields that keep their values too: loops run over them, they are sorted, or they encode words."""
+"""Other fields that keep their values: a loop or a sort depends on them, or they encode names."""
 
 
 class Candidate(NamedTuple):
@@ -101,7 +101,7 @@ def candidates(refused: RefusedAnswer) -> Candidates:
         except (
             ValueError,
             LookupError,
-        ):  # a symbol was converted to text: only the path that happens is known
+        ):  # the code has converted a symbol to text: only the taken path is known
             if not facts:
                 raise
             kept |= set(facts)
@@ -112,7 +112,7 @@ def candidates(refused: RefusedAnswer) -> Candidates:
 
 
 def _still_symbols(use: SymbolicUseError, facts: Values) -> set[str]:
-    """The fields whose value the code needs; all, if they are unknown. Raises `use` if no symbol is left."""
+    """The fields whose actual values the code needs, or all fields. Raises `use` if no symbol is left."""
     if not facts:
         raise use
     return names_of(use.term) & set(facts) if use.term is not None else set(facts)

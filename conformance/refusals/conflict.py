@@ -1,7 +1,7 @@
-"""The fewest values that exclude an answer: a minimal unsatisfiable core of z3.
+"""The values that exclude an answer: a minimal unsatisfiable core of z3.
 
-The answer is possible if some path through the model gives it. With the values of the state this has no
-solution; the values that remain when none can be dropped are the reason.
+The answer is possible if a path through the model gives it. With the values of the state this condition has
+no solution. z3 drops values as long as there is no solution; the remaining values are the reason.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ from model.components import COMPONENTS, PARTS
 
 
 class Conflict(NamedTuple):
-    """Why the answer is impossible."""
+    """The reason for which the answer is impossible."""
 
     facts: tuple[str, ...]
     """Texts such as `current = 2`. If any one of them is left out, the answer is possible."""
@@ -47,7 +47,7 @@ def conflict(found: Candidates) -> Conflict | None:
 
 
 def answers(way: Candidate, found: Candidates) -> Iterator[z3.BoolRef]:
-    """When this path gives the answer: conditions of which one has to hold."""
+    """The conditions under which this path gives the answer. One of them must hold."""
     answer = found.refused
     if way.refused or answer.effects is None:
         if way.refused and answer.effects is None:

@@ -1,4 +1,4 @@
-"""Why an answer was refused: each action that the model has for the event, and the guards that fail."""
+"""Explains a refused answer: each action that the model has for the event, and the guards that fail."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,23 +21,23 @@ SHOWN = 6
 
 
 def lines(refused: RefusedAnswer) -> list[str]:
-    """The refusal as lines of 80 columns."""
+    """The explanation as lines of 80 columns."""
     return texts.lines(refusal(refused), refused.event)
 
 
 def of_rejection(refused: RefusedAnswer | None, waiting: Sequence[str]) -> list[str]:
-    """The refusal of an event of a log, and the events that wait for a cause at that point."""
+    """The explanation for a refused event of a log, and the events that wait for a cause at that point."""
     return [*(lines(refused) if refused is not None else ()), *texts.waiting(waiting)]
 
 
 def of_divergence(divergence: Divergence) -> list[str]:
-    """The refusal of the last step of a divergence, as lines; none if there was no answer."""
+    """The explanation for the last step of a divergence, as lines; empty if there was no answer."""
     refused = refused_answer(divergence)
     return [] if refused is None else ["", *lines(refused)]
 
 
 def refused_answer(divergence: Divergence) -> RefusedAnswer | None:
-    """The refused answer of the last step; None where there was no answer."""
+    """The refused answer of the last step; None if there was no answer."""
     got = divergence.got
     if not isinstance(got, Answer | Errored):
         return None
@@ -49,7 +49,7 @@ def refused_answer(divergence: Divergence) -> RefusedAnswer | None:
 
 
 def refusal(refused: RefusedAnswer) -> Refusal:
-    """The refusal as values: the observed state, the nearest actions, how many more, and the conflict."""
+    """The explanation as values: the observed state, the most similar actions, and the conflict."""
     found = candidates(refused)
     groups = _grouped(found)
     observed = {**COMPONENTS, **PARTS}[refused.component].observe(refused.before)
@@ -65,7 +65,7 @@ def refusal(refused: RefusedAnswer) -> Refusal:
 
 
 def _grouped(found: Candidates) -> list[Candidate]:
-    """The best path of each action: what happens first, then the answer, then the fewest failing guards."""
+    """One path for each action: first the taken one, then those with the answer, then by failing guards."""
     nearest: dict[object, Candidate] = {}
     for way in found.ways:
         nearest.setdefault((way.rules, way.refused, len(way.failing) == 0 or _was_answered(way, found)), way)
@@ -87,7 +87,7 @@ def _action(way: Candidate, found: Candidates) -> Action:
 
 
 def _conflict(found: Candidates) -> str:
-    """The fewest values that exclude the answer, as z3 finds them; empty if nothing does."""
+    """A sentence with the values that exclude the answer; empty if z3 finds none."""
     excluded = conflict(found)
     if excluded is None:
         return ""

@@ -1,4 +1,4 @@
-"""Guards as text for reports.
+"""Writes guards as text for reports.
 
 A guard is a z3 condition over fields of the state. The text of a guard that fails has the condition, and the
 values of its fields.
@@ -94,7 +94,7 @@ def text(term: z3.ExprRef) -> str:
 
 
 def _compared(term: z3.BoolRef, sign: str) -> str:
-    """A comparison as text. A number on the left changes places with the right side."""
+    """A comparison as text. If the left side is a number, the two sides are exchanged."""
     left, right = term.children()
     if z3.is_int_value(left):
         left, right, sign = right, left, _MIRRORED[sign]

@@ -1,4 +1,4 @@
-"""The result of the proofs for any number of elements as text."""
+"""Writes the result of the proofs for any number of elements as text."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -40,7 +40,7 @@ class Refutation(Protocol):
         """The case."""
 
     @property
-    def property(self) -> str:  # the last one: it hides Python's word
+    def property(self) -> str:  # last, because it hides Python's `property` below
         """The name of the property."""
 
 
@@ -49,7 +49,7 @@ class Result(Protocol):
 
     @property
     def proved(self) -> Collection[str]:
-        """The rules of which no property failed."""
+        """The rules whose properties all hold."""
 
     @property
     def cases(self) -> int:
@@ -57,7 +57,7 @@ class Result(Protocol):
 
     @property
     def permitted(self) -> int:
-        """Number of cases whose assumptions have a model."""
+        """Number of cases for which z3 found a state and an event."""
 
     @property
     def paths(self) -> int:
@@ -106,9 +106,9 @@ class Search(NamedTuple):
     """A search for a refutation of a broken variant."""
 
     is_refuted: bool
-    """The rule that the variant breaks refutes it."""
+    """Whether the rule that the variant breaks refutes it."""
     seconds: float
-    """Processor time."""
+    """The processor time in seconds."""
 
 
 def variant_line(mutant: Mutant, found: Search | None) -> str:

@@ -1,4 +1,4 @@
-"""The outcome of automatic mutants: a row each, the score of each folder by judge, and the survivors."""
+"""The outcome of automatic mutants: a row for each, the scores of folders and judges, and the survivors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from conformance.mutants.automatic.complaints import Judged
 
 RULES = ("proofs", "exploration")
-"""The judges that need nothing but the rules."""
+"""The judges that test a mutant of the model with the rules alone."""
 COLUMNS = ("TLC", *RULES, "rules alone", "triangle", "lock-step")
-"""The order of the columns, which is that of the judges."""
+"""The columns of the table: the judges, in the order in which they run."""
 SHARES = (
     ("model", "rules alone", RULES),
     ("model", "every judge", (*RULES, "triangle", "lock-step")),
@@ -20,7 +20,7 @@ SHARES = (
     ("impl", "lock-step", ("lock-step",)),
     ("spec", "TLC with its properties", ("TLC",)),
 )
-"""Layer, name and judges of each share: at least one of the judges must kill each mutant of the layer."""
+"""Layer, name and judges of each share. It counts mutants of the layer that one of the judges kills."""
 ABOUT = (
     "A mutation operator edits one place of a protocol module of specification, model or implementation: a "
     "comparison, a boundary, a constant, an argument, a condition, a statement, an effect, or a change of "
@@ -44,7 +44,7 @@ ABOUT = (
 
 
 def row(judged: "Judged") -> str:
-    """One mutant: what was edited, and the complaint of each judge."""
+    """The text about one mutant: the edit, and the result of each judge."""
     return f"{_edit(judged)}\n    {_outcome(judged)}"
 
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from conformance.change.declared import Declared
 
 UNDECLARED = "undeclared"
-"""Charged for a change that is not declared. It is not a rule of the protocol."""
+"""The id in reports for a change that is not declared. It is not a rule of the protocol."""
 SHOWN = 12
-"""Maximum number of ways to differ that are shown."""
+"""The maximum number of kinds of differences that are shown."""
 
 
 def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
-    """A paragraph for each way to differ, those with the shortest runs first."""
+    """A paragraph for each kind of difference. The ones with the shortest runs come first."""
     nearest = sorted(changes, key=lambda change: len(change.events))
     for change in nearest[:SHOWN]:
         runs = "in 1 run" if change.runs == 1 else f"in {change.runs:,} runs"
@@ -36,7 +36,7 @@ def paragraphs(changes: Sequence["Change"]) -> Iterator[str]:
             fired = ", ".join(change.rules) or "no rule"
             yield _wrapped("         model  ", f"{_answer(change.model, other)}; as {change.right}; {fired}")
     if len(nearest) > SHOWN:
-        yield f"  and {len(nearest) - SHOWN} ways more"
+        yield f"  and {len(nearest) - SHOWN} more differences"
 
 
 def differences(changes: Sequence["Change"]) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def _case(one: "Change") -> dict[str, object]:
 
 
 def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Finding]:
-    """Each difference that is not declared, with its shortest run, for machines."""
+    """A finding for each difference that is not declared, with its shortest run."""
     todo = "; ".join(missing)
     for one in changes:
         line = f"{one.component}: behaviour {one.kind.value}, and this is not declared; {todo}"
@@ -62,7 +62,7 @@ def findings(changes: Sequence["Change"], missing: Sequence[str]) -> Iterator[Fi
 
 
 def _answer(one: Answer, other: Answer) -> str:
-    """The effects or, if both sides have the same ones, the fields of the state that differ."""
+    """The effects of one side. If both sides have the same effects: the fields of the state that differ."""
     if one.refused is not None and one.refused.startswith("unsupported"):
         return one.refused
     if canonical(one.effects) != canonical(other.effects) or one.refused or other.refused:
@@ -96,7 +96,7 @@ def affected(changes: Sequence["Change"], mutated: Collection[str]) -> Iterator[
 
 
 def closing(meaning: "Meaning", bound: str) -> str:
-    """The meaning in one word, with the runs that it is based on."""
+    """The last line: the kind of the whole change in one word, and the compared runs."""
     return _wrapped(f"{meaning.value}   ", bound)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 THOROUGH = 2
 """The extra states of complete suites with --thorough."""
 COMPONENTS = tuple(vocabulary())
-"""All components that can be driven, in the order of reports."""
+"""All components that the suite can drive, in the order of reports."""
 
 
 def command_line(command: str, components: Sequence[str], plan: "Plan", repeated: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ def component(done: "Examination") -> str:
 
 
 def _bounds(examined: Sequence["Examination"]) -> Iterator[str]:
-    """The bound within which nothing differs, of each component; a divergence needs no bound."""
+    """For each component without a divergence, the bound within which nothing differs."""
     for done in examined:
         name = done.component
         for line in done.reach.lines if done.verdict is not Verdict.DIVERGES else ():
@@ -83,7 +83,7 @@ def _bounds(examined: Sequence["Examination"]) -> Iterator[str]:
 
 
 def known(listed: "Known", *, fix: bool) -> str:
-    """The lines about known divergences: how many are listed, new and met, and which no longer diverge."""
+    """The lines about known divergences: the numbers of listed, new and observed ones, and the ones gone."""
     new = f", {listed.added} of them new" if listed.added else ""
     lines = [f"\n  known   {len(listed.entries)} listed{new}, met {listed.met} times"]
     if listed.passing and not fix:

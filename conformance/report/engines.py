@@ -1,4 +1,4 @@
-"""The table of engines: what each documents, what its rounds have shown, and the command that repeats it."""
+"""The table of engines: documented guarantees, results of the rounds, and the commands that repeat them."""
 
 import re
 from collections import Counter
@@ -16,15 +16,15 @@ from conformance.engines.results import (
 from conformance.observe.guarantees.anomalies import Anomaly, Subject
 
 BEGIN, END = "<!-- table of engines: begin -->", "<!-- table of engines: end -->"
-"""Between these marks a page has the table."""
+"""The marks in a page between which the table is written."""
 
 
 _EXECUTION = re.compile(r" [0-9a-f]{32}\S*")
-"""The id of an execution in a reason of Flink."""
+"""Matches the id of an execution in a reason of Flink."""
 
 
 def line(one: Stored) -> str:
-    """A round, in one line and one for each anomaly."""
+    """The text about a round: one line, and one for each anomaly."""
     kinds = ", ".join(fault["kind"] for fault in one["faults"])
     settings = " ".join(str(value) for value in one["settings"].values())
     if one["undetermined"]:
@@ -155,7 +155,7 @@ def _protocol(found: Sequence[Summary]) -> list[str]:
 
 
 def _effects(found: Sequence[Summary]) -> list[str]:
-    """By row and kind: how many faults had their effect, and how many checkpoints failed."""
+    """For each row and kind of fault: the numbers of faults with an effect and of failed checkpoints."""
     lines = [
         "| row | fault | faults with effect | checkpoints that failed | that completed | reasons by REST |",
         "|---|---|---|---|---|---|",
@@ -176,7 +176,7 @@ def _effects(found: Sequence[Summary]) -> list[str]:
 
 
 def _states(found: Sequence[Summary]) -> list[str]:
-    """By row: how many rounds had their state read, and what differed."""
+    """For each row: the number of rounds with a read state, and the differences."""
     lines = ["| row | rounds | states read | states that differ |", "|---|---|---|---|"]
     for one in found:
         read = [round_ for round_ in one.judged if "keys" in round_.get("state", {})]

@@ -1,4 +1,4 @@
-"""The verdict about a Flink log, and about its corruptions, as text."""
+"""Writes the verdict about a Flink log, and about its corruptions, as text."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import shorten
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from conformance.observe.flink.validate import FlinkResult
 
 _CUT = 110
-"""Maximum number of letters of a guard."""
+"""Maximum number of characters of a guard."""
 _SHOWN = 20
-"""The number of unreadable lines that are listed, each as a finding of its own."""
+"""The maximum number of unreadable lines that are listed. Each is a separate finding."""
 _MEND = (
     "The event of an unreadable line cannot be judged, nor what follows from it: fetch the log again, or "
     "repair the line by hand"
@@ -74,7 +74,7 @@ def part(log: str, result: "FlinkResult", why: Sequence[str]) -> PartResult:
 
 
 def corruptions_part(log: str, outcomes: Sequence["Outcome"]) -> PartResult:
-    """The corruptions of a log as a part; each one not rejected for the expected reason is a finding."""
+    """The corruptions of a log as a part. A corruption that is not rejected as expected is a finding."""
     missed = [outcome for outcome in outcomes if outcome.observable and not outcome.detected]
     findings = tuple(
         Finding(

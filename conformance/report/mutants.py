@@ -1,4 +1,4 @@
-"""The outcome of a campaign of mutants: a row each, the verdict, and a page in Markdown."""
+"""The outcome of a campaign of mutants: a row for each, the verdict, and a page in Markdown."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The conformance of releases as text: a line for each, its divergences, and the matrix of all."""
+"""Writes the conformance of releases as text: a line for each, its divergences, and the matrix."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Column = tuple[str, str]
-"""Mode of the gate and level, or another component and no level."""
+"""A column of the matrix: a mode of the gate and a level, or another component without a level."""
 Row = dict[Column, "Cell"]
 """The cells of a release."""
 
@@ -47,7 +47,7 @@ def line(done: "Conformed") -> str:
 
 
 def details(done: "Conformed") -> str:
-    """The details beyond the line; empty if there are none."""
+    """Further lines about a result, below its line; empty if there are none."""
     parts: list[str] = []
     if done.stopped is not None and not done.skipped:
         parts.append(f"    stopped: {done.stopped.describe()}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conformance.parts.verify import Verification
 
 WIDEST = 110
-"""Maximum number of columns: the bound of a part is printed between its name and its cost."""
+"""Maximum number of columns. A line has a part's name, its bound, and its engine and time."""
 FINDINGS_SHOWN = 8
 """Maximum number of findings on the screen; the JSON has all."""
 NAME, MARK = 13, 4
@@ -33,7 +33,7 @@ _COLOURS = {Verdict.CONFORMS: "green", Verdict.DIVERGES: "red", Verdict.UNDETERM
 def screen(
     verification: "Verification", files: Sequence[Path] = (), *, width: int = WIDEST, colour: bool = False
 ) -> str:
-    """The text, lines of at most `width` columns where words allow it; a finding in full keeps its lines."""
+    """The text of the screen, wrapped at `width` columns. The lines of a full finding are not wrapped."""
     width = max(NARROW, min(width, WIDEST))
     lines = [*_heading(verification, width), ""]
     engine = max((len(result.engine) for result in verification.parts), default=0)
@@ -114,7 +114,7 @@ def _closing(verification: "Verification", files: Sequence[Path], width: int, co
 
 
 def scope(verification: "Verification") -> str:
-    """The scope of the verdict, in one line."""
+    """The scope of the verdict in one line: the parts that ran, and their bounds."""
     ran = [part.name for part in verification.parts]
     if verification.verdict is Verdict.CONFORMS:
         text = "within the bounds above"

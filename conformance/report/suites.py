@@ -1,4 +1,4 @@
-"""The lines about complete suites in a verdict: n, k, the letters and the number of sequences."""
+"""The lines about complete suites in a verdict: states (n), hidden states (k), letters and sequences."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from conformance.suites.play import Guarantee
 
 LISTED = 8
-"""If there are more suites, those of one mode, level and k share one line."""
+"""The maximum number of suites with a line each. With more, those of one mode, level and k share a line."""
 MEANING = (
     "complete suites: an implementation with at most n+k states that passes them answers like the model, for "
     "every sequence of these letters"

@@ -1,4 +1,4 @@
-"""The result of the theorem's proofs as text."""
+"""Writes the result of the theorem's proofs as text."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ class Lemma(Protocol):
 
     @property
     def is_proved(self) -> bool:
-        """Whether z3 refuted its negation."""
+        """Whether z3 has refuted the negation of the obligation."""
 
     @property
     def uses(self) -> tuple[str, ...]:
@@ -70,11 +70,11 @@ class Relaxed(Protocol):
 
     @property
     def unnecessary(self) -> Sequence[Part]:
-        """The parts that may be left out, each alone."""
+        """The parts that may be left out one at a time."""
 
     @property
     def together(self) -> Sequence[Part]:
-        """Parts that may be left out all at once."""
+        """The parts that may be left out together."""
 
     @property
     def undetermined(self) -> Sequence[Part]:
@@ -110,7 +110,7 @@ def lines_of(
 def variant_lines(name: str, clause: str, run: Run | None, bound: str, *, is_refuted: bool) -> Iterator[str]:
     """A broken variant: whether its clause is false in a small scope, and a run from the start.
 
-    `bound`: how far the search for a run goes.
+    `bound`: the bound of the search for a run.
     """
     yield f"{name}: {'refuted' if is_refuted else 'NOT refuted'} by {clause!r}"
     if run is None:
@@ -127,7 +127,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def clause_lines(clause: tuple[str, str], lemmas: Sequence[Lemma], variants: Sequence[str]) -> Iterator[str]:
-    """A clause: its sentence, the time of its proofs, what needs it, and the variants that it refutes."""
+    """The lines about a clause: its sentence, its proofs, the clauses that need it, and refuted variants."""
     name, sentence = clause
     of_it = [lemma for lemma in lemmas if lemma.obligation[1] == name]
     users = [lemma for lemma in lemmas if name in lemma.uses and lemma.obligation[1] != name]

@@ -1,4 +1,4 @@
-"""A verification as JSON, for machines; its shape is published as verification.schema.json."""
+"""A verification as JSON. Its schema is published as verification.schema.json."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,7 @@
-"""Rule coverage: which rules of a component did a run exercise?
+"""Rule coverage: computes which rules of a component a run has exercised.
 
 The rules that can fire are those whose ID is a string in the source of the model's steps. The other rules of
-the index are properties over many steps; other checks cover them.
+the index are about many steps; other checks cover them.
 """
 
 import ast
@@ -27,7 +27,7 @@ INJECT = "inject"
 
 
 class Coverage(NamedTuple):
-    """The rules that can fire: those that fired, and those that did not; both sorted."""
+    """The rules that can fire: those that have fired, and those that have not. Both are sorted."""
 
     fired: tuple[str, ...]
     missing: tuple[str, ...]

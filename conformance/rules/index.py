@@ -11,7 +11,7 @@ from spec.rules import Rule, load_rules
 
 
 class UnknownRuleError(InputError):
-    """No rule of the index has this ID; the message names similar or all IDs."""
+    """No rule of the index has this ID. The message names similar IDs or the ranges of all IDs."""
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Where a rule stands: in the TLA+ modules, in the model, in the implementation, in the tests.
+"""Finds the places that name a rule: in the TLA+ modules, the model, the implementation and the tests.
 
-This module reads the installed sources. Only a checkout has the tests; elsewhere a sentence replaces their
-places.
+This module reads the installed sources. Only a checkout has the tests; without them, a sentence replaces
+their places.
 """
 
 import ast

@@ -1,6 +1,6 @@
-"""The documentation site: the pages that are made when it is built.
+"""The documentation site: makes pages while mkdocs builds it.
 
-A page for each rule (`rule_pages`: its texts in TLA+ and Python from `texts`, a diagram of a golden
-transcript from `scenes`), and one for each command (`command_pages`). `links` turns the pages and rules that
-a text names into links. `hooks` passes all of it to mkdocs, and is the only module that knows mkdocs.
+`rule_pages` makes a page for each rule: `texts` has its text in TLA+ and Python, `scenes` a golden transcript
+for its diagram. `command_pages` makes the pages of the command line. `links` turns the names of pages and
+rules into links. `hooks` passes the pages to mkdocs, and is the only module that uses mkdocs.
 """

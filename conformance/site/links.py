@@ -64,7 +64,7 @@ def _lines(text: str, rule: Callable[[re.Match[str]], str]) -> Iterator[str]:
 
 
 def deepened(text: str) -> str:
-    """The text with the lines of list items indented by four columns, as Python's Markdown needs, not two."""
+    """The text with list items indented by four columns instead of two, as Python's Markdown requires."""
     done, in_list, fenced = [], False, False
     for line in text.splitlines(keepends=True):
         if line.startswith("```"):

@@ -1,6 +1,6 @@
 """The files that `barrierspec init` writes: an adapter that conforms, a workflow, hooks, an empty list.
 
-`languages.toml` states what differs between the languages; the templates are in the same folder.
+`languages.toml` has the differences between the languages; the templates are in the same folder.
 """
 
 import re
@@ -27,7 +27,7 @@ COMMON = {
 
 
 class ExistsError(InputError):
-    """A file of the skeleton exists already; the message says which, and what to do."""
+    """A file of the skeleton exists already. The message names it, and says what to do."""
 
 
 class Skeleton(NamedTuple):
@@ -73,7 +73,7 @@ def skeleton(language: str, requirement: str | None = None) -> Skeleton:
         **made._asdict(),
         "version": own_version(),
         "requirement": requirement,
-        # pre-commit installs in its own folder, where a relative path finds nothing
+        # pre-commit installs in another folder, where a relative path is wrong
         "is_in_repository": requirement.endswith(".whl") and not re.match(r"/|[^ ]+://|.* @ ", requirement),
         "bash": lambda line: f"bash -c {shlex.quote(f'{made.build} && {line}')}" if made.build else line,
     }
@@ -83,7 +83,7 @@ def skeleton(language: str, requirement: str | None = None) -> Skeleton:
 
 
 def write_skeleton(made: Skeleton, folder: Path, *, keep: bool) -> list[str]:
-    """Write the files; with `keep` those that exist stay, and their names are returned.
+    """Write the files. With `keep`, existing files stay unchanged; returns their names.
 
     Raises ExistsError, and writes nothing, if a file exists and `keep` is false.
     """

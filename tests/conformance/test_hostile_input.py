@@ -50,7 +50,7 @@ def test_an_output_in_a_folder_that_is_missing_is_written(tmp_path: Path) -> Non
 
 def test_the_operating_system_refuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended_by(PermissionError(13, "Permission denied", "/a\nb")) == Exit.USAGE
-    assert "'/a\\nb': Permission denied; get the right to it" in capsys.readouterr().err
+    assert "'/a\\nb': Permission denied; change its permissions" in capsys.readouterr().err
 
 
 def test_our_own_fault_is_one_message(

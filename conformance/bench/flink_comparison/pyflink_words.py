@@ -60,7 +60,7 @@ def run(order: dict[str, Any]) -> None:
 def main() -> None:
     """Answer orders until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what Flink prints must not come among the answers
+    os.dup2(2, 1)  # output of Flink must not mix with the answers
     for line in io.TextIOWrapper(io.FileIO(0)):
         order = json.loads(line)
         began = time.perf_counter()

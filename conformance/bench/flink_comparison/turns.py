@@ -67,7 +67,7 @@ class Turns:
         self._keep({"name": name, "latency": latency})
 
     def has(self, name: str, turn: int) -> bool:
-        """Whether this contestant has taken its turn."""
+        """Whether the file has the sample of this contestant in this turn."""
         return any((one.name, one.turn) == (name, turn) for one in self.samples)
 
     def of(self, name: str) -> list[Sample]:
@@ -99,7 +99,7 @@ class Turns:
 
 
 def load() -> float:
-    """The machine's load average of the last minute: processes that run or want to run."""
+    """The machine's load average of the last minute: processes that run or wait for a processor."""
     return os.getloadavg()[0]
 
 

@@ -43,7 +43,7 @@ def figures_of(title: str, windows: Sequence[Window]) -> list[Figure]:
     A pair is excluded if a window took less than a tenth of the median processor time of a row. Its count of
     rows is wrong, because it began at 0 instead of the number of rows read before.
     """
-    pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # without one first
+    pairs = [sorted(pair) for pair in zip(windows[::2], windows[1::2], strict=True)]  # no checkpoint first
     least = IMPOSSIBLE * median(one.cpu / one.rows for one in windows)
     valid = [pair for pair in pairs if all(one.cpu / one.rows >= least for one in pair)]
     wrong = len(pairs) - len(valid)

@@ -192,7 +192,7 @@ def _native(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]
 def main(kind: str, folder: Path) -> None:
     """Answer orders until the input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what Spark prints must not come among the answers
+    os.dup2(2, 1)  # output of Spark must not mix with the answers
     for carry_out in _ours(folder) if kind == OURS else _native(folder):
         for line in io.BufferedReader(io.FileIO(0)):
             order = orjson.loads(line)

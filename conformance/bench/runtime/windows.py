@@ -76,7 +76,7 @@ class Windows:
         return Window(checkpoint, cpu_then - cpu, rows_then - rows, ended - began)
 
     def _wait_for_commit(self, checkpoint: int) -> None:
-        """Wait until the output of the checkpoint is committed. Mostly it is committed already."""
+        """Wait until the output of the checkpoint is committed. In most cases this is already so."""
         until = time.perf_counter() + _LONGEST_SECONDS
         while (newest_whole_checkpoint(self._committed) or 0) < checkpoint:
             if time.perf_counter() > until:

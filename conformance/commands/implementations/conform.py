@@ -24,7 +24,7 @@ BATCH = 100
 LONG_LIFE = 100_000
 """The number of checkpoints in the life of one instance, in a thorough run."""
 EXTRA_STATES = 1
-"""The maximum number of extra states of an implementation that complete suites detect."""
+"""The number of hidden states for which the complete suites of a thorough run are made."""
 
 
 @click.command()

@@ -38,7 +38,7 @@ def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[
 
 
 def _part(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
-    """The numbers K and N of a text `K/N`. Raises BadParameter unless 1 <= K <= N."""
+    """The numbers K and N in the text `K/N`. Raises BadParameter unless 1 <= K <= N."""
     first, _, step = text.partition("/")
     if first.isdecimal() and step.isdecimal() and 1 <= int(first) <= int(step):
         return int(first), int(step)

@@ -120,7 +120,7 @@ def command(  # noqa: PLR0913 - a click command
 
     injected = FaultPlan(Point.COMPLETION_STORED, occurrence=5, action=Action.KILL_DRIVER)
     planned = next(one for one in (*RUNS, Run(KILLED_DRIVER, (injected,))) if one.name == scenario)
-    _require_usable(out, goes_on=from_savepoint is not None)
+    _require_usable(out, continues=from_savepoint is not None)
     try:
         with RunDisplay(Console(stderr=True)) as display, exit_on_sigterm(), reserved(out):
             if from_savepoint is None:
@@ -188,12 +188,12 @@ def checkpoints_of(mode: str) -> "CheckpointConfig":
     )
 
 
-def _require_usable(out: Path, *, goes_on: bool) -> None:
+def _require_usable(out: Path, *, continues: bool) -> None:
     """Raise UsageError if `out` has files that no run has made.
 
-    `goes_on`: whether the run starts from a savepoint. Then `out` must be the folder of an earlier run.
+    `continues`: whether the run starts from a savepoint. Then `out` must be the folder of an earlier run.
     """
-    if goes_on and not (out / MARK).exists():
+    if continues and not (out / MARK).exists():
         raise click.UsageError(
             f"{out} is no folder of an earlier run. The run that took the savepoint has uncommitted output "
             "in its own output folder; name that folder with --out"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def directed_coordinator() -> "Iterator[Case]":
-    """The symbolic cases of a coordinator of two tasks, by pending checkpoints, requests and stored ones."""
+    """The symbolic cases of a coordinator of two tasks: pending and stored checkpoints, waiting requests."""
     from model.coordinator.proofs.coordinator import coordinator_cases
 
     for pending, queue, stored in ((0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (2, 0, 0), (2, 1, 0)):

@@ -37,7 +37,7 @@ from model.store.wire import TYPES
 from spec.values import State
 
 OUTSIDE = (Acknowledged, NotifyAbort, NotifyComplete, NotifyMaster)
-"""Effects that no module of a part has; CoordinatorModel.tla has those that go to tasks."""
+"""Effects that the TLA+ modules of the parts leave out. CoordinatorModel.tla has those that go to tasks."""
 
 
 def _effect(effect: Effect) -> Word:
@@ -124,7 +124,7 @@ def _of_trigger(event: Event) -> Word:
 
 
 def _collected(masters: tuple[int, int], event: Event, effects: tuple[Effect, ...]) -> Words:
-    """The effects as TLA+ has them; a failure that counts fails the job, because none is tolerated."""
+    """The effects in the form of the TLA+ module. A failure that counts fails the job: none is tolerated."""
     found: list[Word] = []
     left = [one for one in effects if type(one) not in (*OUTSIDE, DiscardCheckpoint)]
     while left:

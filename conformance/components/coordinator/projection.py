@@ -1,11 +1,11 @@
 """The projections of the coordinator: CoordinatorModel.tla, FailuresModel.tla and SharedState.tla.
 
-The operators that a configuration replaces determine the closed model in Python: the requests, the
-failures, the generation. The z3 relation is made for the shapes that a model meets
-(`model.coordinator.proofs.reached_shapes`) where that takes seconds: 174 shapes and 846 paths for one pending
-checkpoint at a time and requests that need no sorting. Two pending checkpoints have 518 shapes and 3,872
-paths, and take five times as long; sorted requests take minutes. In these models only TLC and the explorer
-are compared; the proofs (`model.coordinator.proofs.coordinator`) execute the same step functions.
+The operators that a TLC configuration replaces determine the closed model in Python: the requests, the
+failures, the generation. z3 reads the relation of a model for the shapes that the model reaches
+(`model.coordinator.proofs.reached_shapes`), if that takes seconds: 174 shapes and 846 paths for at most one
+pending checkpoint and requests that need no sorting. Two pending checkpoints have 518 shapes and 3,872 paths,
+and take five times as long; sorted requests take minutes. For such models the triangle compares only TLC and
+the explorer; the proofs (`model.coordinator.proofs.coordinator`) execute the same step functions.
 """
 
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ ALL_REQUESTS: tuple[Request, ...] = (
 _NUMBERS = {"One": 1, "Two": 2}
 _CLAIM_MODES = {"Legacy": LEGACY, "Claims": CLAIM, "ClaimsNot": NO_CLAIM}
 _LONG = 1_000
-"""An interval so long that only the environment requests checkpoints."""
+"""An interval that never passes in these models, so that only the environment requests checkpoints."""
 
 
 # ---------------------------------------------------------------- the closed model of a configuration
@@ -65,14 +65,14 @@ def _tolerable(given: Given) -> int:
 
 
 def _is_small(given: Given) -> bool:
-    """Whether at most one checkpoint is pending and requests need no sorting: few shapes of few paths."""
+    """Whether z3 reads the model in seconds: at most one pending checkpoint, and requests need no sorting."""
     return given.number("MaxConcurrent") == 1 and not (
         {"OfferedRequests", "Restarts", "SlowCleaning"} & given.replaced.keys()
     )
 
 
 def _plan(given: Given) -> Plan:
-    """The job; each request states whether it is forced."""
+    """The plan of the job. It is unaligned, so that savepoints are forced only if their request says so."""
     interval = _LONG if "OfferedRequests" in given.replaced else 0
     profile = given.coordinators
     return Plan(
@@ -210,11 +210,11 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "deleted": ("deleted",),
     "coordinator_restart": ("coordinator_restart",),
 }
-"""By kind on the wire, the word of CoordinatorModel.tla and the fields that follow it."""
+"""For each kind of event in the protocol: its name in CoordinatorModel.tla, and the fields after the name."""
 
 
 def event_of(kind: str, given: Wire) -> Word:
-    """An event in the words of the module, from the fields of the wire."""
+    """An event in the form of the TLA+ module, from its fields in wire form."""
     word, *names = EVENTS[kind]
     return (word, *(given[name] for name in names))
 
@@ -246,7 +246,7 @@ def _effect(effect: Effect) -> Word:
 
 
 def project_coordinator(given: Given) -> Projection:
-    """Pairs CoordinatorModel.tla with the closed model of the coordinator whose time is relative."""
+    """Pairs CoordinatorModel.tla with the closed model of the coordinator, which has relative times."""
     from model.coordinator.proofs.reached_shapes import reached_cases
 
     closed = closed_relative(_plan(given), given.number("Retain"), _scope(given))

@@ -1,7 +1,7 @@
 """The binding of a coordinator's divergence to CoordinatorModel.tla, so that TLC can replay it.
 
 The module describes requests and their queue, acknowledgements, declines, time-outs, statuses, the store and
-its failures. The scheduler, the master phase, shared files and the end of the job have modules of their own
+its failures. Other modules describe the scheduler, the master phase, shared files and the end of the job
 (Scheduler, Trigger, SharedState, JobLifecycle). A run that needs one of these cannot be replayed:
 `bind_coordinator` raises NotInTlaError, and the error names the module.
 """
@@ -162,7 +162,7 @@ def _event(tasks: Mapping[str, int], unit: int, event: Wire, edge: Edge, *, unal
 
 
 def _effect(tasks: Mapping[str, int], handles: Mapping[Any, Wire], effect: Wire) -> Word:
-    """The effect in TLA+: a task is its number; a discarded state, its task and checkpoint.
+    """The effect in TLA+. A task is written as its number, a discarded state as its task and checkpoint.
 
     A restore without a checkpoint has the id 0.
     """

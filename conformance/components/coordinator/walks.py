@@ -1,4 +1,4 @@
-"""Events for random walks of the coordinator: a job that mostly runs, its checkpoints, and their failures."""
+"""Random events and configurations for walks of the coordinator. In most events the job runs."""
 
 from collections.abc import Collection
 from itertools import product
@@ -26,7 +26,7 @@ _PLAIN: list[Wire] = [
 
 
 def is_from_1_14(profile: str) -> bool:
-    """Whether checkpoints may continue after tasks finish, and failed files have a reason of their own."""
+    """Whether checkpoints may continue after tasks finish, and whether failed I/O has a separate reason."""
     return PROFILES.index(profile) >= PROFILES.index("1.14.0")
 
 
@@ -74,14 +74,14 @@ _FINISHING: list[Wire] = [
     }
     for profile in ("1.14", "1.18", "2.3")
 ]
-"""Two tasks after the only source: they are triggered once it has finished (COORD-27)."""
+"""Two tasks behind one source. The coordinator triggers them after the source has finished (COORD-27)."""
 
 SLOW: Wire = {"cleaning": "slow"}
-"""The option with which each deletion is under way until the event `deleted`."""
+"""The option with which each deletion lasts until the event `deleted`."""
 
 
 def has_slow_cleaning(profile: str) -> bool:
-    """Whether the generation counts the deletions that are under way."""
+    """Whether the generation counts the deletions that have not ended."""
     return COORDINATOR_PROFILES[profile].limits_deletions
 
 
@@ -92,7 +92,7 @@ _CLEANING: list[Wire] = [
 ]
 
 IO_FAILURES: Wire = {"io_failures": "injected"}
-"""The option with which the coordinator's inputs and outputs fail at the event `io_fails`."""
+"""The option with which the event `io_fails` makes the coordinator's I/O fail."""
 
 _IO_FAILURES: list[Wire] = [
     {**varied(profile, Random(f"input and output {profile} {number}")), **IO_FAILURES}
@@ -104,9 +104,9 @@ CLAIM_MODES = ("CLAIM", "NO_CLAIM", "LEGACY")
 
 
 def restored(profile: str, number: int) -> Wire:
-    """The options with which a job starts from a savepoint; from 1.15 on in each claim mode, in turn.
+    """The options of a job that starts from a savepoint. `number` determines its claim mode, from 1.15 on.
 
-    A profile before 1.13 has no such options, because the model does not describe them.
+    Empty for a profile before 1.13, because the model does not describe these options there.
     """
     generation = COORDINATOR_PROFILES[profile]
     if not generation.restores_savepoints:
@@ -134,11 +134,11 @@ CONFIGS: list[Wire] = [
     *_IO_FAILURES,
     *_RESTORED,
 ]
-"""The configurations of walks, in turn: every generation, and after every second one the newest."""
+"""The configurations of walks. Every second one of the varied ones is followed by a plain one."""
 
 
 def walk_coordinator(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """Requests, acknowledgements of every kind, declines, time, failures, restores and restarts."""
+    """A function that draws requests, acknowledgements, declines, time, failures, restores and restarts."""
     return _Coordinator(config, rng).choose
 
 
@@ -178,7 +178,7 @@ class _Coordinator:
             return {"kind": "io_fails", "what": self._some(["metadata", "location", "id"])}
         pending, completed = observed["pending"], list(observed["completed"])
         if self._eventful and completed != sorted(completed) and self._draw() < 0.1:
-            return self._restart()  # a restart sorts them (COORD-22)
+            return self._restart()  # a restart sorts the requests (COORD-22)
         newest = max(completed, default=0)
         newer = [checkpoint for checkpoint in pending if int(checkpoint) > newest]
         if self._eventful and newer and len(newer) < len(pending) and self._draw() < 0.3:
@@ -258,7 +258,7 @@ class _Coordinator:
         return {"kind": "shutdown", "status": self._some(["FINISHED", "CANCELED", "FAILED", "SUSPENDED"])}
 
     def _master(self, pending: Wire, next_id: int) -> Wire:
-        """An answer of a master, mostly about the newest checkpoint; only that one may wait for masters."""
+        """An answer of a master. Most are about the newest checkpoint: only this one may wait for masters."""
         of_hook = bool(self._hooks) and (not self._coordinators or self._draw() < 0.5)
         outcome = "fails" if self._draw() < 0.05 else "done"
         newest = max(map(int, pending), default=max(1, next_id - 1))
@@ -300,7 +300,7 @@ class _Coordinator:
         }
 
     def _id(self, pending: Collection[str], next_id: int) -> int:
-        """Mostly a pending id; now and then one that has ended or was never drawn."""
+        """An id of a checkpoint: in most cases pending, in the others ended or never used."""
         if pending and self._draw() < 0.9:
             return int(self._some(list(pending)))
         return 1 + int(self._draw() * (next_id + 1))

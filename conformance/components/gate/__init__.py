@@ -1,4 +1,4 @@
-"""The input gate in the suite: random events and modules of TLA+ by mode, replays of a divergence."""
+"""The input gate in the suite: for each mode its random events and its binding to TLA+, for replays."""
 
 from conformance.components.component import Component
 from conformance.components.gate.aligned import project_gate, project_storing, project_tracker

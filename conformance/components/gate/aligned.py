@@ -1,4 +1,4 @@
-"""Gates that align or track, in TLA+: exactly-once, exactly-once that stores blocked items, at-least-once.
+"""The TLA+ side of gates of mode at-least-once, and of mode exactly-once with and without stored items.
 
 The parts that all gates share are here too: constants, observed fields, the events that may be sent.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from model.checker.prove import Case
 
 TRACKED_AT_MOST = 50
-"""The number of checkpoints that a tracker keeps; the wire has no other bound."""
+"""The number of checkpoints that a gate of mode at-least-once keeps. No option of the protocol changes it."""
 
 GATE = Record(*fields("current", "pending", "repeats", "failed"), *fields("blocked", "closed", of=FLAGS))
 
@@ -46,11 +46,11 @@ ALLOWS = f"~gate.failed /\\ ({IS_CALL} \\/ event[2] \\in Channels \\ gate.closed
 """The events that the environment may send to a gate."""
 
 Steps = Mapping[str, str]
-"""By the event's kind, the step of the gate."""
+"""The TLA+ expression of the gate's step, by kind of event."""
 
 
 def gate_constants(divergence: Divergence, profile: Profile) -> dict[str, object]:
-    """Channels, ids, after-finish and generation, as the modules of every gate have them."""
+    """The constants that all modules of gates have: channels, ids, checkpoints after finish, generation."""
     config = divergence.config
     return {
         "N": config["channels"],
@@ -102,7 +102,7 @@ def aligned_steps(gate: str) -> Steps:
 
 
 def bind_aligned(divergence: Divergence, profile: Profile) -> Binding:
-    """The binding for mode exactly-once, where the network holds the items of blocked channels."""
+    """The binding for mode exactly-once, if the network keeps the items of blocked channels."""
     return Binding(
         "gate",
         module="AlignedModel",
@@ -132,7 +132,7 @@ def _item(there: tuple[object, ...]) -> Item:
 
 
 def _written(item: Item) -> Word:
-    """An item as TLA+ has it: the kind, then the fields, without the value of a record."""
+    """An item in the form of TLA+: the kind, then the fields, without the value of a record."""
     return (item.kind, *item[: 1 if isinstance(item, DataRecord) else -1])
 
 
@@ -227,7 +227,7 @@ def project_tracker(given: Given) -> Projection:
 
 
 def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
-    """The binding for mode at-least-once: the tracker, which blocks no channel."""
+    """The binding for mode at-least-once, whose gate (the tracker) blocks no channel."""
     return Binding(
         "gate",
         module="TrackingModel",
@@ -251,7 +251,7 @@ def bind_tracker(divergence: Divergence, profile: Profile) -> Binding:
 
 
 def _tracked(entries: Sequence[Sequence[object]]) -> str:
-    """The entries as TLA+. An observed entry does not have the number of channels that it needs."""
+    """The TLA+ text of tracked checkpoints. `needed` is an expression, because an observed entry lacks it."""
     return value([Raw(_entry(*entry)) for entry in entries])
 
 

@@ -1,8 +1,8 @@
-"""Which module of TLA+ describes a gate, by its mode, generation and level.
+"""Chooses the TLA+ module that describes a gate, by its mode, generation and level.
 
-At the polled level the items of a held channel wait (module PolledGate). If no item has waited in a run, the
-module of the gate alone is enough, and its rules are checked. If one has, one step of PolledGate covers
-several events of the gate, so its answers are compared with the model's and the rules are not checked.
+At level `polled` the items of a held channel wait (module PolledGate). If no item has waited in a run, the
+module of the gate alone is enough, and TLC checks its rules. If an item has waited, one step of PolledGate
+covers several events of the gate. Then TLC checks only the effects, not the rules.
 """
 
 from collections.abc import Sequence
@@ -70,20 +70,20 @@ def bind_gate(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 
 def _only(binding: Binding, polled: bool, *unknown: str) -> Binding:
-    """The binding without the events that this level or generation does not have."""
+    """The binding without the events that this level (`polled`) or generation (`unknown`) does not have."""
     gone = (*unknown, *(() if polled else ("record",)))
     return binding._replace(steps={kind: step for kind, step in binding.steps.items() if kind not in gone})
 
 
 def _has_waited(edges: Sequence[Edge]) -> bool:
-    """Whether an item was held back: a step in which only ALIGN-17 or only UNAL-24 fired, without effect."""
+    """Whether an item has waited: a step without effects, in which only ALIGN-17 or only UNAL-24 fired."""
     return any(edge.rules in (("ALIGN-17",), ("UNAL-24",)) and not edge.effects for edge in edges)
 
 
 def _behind_network(binding: Binding, steps: Steps, holds: str) -> Binding:
-    """The binding of a gate behind a network.
+    """The binding of a gate behind a network that keeps the items of held channels.
 
-    `steps`: expressions for the steps of a gate named `g`; `holds`: an expression in `g`, `before` and
+    `steps`: TLA+ expressions for the steps of a gate named `g`. `holds`: an expression in `g`, `before` and
     `effects` for the channels that are held after a step.
     """
     inner = "\n      [] ".join(f'event[1] = "{kind}" -> {steps[kind]}' for kind in binding.steps)

@@ -1,4 +1,4 @@
-"""Events for walks at a gate of mode at-least-once: many checkpoints at once, some beyond its limit."""
+"""Random events for a gate of mode at-least-once: many checkpoints at once, some more than it tracks."""
 
 from random import Random
 
@@ -6,14 +6,14 @@ from conformance.adapters.protocol import Wire
 from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 
 FLOOD = 52
-"""Checkpoints that begin one after the other in a case with many: two more than are tracked."""
+"""The number of checkpoints that begin one after the other in a flood: two more than the gate tracks."""
 
 _DISTANCES = (-4, -2, -1, -1, 0, 0, 0, 1, 1, 1, 2)
-"""How far a barrier's id is from the highest tracked one: late, of a tracked one, next, with a gap."""
+"""Differences between a barrier's id and the highest tracked id: late, tracked, next, or with a gap."""
 
 
 def tracking_chooser(config: Wire, rng: Random) -> Chooser:
-    """Barriers of tracked ids and ids near them, cancellations, ends; one case in eight begins with FLOOD."""
+    """A function that draws barriers, cancellations and ends. One case in eight begins with a flood."""
     channels = config["channels"]
     polled = config.get("level", "polled") == "polled"
     draw = rng.random
@@ -50,14 +50,14 @@ def tracking_chooser(config: Wire, rng: Random) -> Chooser:
 
 
 def flood() -> tuple[Wire, ...]:
-    """More checkpoints than are tracked: the first one is forgotten, the second one is not (TRACK-07)."""
+    """The events of a flood: the gate forgets the first checkpoint and still tracks the second (TRACK-07)."""
     begun = [{"kind": "barrier", "channel": 0, "checkpoint": checkpoint} for checkpoint in range(1, FLOOD)]
     late = [{"kind": "barrier", "channel": 1, "checkpoint": checkpoint} for checkpoint in (1, 2)]
     return (*begun, *late, {"kind": "cancel", "channel": 1, "checkpoint": FLOOD})
 
 
 def _under_way(luck: float, tracked: list[list[object]]) -> int:
-    """An id that is tracked, mostly one of the oldest: those complete while newer ones go on."""
+    """A tracked id, most often one of the oldest, so that these complete while newer ones stay pending."""
     checkpoint = tracked[int(luck * luck * len(tracked))][0]
     assert isinstance(checkpoint, int)
     return checkpoint
@@ -95,4 +95,4 @@ CONFIGS: list[Wire] = [
         level="handler",
     ),
 ]
-"""The configurations that walks use, in turn."""
+"""The configurations of walks."""

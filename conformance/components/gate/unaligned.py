@@ -1,4 +1,4 @@
-"""Gates whose barriers may overtake records, in TLA+: modes unaligned and alternating, by generation."""
+"""The TLA+ side of gates of modes unaligned and alternating, in which barriers may overtake records."""
 
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -47,14 +47,14 @@ DECIDING = Record(
     *fields("current", "pending", "overtaking", "repeats", "failed"),
     *fields("arrived", "blocked", "closed", of=FLAGS),
 )
-"""`pending` of TLA+ is also `begun` of the model: these gates begin a checkpoint when they read a barrier."""
+"""`pending` in TLA+ is both `pending` and `begun` in the model: a read barrier begins the checkpoint."""
 
 
 # ---------------------------------------------------------------- from 1.13 on
 
 
 def _effect(effect: Wire) -> Word:
-    """An effect as TLA+ has it: `unaligned` is left out if it is false."""
+    """An effect in the form of TLA+, without `unaligned` if it is false."""
     return plain(
         "gate", {name: content for name, content in effect.items() if name != "unaligned" or content}
     )
@@ -152,7 +152,7 @@ OptionsFrom(event, i) ==
 
 
 def _decided(event: Wire, edge: Edge | None = None) -> Word:
-    """An event as TLA+ has it: a barrier's `alignment` and `savepoint` are a record, others are left out."""
+    """An event in the form of TLA+, where the options of a barrier are only `alignment` and `savepoint`."""
     if event["kind"] not in ("barrier", "receive_barrier", "announce"):
         return plain("gate", event)
     full = filled("gate", event)
@@ -161,7 +161,7 @@ def _decided(event: Wire, edge: Edge | None = None) -> Word:
 
 
 def _flagged(effect: Wire) -> Word:
-    """An effect as TLA+ has it: every trigger has the field `unaligned`."""
+    """An effect in the form of TLA+, where every trigger has the field `unaligned`."""
     flagged = {**effect, "unaligned": effect.get("unaligned", False)}
     return plain("gate", flagged if effect["kind"] == "trigger" else effect)
 
@@ -182,7 +182,7 @@ def project_first_decides(given: Given) -> Projection:
 
 
 def _read(gate: str) -> str:
-    """The step of a record, as module Unaligned has it."""
+    """The effects of a record, in the form of module Unaligned."""
     return f'<<<<IF event[2] \\in Persisting({gate}) THEN "persist" ELSE "process", event[2], event[3]>>>>'
 
 
@@ -228,13 +228,13 @@ def bind_first_decides(divergence: Divergence, profile: Profile) -> Binding:
 
 
 _MAIL = each(lambda left: Left(left[1], left[0] == "abort", left[0] == "trigger" and left[2]))
-"""The effects that the network thread leaves for the task: aborts, and triggers with their `unaligned`."""
+"""The effects that the network thread passes to the task's thread, with the fields that TLA+ has."""
 
 
 def project_threads(given: Given) -> Projection:
     """Pairs TwoThreadsModel.tla with the closed model of the two threads.
 
-    All barriers overtake in these models, so they have no options.
+    The barriers of these models have no options, because all of them overtake.
     """
     channels = given.number("N")
     closed = forgetting(closed_threads(channels, given.number("M")), "gate.first")

@@ -1,4 +1,4 @@
-"""Events for walks at a gate of mode unaligned or alternating: barriers with options, announcements, time."""
+"""Random events for gates of modes unaligned and alternating: barriers with options, announcements, time."""
 
 from random import Random
 
@@ -7,30 +7,30 @@ from conformance.generators.chooser import LEVELS, STRAY, Chooser, every
 
 MODES = ("unaligned", "alternating")
 TIMEOUT = 10
-"""Milliseconds an alignment may last in most configurations."""
+"""The alignment time-out of most configurations, in ms."""
 
 _ALIGNMENTS = ("timeout", "timeout", "timeout", "unaligned", "unaligned", "aligned", "forced-aligned")
 _DISTANCES = (0, 0, 0, 0, 0, 0, 1, 1, 1, 2, -1, -2)
-"""How far an id is from the current one: of the pending checkpoint, next, with a gap, late."""
+"""Differences between an id and the current id: pending, next, with a gap, or late."""
 _AHEAD = (0, 0, 1, 1, 1, 1, 2, 3, -1)
-"""The distance by which a barrier that the network receives may be ahead of the task."""
+"""Differences between the id of a barrier that the network receives and the current id of the task."""
 _PAUSES = (0, 1, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
 _AGES = (0, 0, 0, TIMEOUT // 2, TIMEOUT, TIMEOUT + 1)
-"""How long ago a checkpoint was triggered when its barrier arrives."""
+"""The times between the trigger of a checkpoint and the arrival of its barrier, in ms."""
 
 
 def is_savepoint(checkpoint: int) -> bool:
-    """Whether an id of a walk is that of a savepoint, in a generation whose gates depend on the type."""
+    """Whether walks of flink-1.11, whose gates depend on the type, use this id for a savepoint."""
     return checkpoint % 3 == 2
 
 
 def unaligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
-    """A fresh source of events for one gate."""
+    """A function that draws events for one gate."""
     return _Source(config, rng, injects=injects).choose
 
 
 class _Source:
-    """Draws the events of a case. Half of the cases aim at completions: few barriers cannot overtake."""
+    """Draws the events of a case. Half of the cases prefer events that complete checkpoints."""
 
     def __init__(self, config: Wire, rng: Random, *, injects: bool) -> None:
         self._channels: int = config["channels"]
@@ -63,7 +63,7 @@ class _Source:
             return self._end(channel)
         if luck < 0.12:
             return self._pass(_PAUSES[int(self._draw() * len(_PAUSES))])
-        stopped = self._typed and channel in observed["blocked"]  # its sender sends no barrier in its turn
+        stopped = self._typed and channel in observed["blocked"]  # a stopped sender sends no barrier
         if self._polled and (stopped or luck < 0.35):
             self._sent = (self._sent + 1) % 5
             return {"kind": "record", "channel": channel, "value": self._sent}
@@ -80,7 +80,7 @@ class _Source:
         kind = "announce" if luck < 0.6 and not self._typed else "barrier"
         if self._typed and kind == "barrier" and self._draw() < 0.8:
             next_one = observed["current"] + (not observed["pending"])
-            checkpoint = max(checkpoint, next_one)  # late ones end runs early: see the known divergences
+            checkpoint = max(checkpoint, next_one)  # late barriers end runs early: see the known divergences
         options = self._options_of_type(checkpoint) if self._typed else self._options()
         return {"kind": kind, "channel": channel, "checkpoint": checkpoint, **options}
 
@@ -109,7 +109,7 @@ class _Source:
         return options
 
     def _options_of_type(self, checkpoint: int) -> dict[str, object]:
-        """A checkpoint is a savepoint on all its channels or on none."""
+        """The options of a barrier. All barriers of a checkpoint agree on whether it is a savepoint."""
         options = self._options()
         options.pop("savepoint", None)
         if is_savepoint(checkpoint):
@@ -121,7 +121,7 @@ class _Source:
         return options
 
     def _late_end(self, observed: Wire, channel: int) -> Wire:
-        """An alignment that is announced after its time-out, and meets the end of a channel (UNAL-19)."""
+        """An event towards UNAL-19: an alignment announced after its time-out, then the end of a channel."""
         if self._now <= TIMEOUT:
             return self._pass(2 * TIMEOUT)
         begins = not observed["pending"]
@@ -179,4 +179,4 @@ CONFIGS: list[Wire] = [
     ),
     *every(mode=_BOTH, channels=1, profile="flink-1.11", level="handler", alignment_timeout_ms=0, **_OLDER),
 ]
-"""The configurations that walks use, in turn."""
+"""The configurations of walks."""

@@ -1,4 +1,4 @@
-"""Events for walks at a gate, by mode: barriers around the current id, cancellations, ends, records."""
+"""Random events for gates: barriers with ids near the current one, cancellation markers, ends, records."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ from model.gate.profiles import NEWEST
 
 
 def walk_gate(config: Wire, rng: Random, injects: bool) -> Chooser:
-    """A fresh source of events for one gate, by its mode; without `injects` it gets no `inject`."""
+    """A function that draws events for one gate of any mode. Without `injects` it draws no `inject`."""
     mode = config.get("mode", "exactly-once")
     if mode == "at-least-once":
         return tracking_chooser(config, rng)
@@ -22,7 +22,7 @@ def walk_gate(config: Wire, rng: Random, injects: bool) -> Chooser:
 
 
 def aligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
-    """Barriers around the current id, cancellations, ends; half of the cases aim at completions."""
+    """A function that draws events for mode exactly-once. Half of the cases prefer completions."""
     channels = config["channels"]
     polled = config.get("level", "polled") == "polled"
     aims = rng.random() < 0.5
@@ -49,7 +49,7 @@ def aligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
         if injects and luck > _INJECTED_ABOVE:
             return {"kind": "inject", "checkpoint": max(0, current + int(draw() * 4) - 1)}
         if polled and luck < 0.3:
-            sent = (sent + 1) % 5  # enough to tell neighbours apart, few enough to meet states again
+            sent = (sent + 1) % 5  # neighbours differ, and states repeat
             return {"kind": "record", "channel": channel, "value": sent}
         if luck < (0.33 if aims else 0.42):
             distance = int(draw() * 4) - 1
@@ -64,7 +64,7 @@ def aligned_chooser(config: Wire, rng: Random, *, injects: bool) -> Chooser:
 
 _INJECTED_ABOVE = 0.97
 _DISTANCES = (-3, -1, -1, 0, 0, 0, 0, 0, 0, 1, 1, 2)
-"""How far a barrier's id is from the current one: late, of the pending checkpoint, next, with a gap."""
+"""Differences between a barrier's id and the current id: late, pending, next, or with a gap."""
 
 
 def _stray_at_gate(luck: float, channels: int, ended: set[int], polled: bool) -> Wire:
@@ -100,4 +100,4 @@ CONFIGS: list[Wire] = [
     *TRACKING_CONFIGS,
     *UNALIGNED_CONFIGS,
 ]
-"""The configurations that walks use, in turn."""
+"""The configurations of walks."""

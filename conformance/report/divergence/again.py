@@ -1,4 +1,4 @@
-"""The former name of `conformance.drive.saved`: tests that earlier versions of `conform` wrote start it."""
+"""The old name of `conformance.drive.saved`. Tests that earlier versions of `conform` wrote run this name."""
 
 from conformance.drive.saved import main
 

@@ -1,4 +1,4 @@
-"""A divergence as a test for pytest, which fails as long as the implementation diverges."""
+"""Writes a divergence as a test for pytest. The test fails as long as the implementation diverges."""
 
 from conformance import escape
 from conformance.report.divergence import description

@@ -1,6 +1,6 @@
 """The text of a divergence: the rule, the steps, expected and actual answers, commands that repeat it.
 
-At most 80 columns, plain text, and no more than two screens: of a long sequence the last steps are shown.
+The text has at most 80 columns and two screens. Of a long sequence it shows the first and the last steps.
 """
 
 import textwrap
@@ -25,16 +25,16 @@ from conformance.report.formats.columns import NARROW, head_and_tail
 from conformance.rules import index as rule_index
 
 LINES = 48
-"""Two screens of 24 lines."""
+"""The maximum number of lines: two screens of 24 lines."""
 CUT = 380
-"""Characters of a paragraph; the answer of an implementation may be of any length."""
+"""The maximum number of characters of a paragraph, because an answer may have any length."""
 _COLUMNS = (20, 24, 24)
-"""The widths of event, expected and got; before them are 6 columns for the number of the step."""
+"""The widths of the columns event, expected and got. The number of the step takes 6 columns before them."""
 
 
 @dataclass(frozen=True)
 class FoundDivergence:
-    """A divergence, the implementation, and how it was found."""
+    """A divergence, the implementation, and the search that found the divergence."""
 
     divergence: Divergence
     implementation: str
@@ -42,13 +42,13 @@ class FoundDivergence:
     adapter: str
     """The value of `--adapter`."""
     found_after: int
-    """Steps of the run until it was found."""
+    """The number of steps that the run had sent when it was found."""
     shrunk: str = "no event can be left out"
-    """How far the sequence was shrunk, as text; empty if it was not shrunk."""
+    """The result of shrinking the sequence, as text; empty if it was not shrunk."""
 
     @property
     def limit(self) -> float | None:
-        """The time limit that a hang has exceeded, if it is not the usual one."""
+        """The time limit that a hang has exceeded; None if it is the default limit."""
         got = self.divergence.got
         return got.seconds if isinstance(got, Hung) and got.seconds != ANSWER_LIMIT_SECONDS else None
 
@@ -143,7 +143,7 @@ def _table(divergence: Divergence, height: int) -> list[str]:
 
 
 def _fitting(blocks: list[list[str]], height: int) -> list[str]:
-    """All steps; if there are too many, the first ones, the number left out, and the last ones."""
+    """All steps if they fit in the height. Otherwise the first ones, the number omitted, and the last."""
     if sum(map(len, blocks)) <= height:
         return [line for block in blocks for line in block]
     first, rest = blocks[0], blocks[1:]
@@ -200,8 +200,8 @@ def difference(divergence: Divergence) -> str:
         return "The implementation did not answer within the time limit (--limit)."
     if isinstance(got, FAILURES):
         if expected.refused is not None:
-            return "The protocol does not allow this event here; it is to be answered with an error."
-        return "The protocol allows this event; it is to be answered with effects and state."
+            return "The protocol does not allow this event here; the answer must be an error."
+        return "The protocol allows this event; the answer must have effects and state."
     if expected.refused is not None:
         reason = expected.refused
         return f"The protocol does not allow this event here ({reason}); the implementation accepted it."
@@ -222,7 +222,7 @@ def difference(divergence: Divergence) -> str:
 
 
 def _without(effects: list[Wire], others: list[Wire]) -> list[Wire]:
-    """The effects that are not among the others; equal effects count one by one."""
+    """The effects without those in `others`. Each effect in `others` removes one equal effect."""
     left = [canonical(other) for other in others]
     remaining = []
     for effect in effects:
@@ -257,7 +257,7 @@ def _command(found: FoundDivergence, replay_file: Path) -> list[str]:
 
 
 def _continued(label: str, options: Sequence[str]) -> list[str]:
-    """`barrierspec conform` with options: in one line if it fits, else continued; both can be pasted."""
+    """`barrierspec conform` with options, in one line or, if that is too long, in continued lines."""
     whole = f"{label}barrierspec conform {' '.join(options)}"
     if len(whole) <= NARROW:
         return [whole]

@@ -28,7 +28,7 @@ def of_reached(reached: Mapping[str, int]) -> str:
 
 
 def of_paths(paths: int, hit: int, excluded: int) -> str:
-    """The number of paths of step functions that cases take, and what is known of the other paths."""
+    """The number of paths of step functions that cases take, and the numbers of the other paths by reason."""
     text = f"{hit:,} of {paths:,} paths hit, {excluded:,} no run takes"
     beyond = paths - hit - excluded
     return f"{text}, {beyond:,} beyond the small models" if beyond else text

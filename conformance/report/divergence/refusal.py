@@ -1,4 +1,4 @@
-"""Why an answer was refused, as text: each action that the model has for the event, with failing guards."""
+"""The text on why the model refuses an answer: its actions for the event, each with the failing guards."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -21,19 +21,19 @@ class Action(NamedTuple):
     rules: tuple[str, ...]
     answer: str
     happens: bool
-    """Whether the protocol takes this action for the event."""
+    """Whether the model takes this action for the event."""
     was_answered: bool
     needs: "tuple[Guard, ...]"
     """The guards that fail, each with its values."""
 
 
 class Refusal(NamedTuple):
-    """Why an answer was refused."""
+    """The reasons for which the model refuses an answer."""
 
     before: str
     """The observable state before the event."""
     actions: tuple[Action, ...]
-    """Most similar first, at most SHOWN."""
+    """The actions of the model for the event, at most SHOWN, the most similar first."""
     more: str
     """The number of further actions, in words; empty for none."""
     excluded: str
@@ -41,7 +41,7 @@ class Refusal(NamedTuple):
 
 
 def lines(why: Refusal, event: Wire) -> list[str]:
-    """Each action that the model has for the event, the guard that fails, and z3's conflict; 80 columns."""
+    """Lines of 80 columns: each action of the model for the event, its failing guards, and z3's conflict."""
     found = _wrapped(f"  Before it {textwrap.shorten(why.before, 300)}.", 4)
     found += _wrapped(f"  The actions of the model for {phrases.of_event(event)}, most similar first:", 4)
     for action in why.actions:
@@ -52,7 +52,7 @@ def lines(why: Refusal, event: Wire) -> list[str]:
 
 
 def waiting(events: Sequence[str]) -> Iterator[str]:
-    """The events of a log that wait for a cause, each with the guard that holds it back."""
+    """The lines about events of a log that wait for a cause, each with the guard that fails."""
     if events:
         yield "  The events that wait for a cause at that point, each with its guard:"
         for one in events[:WAITING]:

@@ -1,1 +1,1 @@
-"""Findings for machines: JSON, JUnit XML, SARIF, annotations."""
+"""Writes findings in machine-readable formats: JSON, JUnit XML, SARIF, annotations."""

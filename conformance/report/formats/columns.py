@@ -11,7 +11,7 @@ from rich.table import Table
 from conformance import escape
 
 SIDE = 4
-"""Lines of stderr that are shown from its beginning, and from its end."""
+"""The numbers of lines of stderr that are shown: from its beginning, and from its end."""
 NARROW, WIDE = 80, 100
 """The minimum and maximum width of prose. Divergences use the minimum; the screen of `verify` is wider."""
 
@@ -30,13 +30,13 @@ def wrapped(line: str, indent: int) -> str:
 
 
 def head_and_tail(stderr: str) -> list[str]:
-    """The first and the last lines of a stderr: one end often has the message, the other one the trace."""
+    """The first and the last lines of stderr. Often one end has the message, and the other the traceback."""
     lines = stderr.strip().splitlines()
     return lines if len(lines) <= 2 * SIDE + 1 else [*lines[:SIDE], "...", *lines[-SIDE:]]
 
 
 def deeper(text: str, by: int = 2) -> str:
-    """The text with its lines wrapped; the rest of a line is indented by `by` columns more than the line."""
+    """The text with wrapped lines. Continuations are indented by `by` columns more than their first line."""
     return "\n".join(wrapped(line, len(line) - len(line.lstrip()) + by) for line in text.splitlines())
 
 

@@ -10,7 +10,7 @@ NAMES = ("findings", "mutants", "sarif", "verification")
 
 
 class ReportError(ValueError):
-    """A document does not fit its schema; the message says where it departs from it."""
+    """A document does not fit its schema. The message names the place and the error."""
 
 
 @cache
@@ -30,5 +30,5 @@ def check(name: str, made: object) -> None:
 
 
 def encoded(made: object) -> bytes:
-    """A document as it is written: indented, with an end of line, so that two of them can be compared."""
+    """The bytes of a document: indented JSON with an end of line, so that a diff of two files is readable."""
     return orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -1,8 +1,8 @@
 """Writes the findings of a command in machine-readable formats: JSON, JUnit XML, SARIF, GitHub annotations.
 
 GitHub shows an annotation at a file and a line. For a log these are the file and the line of the finding;
-otherwise the file is the implementation that the command started. A finding that names a rule is an `error`;
-a finding without one, where a part could not run, is a `warning`.
+otherwise the file is the implementation that the command started. A finding that names a rule is an `error`.
+A finding without a rule states that a part could not run; it is a `warning`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """A verification as JUnit XML, for CI servers: each part is a test suite, with a test case for each rule.
 
-A charged rule is a failure, a finding that could not be judged is an error, and a part that was not selected
-is skipped. One more test case has the verdict of the part, which may be red although every rule is green.
+A charged rule is a failure, a finding without a rule is an error, and a part that was not selected is
+skipped. A further test case has the verdict of the part. It may fail although that of every rule passes.
 """
 
 from collections.abc import Iterable, Iterator

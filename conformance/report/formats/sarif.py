@@ -22,10 +22,10 @@ URI = "https://json.schemastore.org/sarif-2.1.0.json"
 INDEX = "spec/rules.toml"
 UNJUDGED = "could-not-be-judged"
 OUTSIDE = "outside-the-index"
-"""The id of all charges that are no rules of the index: no rule fires, or a change is not declared."""
+"""The id for all findings that charge no rule of the index: no rule fires, or a change is not declared."""
 _MORE = {
     UNJUDGED: "Something could not be judged; a skip is never a pass.",
-    OUTSIDE: "What happened stands under no rule of the index.",
+    OUTSIDE: "The finding charges no rule of the index.",
 }
 
 

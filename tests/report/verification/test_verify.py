@@ -136,7 +136,7 @@ def test_a_paced_part_runs_beside_those_before_it(verified, last):
         ("begins", last),
         ("ends", last),
     ]
-    assert ("show", "beside the others since they began") in watch.reported
+    assert ("show", "in parallel to the other parts") in watch.reported
 
 
 def test_lines_of_a_paced_part_are_passed_on(verified):

@@ -22,13 +22,13 @@ import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.runtime.io.network.buffer.NetworkBuffer;
 //# end
 
-/** What travels: records are the bytes of their JSON, barriers are Flink's. */
+/** The items that travel through a channel: a record is the bytes of its JSON, a barrier is an object of Flink. */
 final class Items {
     private static final long TIMEOUT = 10;
 
     private Items() {}
 
-    /** A record as the sending task's writer hands it on: a buffer that is finished. */
+    /** A record in the form in which the writer of the sending task passes it on: a finished buffer. */
     static BufferConsumer record(Object value) {
         byte[] bytes = Json.write(value);
         MemorySegment segment = MemorySegmentFactory.wrap(bytes);
@@ -72,7 +72,7 @@ final class Items {
         return EventSerializer.toBufferConsumer(barrier, barrier.getCheckpointOptions().isUnalignedCheckpoint());
     }
 
-    /** The event in a buffer, which stays as it is. */
+    /** The event in a buffer. The buffer does not change. */
     static AbstractEvent event(Buffer buffer) throws IOException {
         return EventSerializer.fromBuffer(buffer.readOnlySlice(), Items.class.getClassLoader());
     }
@@ -92,7 +92,7 @@ final class Items {
         return values;
     }
 
-    /** As the state shows it. */
+    /** The item in the form that the observable state has: its kind, then its fields. */
     static List<Object> shown(Buffer buffer) throws IOException {
         if (buffer.isBuffer()) {
             return Arrays.asList("record", value(buffer));
@@ -109,7 +109,7 @@ final class Items {
         throw new IllegalStateException("expected a record or a barrier in the channel, found " + event);
     }
 
-    /** What goes before everything else is unaligned; the options of an announced barrier stay as they were. */
+    /** The alignment of a barrier. With priority it is unaligned: the options of an announced barrier do not change. */
     private static String alignment(CheckpointBarrier barrier, Buffer buffer) {
         CheckpointOptions options = barrier.getCheckpointOptions();
         if (buffer.getDataType().hasPriority()) {

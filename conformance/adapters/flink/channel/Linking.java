@@ -14,7 +14,7 @@ import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.partition.ResultSubpartition.BufferAndBacklog;
 import org.apache.flink.util.CloseableIterator;
 
-/** Component `channel`: Flink's subpartition and its input channel, with nothing between them. */
+/** Component `channel`: Flink's subpartition and its input channel. No network is between them. */
 final class Linking implements Component {
     private static final String PREFIX = "CHECKPOINT_DECLINED_";
 
@@ -103,7 +103,7 @@ final class Linking implements Component {
         }
     }
 
-    /** Flink stores nothing where nothing was overtaken; then the part is known to be empty. */
+    /** Sends a barrier. If an unaligned one overtakes no record, Flink stores nothing; the effect has no records. */
     private void send(long checkpoint, String alignment) throws IOException {
         isStored = false;
         sender.barrier(checkpoint, alignment);
@@ -144,7 +144,7 @@ final class Linking implements Component {
         }
     }
 
-    /** Either end stores something. */
+    /** Answers a call of the writer of channel state, at the sender or at the receiver. */
     @SuppressWarnings("unchecked")
     private Object stored(String method, Object[] given) throws Exception {
         switch (method) {

@@ -6,11 +6,11 @@ import org.apache.flink.runtime.io.network.buffer.Buffer;
 import org.apache.flink.runtime.io.network.buffer.BufferConsumer;
 import org.apache.flink.runtime.io.network.buffer.BufferConsumerWithPartialRecordLength;
 
-/** What of a subpartition is visible only in its package. */
+/** Uses the methods and fields of a subpartition that are visible only in this package. */
 public final class OpenSubpartition {
     private OpenSubpartition() {}
 
-    /** What leaves next, or null. */
+    /** Takes the next item from the subpartition; null if none may leave. */
     public static ResultSubpartition.BufferAndBacklog poll(PipelinedSubpartition sender) {
         return sender.pollBuffer();
     }
@@ -23,7 +23,7 @@ public final class OpenSubpartition {
         return sender.isBlocked;
     }
 
-    /** Copies of all that waits, in the order in which it would leave. */
+    /** Copies of the waiting buffers, in the order in which they would leave. */
     public static List<Buffer> waiting(PipelinedSubpartition sender) {
         List<Buffer> waiting = new ArrayList<>();
         for (BufferConsumerWithPartialRecordLength one : sender.buffers) {

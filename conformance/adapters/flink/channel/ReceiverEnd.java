@@ -31,8 +31,8 @@ import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 /**
  * Flink's own input channel: the recovered one while restored records are unread, then the remote one.
  *
- * <p>Its gate is Flink's too, but no task polls it. It has two channels and this is the one of index 1, so that
- * one number does for all counts that the constructors ask for.
+ * <p>Its gate is Flink's too, but no task polls it. The gate has two channels. This one has index 1, so that each
+ * parameter of a constructor that is a number, such as an index or a count, can take the value 1.
  */
 final class ReceiverEnd {
     private final RecoveredInputChannel recovered;
@@ -79,7 +79,7 @@ final class ReceiverEnd {
                                 : null));
     }
 
-    /** The client of tiered storage; in 1.18 the gate's constructor would begin to use one. */
+    /** The client of tiered storage; null in 1.18, where the gate's constructor would start to use a client. */
     private static Object consumer() {
         String type = TIERED + "storage.TieredStorageConsumerClient";
 //# from 1.18 before 1.19
@@ -93,7 +93,7 @@ final class ReceiverEnd {
 //# end
     }
 
-    /** The range of one index, where a release has this class. */
+    /** An object of this class: a range that contains one index. Null if the release does not have the class. */
     static Object range(String type) {
         try {
             return Reflect.make(Class.forName(type), 1);
@@ -102,7 +102,7 @@ final class ReceiverEnd {
         }
     }
 
-    /** After the last restored record, reads their end marker too; the remote channel follows. */
+    /** Once all restored records are read, reads their end marker, and replaces the channel with the remote one. */
     private void convert() throws Exception {
         if (remote == null && recovering() == 0) {
             OpenChannel.next(recovered);
@@ -115,12 +115,12 @@ final class ReceiverEnd {
         return remote == null ? recovered : remote;
     }
 
-    /** Restored records that are unread. */
+    /** The number of restored records that are unread. */
     int recovering() {
         return remote == null ? received().size() - 1 : 0;
     }
 
-    /** An item comes from the network; the sender's backlog is passed only where Flink requires it. */
+    /** Takes an item from the network. The backlog is 0 if the item blocks the sender, otherwise -1. */
     void arrive(BufferAndBacklog item) throws IOException {
         int backlog = item.buffer().getDataType().isBlockingUpstream() ? 0 : -1;
 //# before 1.19
@@ -131,7 +131,7 @@ final class ReceiverEnd {
 //# end
     }
 
-    /** What the gate reads, or null. */
+    /** Reads the next buffer, as the gate does; null if none is there. */
     Buffer read() throws Exception {
         Buffer next = OpenChannel.next(flink());
         convert();
@@ -146,7 +146,7 @@ final class ReceiverEnd {
         flink().checkpointStopped(checkpoint);
     }
 
-    /** As the gate does with the number that was announced. */
+    /** Gives priority to the waiting barrier of this checkpoint, as the gate does with an announced barrier. */
     void prioritise(long checkpoint) throws IOException {
         for (Object sequenced : received()) {
             Buffer buffer = buffer(sequenced);
@@ -173,7 +173,7 @@ final class ReceiverEnd {
 //# end
     }
 
-    /** The checkpoint whose barrier is awaited, or null. */
+    /** The checkpoint whose barrier the channel awaits; null if it awaits none. */
     Long persisting() {
         if (remote == null) {
             return null;
@@ -183,7 +183,7 @@ final class ReceiverEnd {
         return awaits ? (Long) Fields.get(persister, "lastSeenBarrier") : null;
     }
 
-    /** All that is unread, in the order in which it would be read. */
+    /** The unread buffers, in the order in which they would be read. */
     List<Buffer> waiting() {
         List<Buffer> waiting = new ArrayList<>();
         for (Object one : received()) {

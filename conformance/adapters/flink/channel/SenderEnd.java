@@ -13,7 +13,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 //# end
 
-/** Flink's own subpartition, with the records that a restore begins with. */
+/** Flink's own subpartition. It begins with the restored records. */
 final class SenderEnd {
     private final PipelinedSubpartition flink;
 
@@ -55,7 +55,7 @@ final class SenderEnd {
 //# end
     }
 
-    /** What leaves next, or null. */
+    /** Takes the next item from the subpartition; null if none may leave. */
     BufferAndBacklog leave() {
         return OpenSubpartition.poll(flink);
     }
@@ -68,7 +68,7 @@ final class SenderEnd {
         return OpenSubpartition.isBlocked(flink);
     }
 
-    /** The checkpoint whose part is owed, or null. */
+    /** The checkpoint for which the sender must still store its part of the channel state; null for none. */
     Long promised() {
         boolean owes = Fields.has(flink, "channelStateFuture") && Fields.get(flink, "channelStateFuture") != null;
         return owes ? (Long) Fields.get(flink, "channelStateCheckpointId") : null;

@@ -13,7 +13,7 @@ import org.apache.flink.runtime.io.network.partition.consumer.LocalInputChannel;
 import org.apache.flink.util.CloseableIterator;
 
 /**
- * FLINK-40016: a local channel with two restored records, in the middle of which a checkpoint starts.
+ * FLINK-40016: a local channel with two restored records. A checkpoint starts between the two.
  *
  * <p>Prints which records the channel stores for the checkpoint, and which ones its gate reads.
  */

@@ -3,7 +3,7 @@ package barrierspec.flink;
 import java.lang.reflect.Field;
 import sun.misc.Unsafe;
 
-/** Objects of Flink that others only hold: made without their constructor, all fields empty. */
+/** Makes objects of Flink's classes without a constructor, all fields empty. Other objects only refer to them. */
 final class Unmade {
     private static final Unsafe UNSAFE = unsafe();
 
@@ -17,7 +17,7 @@ final class Unmade {
         }
     }
 
-    /** One of a class that only some releases have; null in the others. */
+    /** An object of this class; null if the release does not have the class. */
     static Object named(String type) {
         try {
             return of(Class.forName(type));

@@ -24,7 +24,7 @@ import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.messages.checkpoint.AcknowledgeCheckpoint;
 import org.apache.flink.runtime.messages.checkpoint.DeclineCheckpoint;
 
-/** Component `coordinator`: Flink's own, driven event by event. */
+/** Component `coordinator`: Flink's own coordinator, driven event by event. */
 final class Coordinating implements Component {
     private final Settings settings;
     private final Release release;
@@ -35,7 +35,7 @@ final class Coordinating implements Component {
     private final Job job;
     private DrivenCoordinator driven;
     private JobStatus status = JobStatus.CREATED;
-    /** Tasks whose new execution the listeners do not know. */
+    /** Tasks with a new execution that was not yet reported to the listeners. */
     private final Set<String> undeployed = new HashSet<>();
 
     Coordinating(Map<String, Object> wire, Release release) throws Exception {
@@ -64,7 +64,7 @@ final class Coordinating implements Component {
             effects.add("fail", "error", thrown.getClass().getSimpleName());
             loop.settle();
         }
-        driven.requests().listener(null); // a savepoint is requested when the loop settles
+        driven.requests().listener(null); // only now: the loop may run a request for a savepoint
         states.look();
         return effects.end();
     }
@@ -137,7 +137,7 @@ final class Coordinating implements Component {
                 }
                 driven = new DrivenCoordinator(settings, release, job, effects, states, loop, failures, driven);
                 if (settings.savepoint != null && release.isAtLeast(1, 15)) {
-                    driven.restore(settings.tasks, false); // as a job does that begins anew; it may be unclaimed
+                    driven.restore(settings.tasks, false); // as a restarted job does; its savepoint may be unclaimed
                 }
                 break;
             case "shutdown":
@@ -170,7 +170,7 @@ final class Coordinating implements Component {
         }
         List<String> tasks = region ? names(event.get("tasks")) : settings.tasks;
         driven.flink().abortPendingCheckpoints(new CheckpointException(CheckpointFailureReason.JOB_FAILOVER_REGION));
-        if (!driven.flink().isShutdown()) { // it throws then, and nothing is deployed
+        if (!driven.flink().isShutdown()) { // after a shutdown the restore below throws: no new executions
             tasks.forEach(job::renew);
         }
         effects.add("restored", "checkpoint", driven.restore(tasks, region));
@@ -181,7 +181,7 @@ final class Coordinating implements Component {
         deploy();
     }
 
-    /** Once the job runs new executions are scheduled, all of them; those of tasks that run come to run. */
+    /** If the job runs: reports all new executions as scheduled, then those of running or finished tasks as such. */
     private void deploy() throws Exception {
         if (status != JobStatus.RUNNING) {
             return;
@@ -211,7 +211,7 @@ final class Coordinating implements Component {
         String type = (String) event.getOrDefault("type", "checkpoint");
         boolean drain = Settings.flag(event, "drain", false);
         if (drain && !type.equals("stop")) {
-            throw new Unsupported("drain without a stop; there is no way to ask for it");
+            throw new Unsupported("drain without a stop; Flink has no such request");
         }
         if (type.equals("stop")) {
             driven.flink().stopCheckpointScheduler(); // as Flink's scheduler does before it requests a savepoint
@@ -234,7 +234,7 @@ final class Coordinating implements Component {
         ExecutionAttemptID attempt = job.attempt(task, (Long) event.get("attempt"));
         List<?> shared = event.get("shared") == null ? Collections.emptyList() : (List<?>) event.get("shared");
         PendingCheckpoint pending = driven.pending().get(checkpoint);
-        String result = pending == null ? "none" : foreseen(pending, attempt);
+        String result = pending == null ? "none" : expectedResult(pending, attempt);
         TaskStateSnapshot snapshot = null;
         if (event.get("state") != null || !shared.isEmpty()) {
             snapshot = states.snapshot(
@@ -253,8 +253,8 @@ final class Coordinating implements Component {
         }
     }
 
-    /** What this acknowledgement is, as the pending checkpoint's own records have it. */
-    private static String foreseen(PendingCheckpoint pending, ExecutionAttemptID attempt) {
+    /** How Flink will classify this acknowledgement, by the fields of the pending checkpoint. */
+    private static String expectedResult(PendingCheckpoint pending, ExecutionAttemptID attempt) {
         if (((Map<?, ?>) Fields.get(pending, "notYetAcknowledgedTasks")).containsKey(attempt)) {
             return "SUCCESS";
         }

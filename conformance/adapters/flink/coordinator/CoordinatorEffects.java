@@ -8,9 +8,9 @@ import java.util.Map;
 /**
  * The effects of a coordinator as objects of the protocol, in the order in which they occur.
  *
- * <p>Flink deletes in the background, and in the order of its hash maps. So objects that are deleted together
- * are put in one order: state by task, or by its registration if it is shared; with `checkpointsFirst` after
- * all checkpoints that are deleted with it, else after the last one before it.
+ * <p>Flink deletes in the background, and in the order of its hash maps. So this class sorts consecutive
+ * deletions: private state by task, shared state by its registration. With `checkpointsFirst` all checkpoints
+ * come before all state; otherwise state is sorted only between one checkpoint and the next.
  */
 final class CoordinatorEffects {
     private static final class Effect {
@@ -33,12 +33,12 @@ final class CoordinatorEffects {
         this.checkpointsFirst = checkpointsFirst;
     }
 
-    /** The effects of one event begin. */
+    /** Starts to collect the effects of one event. */
     void begin() {
         effects.clear();
     }
 
-    /** The effects of the event are complete. */
+    /** The effects since `begin`, sorted as the class describes. */
     List<Map<String, Object>> end() {
         for (int at = 0; at < effects.size(); at++) {
             int from = at;
@@ -67,39 +67,39 @@ final class CoordinatorEffects {
         }
     }
 
-    /** One effect: its kind, then names and values in turn; ids are Long. */
+    /** Adds an effect: its kind, then the name and the value of each field in turn. Ids are of type Long. */
     void add(String kind, Object... fields) {
         effects.add(new Effect(Effects.effect(kind, fields)));
     }
 
-    /** A pending checkpoint has ended for this reason. */
+    /** Records that a pending checkpoint was aborted for this reason. */
     void abort(long checkpoint, String reason) {
         add("abort", "checkpoint", checkpoint, "reason", reason);
         lastReason = reason;
     }
 
-    /** If the job fails next, it fails for this reason. */
+    /** Sets the reason for the case that the job fails next. */
     void failsFor(String reason) {
         lastReason = reason;
     }
 
-    /** A request has started nothing for this reason. */
+    /** Records that a request was rejected for this reason. */
     void rejected(String type, String reason) {
         add("rejected", "type", type, "reason", reason);
         lastReason = reason;
     }
 
-    /** The job fails for this reason, or where none is known for that of the last abort or rejection. */
+    /** Records that the job fails. If `reason` is null, the reason is that of the last abort or rejection. */
     void failJob(String reason) {
         add("fail_job", "reason", reason == null ? lastReason : reason);
     }
 
-    /** From now on what is deleted is no effect, or is one again. */
+    /** True: later deletions are no effects. False: they are effects again. */
     void muteDiscards(boolean mutes) {
         mutesDiscards = mutes;
     }
 
-    /** A checkpoint is deleted. */
+    /** Records that a checkpoint is deleted. */
     void discard(long checkpoint) {
         if (mutesDiscards) {
             return;
@@ -109,7 +109,7 @@ final class CoordinatorEffects {
         effects.get(effects.size() - 1).isCheckpoint = true;
     }
 
-    /** A piece of state is deleted. */
+    /** Records that a piece of state is deleted. `order` sorts it among those that are deleted together. */
     void discard(String state, long order) {
         if (mutesDiscards) {
             return;

@@ -62,7 +62,7 @@ import org.apache.flink.runtime.checkpoint.VertexFinishedStateChecker;
 import org.apache.flink.runtime.executiongraph.ExecutionStateUpdateListener;
 //# end
 
-/** One coordinator of Flink with its store, its listener, and what is watched of it. */
+/** One coordinator of Flink with its store and its listener. The harness records its actions as effects. */
 final class DrivenCoordinator {
     private static final String SIZE = "pendingCheckpointsSizeSupplier";
 
@@ -177,7 +177,7 @@ final class DrivenCoordinator {
         pending = new Watching();
         Reflect.set(flink, "pendingCheckpoints", pending);
         if (Fields.has(flink, "requestDecider")) {
-            Object decider = Fields.get(flink, "requestDecider"); // it knows the map that was there before
+            Object decider = Fields.get(flink, "requestDecider"); // it reads the map that `Watching` replaces
             Reflect.set(decider, SIZE, Fakes.of(
                     Reflect.type(decider, SIZE), (proxy, method, arguments) -> pending.size()));
         }
@@ -187,7 +187,7 @@ final class DrivenCoordinator {
         register();
         states.use(this::registry, retained());
 //# from 2.3
-        for (String task : settings.tasks) { // the scheduler has them all before the job runs
+        for (String task : settings.tasks) { // all are scheduled before the job runs
             taskStatus(job.attempt(task, null), ExecutionState.CREATED, ExecutionState.SCHEDULED);
         }
 //# end
@@ -202,7 +202,7 @@ final class DrivenCoordinator {
     }
 //# end
 
-    /** Tells how each pending checkpoint ends, at the moment at which Flink says so. */
+    /** The map of pending checkpoints. It records the end of each one as an effect when Flink completes its future. */
     private final class Watching extends LinkedHashMap<Long, PendingCheckpoint> {
         private static final long serialVersionUID = 1L;
 
@@ -230,7 +230,7 @@ final class DrivenCoordinator {
     void jobStatus(JobStatus next) throws Exception {
         if (settings.interval < 0) {
             if (next != JobStatus.RUNNING) {
-                flink.stopCheckpointScheduler(); // Flink listens only where checkpoints are periodic
+                flink.stopCheckpointScheduler(); // Flink's listener exists only with an interval
             }
             return;
         }
@@ -240,7 +240,7 @@ final class DrivenCoordinator {
 //# end
         try {
             Reflect.callFilled(listener, "jobStatusChanges", job.id, next, loop.now(), new FlinkException("a change of status"));
-        } catch (IllegalArgumentException refused) { // the job's other listeners are notified all the same
+        } catch (IllegalArgumentException refused) { // other listeners of the job are still notified
             effects.add("fail", "error", refused.getClass().getSimpleName());
         }
         loop.firstDelay(-1);
@@ -255,7 +255,7 @@ final class DrivenCoordinator {
 //# from 2.3
         boolean starts = next == ExecutionState.RUNNING && settings.interval >= 0 && !flink.isShutdown();
         if (starts && !flink.isPeriodicCheckpointingStarted()) {
-            flink.startCheckpointScheduler(); // as the execution graph does when a task reports that it runs
+            flink.startCheckpointScheduler(); // as the execution graph does for a task that runs
         }
         try {
             ((ExecutionStateUpdateListener) listener).onStateUpdate(attempt, before, next);
@@ -269,7 +269,7 @@ final class DrivenCoordinator {
         return requests;
     }
 
-    /** What the retained ones share is registered anew: up to 1.14 a coordinator does so when it restores the job. */
+    /** Registers the shared state of the retained checkpoints, as a coordinator up to 1.14 does when it restores. */
     private void register() {
 //# before 1.15
         for (CompletedCheckpoint one : store.getAllCheckpoints()) {
@@ -278,7 +278,7 @@ final class DrivenCoordinator {
 //# end
     }
 
-    /** Where shared state is registered. */
+    /** Flink's registry of shared state. */
     Object registry() {
 //# before 1.15
         return Fields.get(flink, "sharedStateRegistry");
@@ -292,7 +292,7 @@ final class DrivenCoordinator {
         return masters;
     }
 
-    /** Hand the newest checkpoint to the new executions of these tasks; its id, or null if there is none. */
+    /** Restores these tasks from the newest checkpoint. Returns its id, or null if there is none. */
     Long restore(List<String> tasks, boolean region) throws Exception {
         Set<ExecutionJobVertex> vertices = new HashSet<>();
         for (String task : tasks) {
@@ -350,7 +350,7 @@ final class DrivenCoordinator {
         }
     }
 
-    /** Report ends that other listeners receive before ours: a future calls its last listener first. */
+    /** Records ends that our callback has not received yet: a future calls its last callback first. */
     private void reportEnds() {
         for (Map.Entry<CompletableFuture<?>, Long> entry : new ArrayList<>(open.entrySet())) {
             CompletableFuture<?> end = entry.getKey();
@@ -360,7 +360,7 @@ final class DrivenCoordinator {
         }
     }
 
-    /** Whether it is what a pending checkpoint ended with; else a request failed that started nothing. */
+    /** Whether a pending checkpoint ended with this failure. If not, it belongs to a request that started nothing. */
     boolean ended(Throwable failure) {
         reportEnds();
         return ends.contains(Reasons.root(failure));

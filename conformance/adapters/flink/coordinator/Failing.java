@@ -15,7 +15,7 @@ import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
 //# end
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 
-/** Flink's count of failing checkpoints, alone. */
+/** Flink's count of failed checkpoints (`CheckpointFailureManager`), without a coordinator. */
 final class Failing implements Component {
     private final Effects effects = new Effects();
     private final CheckpointFailureManager manager;
@@ -63,7 +63,7 @@ final class Failing implements Component {
 //# end
 //# from 1.14.3
 
-    /** As the manager itself divides the failures into those of a task and those of the coordinator. */
+    /** Reports a failure as one of a task or one of the coordinator, as the manager itself classifies it. */
     private void failed(long id, String type, CheckpointException why, boolean byTask) throws Exception {
         CheckpointProperties properties = type.equals("checkpoint")
                 ? CheckpointProperties.forCheckpoint(CheckpointRetentionPolicy.NEVER_RETAIN_AFTER_TERMINATION)
@@ -75,7 +75,7 @@ final class Failing implements Component {
         }
     }
 
-    /** A pending checkpoint of which only the id and the type are read. */
+    /** A pending checkpoint that has only an id and a type, because the manager reads nothing else. */
     private static PendingCheckpoint pending(long id, CheckpointProperties properties) throws Exception {
         PendingCheckpoint pending = Bare.of(PendingCheckpoint.class);
         Reflect.set(pending, "checkpointId", id);

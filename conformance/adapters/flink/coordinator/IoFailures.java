@@ -5,7 +5,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.apache.flink.runtime.checkpoint.StandaloneCheckpointIDCounter;
 
-/** What fails at its next use: drawing an id, initialising a storage location, writing the metadata. */
+/** Planned failures of I/O: the next use of `id`, `location` or `metadata` can be made to fail. */
 final class IoFailures {
     private final Set<String> failing = new HashSet<>();
     private final CoordinatorEffects effects;
@@ -14,17 +14,17 @@ final class IoFailures {
         this.effects = effects;
     }
 
-    /** The next use of this fails. */
+    /** Plans that the next use of `what` fails. */
     void next(String what) {
         failing.add(what);
     }
 
-    /** Whether the next use of this fails. */
+    /** Whether the next use of `what` fails. */
     boolean isNext(String what) {
         return failing.contains(what);
     }
 
-    /** A use of this; raises IOException if it is the one that fails. */
+    /** Call this at each use of `what`. Throws IOException, once, if a failure is planned. */
     void check(String what) throws IOException {
         if (failing.remove(what)) {
             effects.failsFor("IO_EXCEPTION");
@@ -32,7 +32,7 @@ final class IoFailures {
         }
     }
 
-    /** Flink's counter of ids, whose next draw may fail. */
+    /** Flink's counter of checkpoint ids. Its next call fails if a failure of `id` is planned. */
     StandaloneCheckpointIDCounter counter() {
         return new StandaloneCheckpointIDCounter() {
             @Override

@@ -22,7 +22,7 @@ import org.apache.flink.runtime.jobmaster.LogicalSlot;
 import org.apache.flink.runtime.messages.Acknowledge;
 import org.apache.flink.util.FlinkException;
 
-/** A job of Flink's own vertices and executions; their slots and task managers are ours. */
+/** A job of Flink's own vertices and executions. Their slots and task managers are fakes. */
 final class Job {
     final JobID id = new JobID(0, 1);
 
@@ -68,7 +68,7 @@ final class Job {
             vertices.put(entry.getKey(), vertex);
             remember(entry.getKey());
         }
-        for (ExecutionJobVertex vertex : vertices.values()) { // regions of any tasks can be restored then
+        for (ExecutionJobVertex vertex : vertices.values()) { // so that any set of tasks can be restored
             Reflect.set(vertex, "producedDataSets", new IntermediateResult[0]);
         }
     }
@@ -104,14 +104,14 @@ final class Job {
         return false;
     }
 
-    /** The task gets a status; from being deployed on it has a slot. */
+    /** Sets the status of a task. A task with a status other than CREATED has a slot. */
     void become(String task, ExecutionState status) {
         vertex(task);
         statuses.put(task, status);
         show(task);
     }
 
-    /** Whether the job runs; while it does not, no task runs or has finished, whatever its status is. */
+    /** Sets whether the job runs. While it does not, Flink sees a RUNNING or FINISHED task as CANCELING. */
     void run(boolean now) {
         runs = now;
         settings.tasks.forEach(this::show);
@@ -126,13 +126,13 @@ final class Job {
         Reflect.set(execution, "assignedResource", status == ExecutionState.CREATED ? null : slot);
     }
 
-    /** The wire's status of a task. */
+    /** The status of a task in the adapter protocol. */
     ExecutionState status(String task) {
         vertex(task);
         return statuses.getOrDefault(task, ExecutionState.CREATED);
     }
 
-    /** The scheduler gives the task a new execution. */
+    /** Gives the task a new execution, as the scheduler does. */
     void renew(String task) {
         ExecutionVertex vertex = vertex(task);
         Execution before = vertex.getCurrentExecutionAttempt();
@@ -149,7 +149,7 @@ final class Job {
         attempts.computeIfAbsent(task, any -> new ArrayList<>()).add(attempt);
     }
 
-    /** The id of an execution of the task, the current one if no number is given; strangers have one too. */
+    /** The id of an execution of the task: the current one if `number` is null; a foreign id if there is none. */
     ExecutionAttemptID attempt(String task, Long number) {
         List<ExecutionAttemptID> known = attempts.get(task);
         if (known == null) {
@@ -170,7 +170,7 @@ final class Job {
         return OperatorID.fromJobVertexID(vertex.getID());
     }
 
-    /** The call that triggered this checkpoint on the task fails; if there was none: nothing. */
+    /** Makes the call that triggered this checkpoint on the task fail. Does nothing if there was no such call. */
     void failTrigger(String task, long checkpoint) {
         CompletableFuture<Acknowledge> call = calls.remove(task + '@' + checkpoint);
         if (call != null) {
@@ -178,7 +178,7 @@ final class Job {
         }
     }
 
-    /** The coordinator that made the calls is gone. */
+    /** Forgets all calls, because the coordinator that made them is gone. */
     void forgetCalls() {
         calls.clear();
     }

@@ -9,7 +9,7 @@ import org.apache.flink.core.execution.SavepointFormatType;
 final class Kinds {
     private Kinds() {}
 
-    /** Of something that has a checkpoint type, such as options or properties. */
+    /** The protocol's name of the type of an object with a checkpoint type, such as options or properties. */
     static String of(Object typed) {
         try {
             Object type = Reflect.call(typed, "getCheckpointType");
@@ -22,7 +22,7 @@ final class Kinds {
         }
     }
 
-    /** The properties of a savepoint or stop. */
+    /** The properties of a savepoint, or of a stop-with-savepoint. */
     static CheckpointProperties savepoint(String type, boolean forced, boolean drain) {
         boolean stays = type.equals("savepoint");
 //# before 1.11

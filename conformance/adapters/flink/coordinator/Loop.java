@@ -19,7 +19,7 @@ import org.apache.flink.runtime.concurrent.ScheduledExecutor;
 import org.apache.flink.util.concurrent.ScheduledExecutor;
 //# end
 
-/** The coordinator's timer thread, the job's main thread and the clock in one: a queue, and virtual time. */
+/** Stands for the coordinator's timer thread, the job's main thread and the clock: a queue with virtual time. */
 final class Loop {
     private static final class Timer {
         long due;
@@ -39,11 +39,11 @@ final class Loop {
 
     private static final long BEGUN = 1_000_000_000;
 //# before 1.10
-    /** Milliseconds of Flink in one of this loop; a coordinator of 1.9 reads the system's clock (`OwnTimer`). */
+    /** Flink's milliseconds in one millisecond of this loop: many, because 1.9 reads the real clock (`OwnTimer`). */
     static final long UNIT = 100_000;
 //# end
 //# from 1.10
-    /** Milliseconds of Flink in one of this loop. */
+    /** Flink's milliseconds in one millisecond of this loop. */
     static final long UNIT = 1;
 //# end
 
@@ -59,15 +59,15 @@ final class Loop {
     private boolean isOver;
     private LongConsumer onTime = ms -> {};
 
-    /** Run all work that is not delayed. */
+    /** Runs all work that is due now. */
     void settle() {
         advance(0);
     }
 
     /**
-     * Let time pass; each timer sees the time at which it is due.
+     * Lets time pass. While a timer runs, the clock shows the time at which the timer is due.
      *
-     * <p>Of equal ones time-outs come first, the scheduler's last, else in the order of registering.
+     * <p>Among timers due at one time the scheduler's run last, all others in the order of registration.
      */
     void advance(long ms) {
         long until = now + ms;
@@ -92,7 +92,7 @@ final class Loop {
         }
     }
 
-    /** Call this with the milliseconds that pass, before anything sees the new time. */
+    /** Sets a listener. It receives the milliseconds that pass, before the clock shows the new time. */
     void onTime(LongConsumer listener) {
         onTime = listener;
     }
@@ -103,14 +103,14 @@ final class Loop {
         }
     }
 
-    /** Forget all that was to be done; the time stays. */
+    /** Forgets all waiting work and all timers. The clock keeps its time. */
     void clear() {
         ready.clear();
         timers.clear();
         isOver = false;
     }
 
-    /** Nothing happens at a later time any more: with its coordinator a job's timer is shut down. */
+    /** Drops all timers and accepts no new ones, as a job's timer does when the coordinator shuts it down. */
     void end() {
         timers.clear();
         isOver = true;
@@ -120,17 +120,17 @@ final class Loop {
         return now;
     }
 
-    /** Flink's relative time, which begins nowhere near 0: for Flink that is when the last checkpoint completed. */
+    /** Flink's relative time. It begins far from 0, because Flink uses 0 for "no checkpoint has completed yet". */
     long relative() {
         return now + BEGUN;
     }
 
-    /** The delay of the next periodic timer, in place of the random one that Flink draws. */
+    /** Sets the delay of the next timer, in place of the random delay that Flink draws. -1: Flink's delay holds. */
     void firstDelay(long ms) {
         firstDelay = ms;
     }
 
-    /** The delay in place of every other one that Flink draws, up to 1.10 also when it resets its scheduler. */
+    /** Sets the delay of timers that Flink registers with a random delay when it resets its scheduler. */
     void randomDelay(long ms) {
         randomDelay = ms;
     }
@@ -159,7 +159,7 @@ final class Loop {
         return executor(ScheduledExecutor.class);
     }
 
-    /** As an executor of this type. */
+    /** This loop as an executor of this type. */
     <T> T executor(Class<T> type) {
         return Fakes.of(
                 type,

@@ -13,7 +13,7 @@ import org.apache.flink.util.FlinkException;
 import org.apache.flink.runtime.checkpoint.OperatorCoordinatorCheckpointContext;
 //# end
 
-/** Operator coordinators and hooks on the master: a request to them is an effect, and an event is their answer. */
+/** Fake operator coordinators and master hooks. A call of Flink to them is an effect, and an event is the answer. */
 final class Masters {
     private final Settings settings;
     private final CoordinatorEffects effects;
@@ -24,7 +24,7 @@ final class Masters {
         this.effects = effects;
     }
 
-    /** `kind` is the event: one of `coordinator` or `hook`, `_done` or `_fails`. */
+    /** Answers the call for a checkpoint. `kind`: the event, `coordinator` or `hook` with `_done` or `_fails`. */
     void answer(String name, long checkpoint, String kind) {
         CompletableFuture<Object> future =
                 requested.remove((kind.startsWith("hook") ? "hook " : "coordinator ") + name + '@' + checkpoint);
@@ -63,7 +63,7 @@ final class Masters {
         return hooks;
     }
 
-    /** One context for each operator coordinator, at an operator of its own. */
+    /** One context for each operator coordinator. Each belongs to a different operator. */
     List<Object> coordinators() {
         List<Object> contexts = new ArrayList<>();
 //# from 1.11

@@ -10,17 +10,17 @@ import java.util.concurrent.TimeUnit;
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
 
 /**
- * The timer and the clock of a coordinator up to 1.9, which makes its own timer and reads the system's clock.
+ * Replaces the timer and the clock of a coordinator of 1.9, which creates its own timer and reads the real clock.
  *
- * <p>The timer passes all work to the loop and starts no thread. For the clock, the time of the last completion
- * moves into the past as virtual time passes. Real time passes too, but a millisecond of the loop is
- * `Loop.UNIT` milliseconds of the coordinator, so that it makes no difference.
+ * <p>The timer passes all work to the loop and starts no thread. As virtual time passes, this class moves the
+ * recorded time of the last completion into the past. Real time passes too, but one millisecond of the loop is
+ * `Loop.UNIT` milliseconds of the coordinator, so that the real time makes no difference.
  */
 final class OwnTimer extends ScheduledThreadPoolExecutor {
     private static final String COMPLETED = "lastCheckpointCompletionNanos";
     private static final long LONG_AGO = Long.MIN_VALUE / 2;
     private static final long NANOS = Loop.UNIT * 1_000_000;
-    /** The longest pause in milliseconds of the loop: Flink shortens one to a year of its own milliseconds. */
+    /** The longest pause, in milliseconds of the loop. Flink limits a pause to one year in its own milliseconds. */
     static final long LONGEST_PAUSE = 365 * 24 * 3_600_000L / Loop.UNIT;
 
     private final Loop loop;
@@ -32,7 +32,7 @@ final class OwnTimer extends ScheduledThreadPoolExecutor {
         target = loop.executor(ScheduledExecutorService.class);
     }
 
-    /** Replace the timer and the clock of a coordinator that has not begun. */
+    /** Replaces the timer and the clock of a coordinator that has not started yet. */
     static void replace(CheckpointCoordinator flink, Loop loop) {
         ((ScheduledThreadPoolExecutor) Fields.get(flink, "timer")).shutdownNow();
         Reflect.set(flink, "timer", new OwnTimer(loop));

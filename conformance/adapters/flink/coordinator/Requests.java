@@ -19,7 +19,7 @@ import org.apache.flink.runtime.checkpoint.CheckpointFailureManager;
 import org.apache.flink.core.execution.SavepointFormatType;
 //# end
 
-/** Requests from outside: as users make them, or forced or periodic as only the coordinator itself makes them. */
+/** Makes requests: those of a user, and those (forced, periodic) that only the coordinator itself makes. */
 final class Requests {
     private static final String WHERE = "savepoints";
 
@@ -31,7 +31,7 @@ final class Requests {
     private BiConsumer<Object, Throwable> listener;
 
 //# before 1.10
-    /** Flink's count of failures, which remembers why the last request was refused: the answer is only that it was. */
+    /** Flink's count of failures. It keeps the reason of the last rejection, because 1.9 returns only a boolean. */
     static final class Refusals extends CheckpointFailureManager {
         private CheckpointException last;
 
@@ -54,13 +54,13 @@ final class Requests {
         }
     }
 
-    /** Requests wait in Flink's order, in which the wall clock decides last: here they are numbered instead. */
+    /** Numbers the waiting requests. Flink compares their wall-clock times last; the numbers replace these times. */
     @SuppressWarnings("unchecked")
     private void number(Object decider) {
         Comparator<Object> order = (Comparator<Object>) ((TreeSet<Object>) Fields.get(decider, QUEUE)).comparator();
         Set<Object> seen = Collections.newSetFromMap(new WeakHashMap<>());
         Reflect.set(decider, QUEUE, new TreeSet<>((one, other) -> {
-            for (Object request : new Object[] {other, one}) { // the newcomer is compared with those that wait
+            for (Object request : new Object[] {other, one}) { // one of the two is the new request
                 if (seen.add(request)) {
                     listen(request);
                     Reflect.set(request, "timestamp", numbered++);
@@ -70,12 +70,12 @@ final class Requests {
         }));
     }
 
-    /** Who is notified of the end of the next request before any other effect of this end. */
+    /** Sets the listener that is notified of the end of the next request before any other effect of this end. */
     void listener(BiConsumer<Object, Throwable> next) {
         listener = next;
     }
 
-    /** A request that the decider compares with others may be refused before it is returned. */
+    /** Registers the listener now: Flink may reject this request before it returns the request's future. */
     private void listen(Object request) {
         if (listener != null) {
             ((CompletableFuture<?>) Fields.get(request, "onCompletionPromise")).whenComplete(listener::accept);

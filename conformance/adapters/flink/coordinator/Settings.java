@@ -9,7 +9,7 @@ import java.util.Set;
 import org.apache.flink.runtime.checkpoint.CheckpointRetentionPolicy;
 import org.apache.flink.runtime.jobgraph.tasks.CheckpointCoordinatorConfiguration;
 
-/** The configuration of one coordinator, with what the protocol says where something is left out. */
+/** The configuration of one coordinator, with the protocol's defaults for the options that are left out. */
 final class Settings {
     final List<String> tasks = new ArrayList<>();
     final Set<String> sources = new LinkedHashSet<>();
@@ -27,12 +27,12 @@ final class Settings {
     final boolean finishedTasks;
     final boolean keptOnCancellation;
     final boolean slowCleaning;
-    /** The savepoint from which the job starts, and its claim mode; null for none. */
+    /** The savepoint from which the job starts; null for none. */
     final Long savepoint;
     final String claimMode;
     final boolean ioFailures;
 
-    /** Read it; raises Refused, and Unsupported for what the release does not have. */
+    /** Reads the options. Throws Refused if one is not valid, Unsupported if the release does not have it. */
     Settings(Map<String, Object> wire, Release release) {
         checkProfile(wire, release);
         Object tasks = wire.get("tasks");
@@ -89,7 +89,7 @@ final class Settings {
         }
     }
 
-    /** The same as Flink has it, in Flink's milliseconds. */
+    /** The configuration as an object of Flink, in Flink's milliseconds. */
     CheckpointCoordinatorConfiguration flink() {
         long interval = this.interval < 0 ? Long.MAX_VALUE : this.interval * Loop.UNIT;
         CheckpointRetentionPolicy kept = keptOnCancellation
@@ -119,7 +119,7 @@ final class Settings {
 //# end
     }
 
-    /** Raises Unsupported for a profile that is not the release's. */
+    /** Throws Unsupported if the profile is not the one of the release. */
     static void checkProfile(Map<String, Object> wire, Release release) {
         Object profile = wire.getOrDefault("profile", Release.NEWEST_COORDINATOR);
         if (!release.coordinator.equals(profile)) {

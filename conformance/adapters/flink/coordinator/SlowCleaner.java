@@ -15,16 +15,16 @@ import org.apache.flink.runtime.checkpoint.PendingCheckpoint;
 import org.apache.flink.runtime.state.CompositeStateHandle;
 
 /**
- * Flink's cleaner, whose deletions stay under way until they are ended one by one, oldest first.
+ * Flink's cleaner. Its deletions do not end until events end them one by one, oldest first.
  *
- * <p>What a deletion deletes is an effect when it begins. A clean-up that deletes nothing ends at once.
+ * <p>The effects of a deletion occur when it begins. A clean-up that deletes nothing ends at once.
  */
 final class SlowCleaner extends CheckpointsCleaner {
     private static final long serialVersionUID = 1L;
 
     private final transient CoordinatorEffects effects;
     private final transient Queue<Queue<Runnable>> underWay = new ArrayDeque<>();
-    /** Where Flink's method for what was not stored calls the general one, the deletion begins once. */
+    /** Checkpoints whose deletion has begun: one method of Flink's cleaner may call the other for the same one. */
     private final transient Set<Checkpoint> begun = Collections.newSetFromMap(new WeakHashMap<>());
 
     SlowCleaner(CoordinatorEffects effects) {
@@ -42,7 +42,7 @@ final class SlowCleaner extends CheckpointsCleaner {
         super.cleanCheckpointOnFailedStoring(checkpoint, begin(checkpoint));
     }
 
-    /** The executor of one deletion, whose work waits. */
+    /** Begins a deletion. Returns an executor that keeps the work of Flink until `endOldest`. */
     private Executor begin(Checkpoint checkpoint) {
         Queue<Runnable> work = new ArrayDeque<>();
         begun.add(checkpoint);
@@ -51,7 +51,7 @@ final class SlowCleaner extends CheckpointsCleaner {
         return work::add;
     }
 
-    /** What is deleted; from 1.15 on the collected state of a pending checkpoint stays known, as Flink's own deletion follows. */
+    /** Deletes a checkpoint. From 1.15 on a pending one keeps its collected state, because Flink deletes it later. */
     private static void discard(Checkpoint checkpoint) {
         try {
             if (checkpoint instanceof PendingCheckpoint) {
@@ -61,7 +61,7 @@ final class SlowCleaner extends CheckpointsCleaner {
                 }
 //# end
 //# from 1.12 before 1.15
-                collected.clear(); // registered files would lose one more use
+                collected.clear(); // else Flink would release registered files twice
 //# end
 //# from 1.12
                 return;
@@ -79,7 +79,7 @@ final class SlowCleaner extends CheckpointsCleaner {
         }
     }
 
-    /** End the oldest deletion, if there is one; Flink deletes once more, which is no further effect. */
+    /** Ends the oldest deletion, if there is one. Flink then deletes the same objects again; that is no effect. */
     void endOldest() {
         underWay.removeIf(Queue::isEmpty); // these had nothing to delete
         Queue<Runnable> work = underWay.poll();

@@ -28,11 +28,11 @@ import org.apache.flink.runtime.state.StateHandleID;
 import org.apache.flink.runtime.state.StreamStateHandle;
 //# end
 
-/** Handles of state whose deletion is an effect, and the snapshots of tasks that hold them. */
+/** Makes snapshots of tasks. They contain handles of state whose deletion is an effect. */
 final class States {
     private static final int KEY_GROUPS = Vertices.MAX_PARALLELISM;
     private static final long NONE = -1;
-    /** One for all tasks, so that a shared handle is the same whoever names it. */
+    /** The backend id of all tasks, so that two tasks can report the same shared handle. */
     private static final UUID BACKEND = new UUID(0, 1);
 
     private final CoordinatorEffects effects;
@@ -50,7 +50,7 @@ final class States {
         this.tasks = tasks;
     }
 
-    /** A coordinator has such a registry now; what the retained checkpoints share follows in their order. */
+    /** Sets the registry of a new coordinator, and numbers the shared handles of the retained checkpoints in order. */
     void use(Supplier<Object> fresh, List<Long> retained) {
         registry = fresh;
         registered.clear();
@@ -68,13 +68,13 @@ final class States {
         return held;
     }
 
-    /** See which shared handles the registry has after an event. */
+    /** Call this after each event. It reads which shared handles the registry has. */
     void look() {
         unwritten = NONE;
         look(registering);
     }
 
-    /** New ones follow those that were there: in the order of tasks and files of the checkpoint that brought them. */
+    /** Numbers new shared handles after the old ones, in the order of the tasks and files of this checkpoint. */
     private void look(long checkpoint) {
         Set<String> held = held();
         registered.keySet().retainAll(held);
@@ -88,20 +88,20 @@ final class States {
         }
     }
 
-    /** From now on what was collected for this checkpoint is deleted with it, without an effect of its own. */
+    /** From now on the deletion of this checkpoint includes its collected state, which is no separate effect. */
     void finalized(long checkpoint) {
         finalized.add(checkpoint);
         registering = checkpoint;
     }
 
-    /** The metadata of this checkpoint are not written; up to 1.14 its files were registered, in any order. */
+    /** Records that writing this checkpoint's metadata fails. Up to 1.14 its files are registered, in any order. */
     void unwritten(long checkpoint) {
 //# before 1.15
         unwritten = checkpoint;
 //# end
     }
 
-    /** What a task reports: a private handle, shared ones, or both; `collected`: it becomes part of the checkpoint. */
+    /** A task's snapshot: a private handle, shared ones, or both. `collected`: it becomes part of the checkpoint. */
     TaskStateSnapshot snapshot(
             String task, OperatorID operator, long checkpoint, String own, List<?> names, boolean collected) {
         int position = tasks.indexOf(task);
@@ -134,7 +134,7 @@ final class States {
 
     private KeyedStateHandle incremental(int position, long checkpoint, List<?> names, boolean collected) {
 //# from 1.15
-        mentions.clear(); // each acknowledgement registers what it brings
+        mentions.clear(); // each acknowledgement registers its own files
 //# end
 //# before 1.15
         if (collected) {
@@ -169,7 +169,7 @@ final class States {
         return task * 1_000L + file;
     }
 
-    /** The bytes of a piece of state; nameless ones are the harness's own. */
+    /** The handle of a piece of state. A handle without a name is the harness's own: its deletion is no effect. */
     private final class Handle extends ByteStreamStateHandle {
         private static final long serialVersionUID = 1L;
         private final transient String name;
@@ -185,7 +185,7 @@ final class States {
             this.order = order;
         }
 
-        /** Of a file that the registry holds a task sends no more than a reference, so that nothing is deleted. */
+        /** Deletes nothing if the registry holds the file: then the handle is only a reference to that file. */
         @Override
         public void discardState() {
             if (name == null || isShared && held().contains(name) || finalized.contains(checkpoint)) {

@@ -45,7 +45,7 @@ import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
 //# end
 
-/** Makes vertices of one subtask as a release wants them made; the graph around them is no more than a name. */
+/** Makes vertices of one subtask, in the way of each release. The graph that contains them is a fake. */
 final class Vertices {
     static final int MAX_PARALLELISM = 128;
 
@@ -98,7 +98,7 @@ final class Vertices {
 //# end
     }
 
-    /** How long a call may take, in the type of the release. */
+    /** The time-out of a call, in the type that the release uses. */
     static Object timeout() {
 //# before 2.0
         return Time.seconds(10);

@@ -12,7 +12,7 @@ import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import java.lang.reflect.Proxy;
 //# end
 
-/** Flink's statistics of checkpoints, which record the checkpoint that a job is restored from. */
+/** Flink's statistics of checkpoints. This class records the checkpoint from which a job is restored. */
 //# before 2.0
 public final class WatchedStats extends CheckpointStatsTracker {
     private final LongConsumer restored;

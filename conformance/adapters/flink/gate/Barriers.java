@@ -13,7 +13,7 @@ import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.runtime.checkpoint.SavepointType;
 //# end
 
-/** From events of the protocol to Flink's barriers. */
+/** Makes Flink's barriers from events of the adapter protocol. */
 final class Barriers {
     private final Config config;
     private final Time time;

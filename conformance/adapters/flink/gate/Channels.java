@@ -21,10 +21,10 @@ import org.apache.flink.runtime.io.network.partition.consumer.WatchedPersister;
 //# end
 
 /**
- * The channels of a task, whose network is played here, and the input gates that read them.
+ * The channels of a task and the input gates that read them. This class stands for the network.
  *
- * <p>Channels are numbered across all gates. What arrives waits in the order of arrival. From 1.11 on the
- * network holds back what stands on a blocked channel; before, the gate takes everything and Flink stores it.
+ * <p>Channels are numbered across all gates. Items wait in the order of arrival. From 1.11 on the network holds
+ * back the items of a blocked channel; up to 1.10 the gate takes all items, and Flink stores those of a blocked one.
  */
 final class Channels {
     /** An item in the network. */
@@ -50,8 +50,8 @@ final class Channels {
 //# from 1.11
 
     /**
-     * The channels by their number across all gates. Flink resumes channels in the order of a hash set. Within one
-     * gate this is the order of the channels; channels of several gates are numbered in this order.
+     * The channels by their number across all gates. Flink resumes channels in the order of a hash set. In one gate
+     * this is the order of the channels. For several gates this class numbers the channels in the order of the set.
      */
     private List<InputChannelInfo> infos = new ArrayList<>();
 //# end
@@ -96,7 +96,7 @@ final class Channels {
 //# end
     }
 
-    /** In place of the blocks that were called: where a release makes no such calls. */
+    /** Sets which channels are blocked, for a release that does not call `block`. */
     void hold(Held instead) {
         held = instead;
     }
@@ -106,7 +106,7 @@ final class Channels {
         waiting.add(new Waiting(channel, item, ends));
     }
 
-    /** Every end of the gate's channels was handed out. */
+    /** Whether the gate has received the end of each of its channels. */
     boolean isFinished(PlayedGate gate) {
         for (int channel = 0; channel < taken.length; channel++) {
             if (gate.reads(channel) && !taken[channel]) {
@@ -116,12 +116,12 @@ final class Channels {
         return true;
     }
 
-    /** Whether the record that was handed out last became part of a snapshot. */
+    /** Whether the last delivered record became part of a snapshot. */
     boolean isPersisted() {
         return persisted;
     }
 
-    /** The oldest item that the network may deliver, if the gate reads its channel. */
+    /** The oldest item that the network may deliver; empty if it belongs to a channel of another gate. */
     Optional<BufferOrEvent> next(PlayedGate gate) throws IOException {
         for (Iterator<Waiting> items = waiting.iterator(); items.hasNext(); ) {
             Waiting next = items.next();
@@ -178,7 +178,7 @@ final class Channels {
 //# end
 //# from 1.11 before 1.12
 
-    /** Who keeps what a channel hands on: the listener that Flink registers with its network. */
+    /** Decides whether a delivered buffer is stored: the listener that Flink registers with its network. */
     interface Persists {
         boolean keeps(Buffer buffer, int channel) throws IOException;
     }
@@ -193,12 +193,12 @@ final class Channels {
 //# end
 //# from 1.12 before 1.13
 
-    /** Every barrier overtakes, also one that does not ask for it. */
+    /** True: every barrier overtakes, also one whose options are aligned. */
     void overtake(boolean everyBarrier) {
         overtakes = everyBarrier;
     }
 
-    /** In 1.12 a channel's persister looks at barriers that overtake only. */
+    /** Whether the barrier overtakes. In 1.12 the persister of a channel ignores all other barriers. */
     private boolean hasPriority(CheckpointBarrier barrier) {
         return overtakes || barrier.getCheckpointOptions().isUnalignedCheckpoint();
     }
@@ -211,7 +211,7 @@ final class Channels {
 //# end
 //# from 1.12
 
-    /** The channel's own persister sees what is read. */
+    /** Passes the item to the persister of its channel. */
     private void read(Waiting next) throws IOException {
         WatchedPersister persister = persisters.get(next.channel);
         if (next.item.isBuffer()) {
@@ -222,7 +222,7 @@ final class Channels {
         }
     }
 
-    /** A snapshot of the gate's channels begins. The handler calls each gate in turn, which is one effect. */
+    /** Begins a snapshot of the gate's channels. The handler calls each gate in turn; all calls are one effect. */
     void start(long checkpoint, PlayedGate gate) throws CheckpointException {
         if (gate == gates[0]) {
             effects.startPersisting(checkpoint);

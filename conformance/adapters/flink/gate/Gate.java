@@ -6,7 +6,7 @@ import java.util.Map;
 import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
 import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
 
-/** One instance of the component `gate`: events in, effects out, at one of the two levels. */
+/** One instance of component `gate`, at level `handler`; its subclass `PolledGate` has level `polled`. */
 class Gate implements Component {
     private final Config config;
     private final Effects effects;
@@ -28,7 +28,7 @@ class Gate implements Component {
         this.handler = new Handler(config, effects, channels, time);
     }
 
-    /** A fresh gate; raises IllegalStateException if the release is not as this program knows it. */
+    /** A new gate. Throws IllegalStateException if a class of the release does not have the expected members. */
     static Gate make(Config config, Release release) {
         try {
             Effects effects = new Effects();
@@ -38,7 +38,7 @@ class Gate implements Component {
         }
     }
 
-    /** Take one event and return its effects; raises Refused or Unsupported, and then nothing has happened. */
+    /** Takes one event and returns its effects. If it throws Refused or Unsupported, the gate has not changed. */
     @Override
     public final List<Map<String, Object>> take(Map<String, Object> event) {
         if (failed) {
@@ -59,13 +59,13 @@ class Gate implements Component {
         return effects.take();
     }
 
-    /** The state after the last event; empty of a gate that has failed. */
+    /** The state after the last event; empty if the gate has failed. */
     @Override
     public final Map<String, Object> state() {
         return failed ? Collections.emptyMap() : View.of(config, handler, taken());
     }
 
-    /** The channels whose end the handler has got. */
+    /** For each channel, whether the handler has received its end. */
     boolean[] taken() {
         return ended;
     }

@@ -31,11 +31,11 @@ import org.apache.flink.streaming.runtime.io.checkpointing.CheckpointBarrierTrac
 import org.apache.flink.streaming.runtime.io.checkpointing.SingleCheckpointBarrierHandler;
 //# end
 
-/** Flink's barrier handler of a mode, and how barriers, cancellations and ends reach it. */
+/** Flink's barrier handler for one mode, and the calls for barriers, cancellation markers and ends. */
 final class Handler {
     private static final String NAME = "task";
 
-    /** Flink's own. */
+    /** Flink's own handler. */
     final CheckpointBarrierHandler flink;
 
     final Channels channels;
@@ -58,7 +58,7 @@ final class Handler {
 //# end
 //# before 1.11
         flink = new WatchedAligner(config.channels, task, effects::block, effects::resume);
-        channels.hold(channel -> false); // Flink stores what stands on a blocked channel
+        channels.hold(channel -> false); // Flink stores the items of a blocked channel
 //# end
 //# from 1.11 before 1.12
         WatchedAligner aligner = new WatchedAligner(task, effects::block, channels.gates[0]);
@@ -188,7 +188,7 @@ final class Handler {
 //# end
 //# from 1.11 before 1.12
 
-    /** The network's thread announces a barrier; what it leaves for the task's thread waits for `mail`. */
+    /** The network's thread reports a barrier. Its calls for the task's thread wait until `mail`. */
     void receive(CheckpointBarrier barrier, int channel) throws Exception {
         if (!(flink instanceof CheckpointBarrierUnaligner)) {
             throw new Unsupported("receive_barrier; only the gate of mode unaligned gets it from the network here");
@@ -254,7 +254,7 @@ final class Handler {
         throw new IllegalStateException(type + " has no constructor of " + arguments.length + " arguments");
     }
 
-    /** The unaligned handlers call it when the writing of channel state begins; nothing is written here. */
+    /** A fake. The unaligned handlers call it when they begin to write channel state. It writes nothing. */
     private static SubtaskCheckpointCoordinator coordinator(Effects effects, boolean[] written) {
         return Fakes.of(
                 SubtaskCheckpointCoordinator.class,
@@ -262,7 +262,7 @@ final class Handler {
 //# end
 //# from 1.11 before 1.12
                     if (method.getName().equals("initCheckpoint")) {
-                        effects.startPersisting((Long) arguments[0]); // the channels keep what they read from now on
+                        effects.startPersisting((Long) arguments[0]); // from now on the channels store what they read
                     }
                     if (method.getName().equals("getChannelStateWriter")) {
                         return Fakes.of(

@@ -28,7 +28,7 @@ import org.apache.flink.runtime.io.network.api.CheckpointBarrier;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionType;
 //# end
 
-/** One input gate of a task, which reads some of the task's channels. */
+/** A fake input gate of a task. It reads some of the task's channels from `Channels`. */
 //# before 1.11
 final class PlayedGate extends InputGate {
 //# end
@@ -55,7 +55,7 @@ final class PlayedGate extends IndexedInputGate {
 
 //# before 1.11
 
-    /** Whether a channel is one of this gate's. */
+    /** Whether this gate reads the channel. */
     boolean reads(int channel) {
         return true;
     }
@@ -66,7 +66,7 @@ final class PlayedGate extends IndexedInputGate {
 //# end
 //# from 1.11
 
-    /** Whether a channel is one of this gate's; by its number across all gates. */
+    /** Whether this gate reads the channel with this number across all gates. */
     boolean reads(int channel) {
         return channels.info(channel).getGateIdx() == index;
     }
@@ -81,7 +81,7 @@ final class PlayedGate extends IndexedInputGate {
         return size;
     }
 
-    /** Every channel's end was handed out. */
+    /** Whether the gate has received the end of each of its channels. */
     @Override
     public boolean isFinished() {
         return channels.isFinished(this);
@@ -216,7 +216,7 @@ final class PlayedGate extends IndexedInputGate {
 //# end
 //# from 1.19
 
-    /** Part of a gate in 1.19 and from 2.0 on, and of nothing in 1.20. */
+    /** A method of Flink's gate in 1.19 and from 2.0 on. In 1.20 it overrides nothing. */
     public ResultPartitionType getConsumedPartitionType() {
         return ResultPartitionType.PIPELINED_BOUNDED;
     }

@@ -99,7 +99,7 @@ final class PolledGate extends Gate {
     }
 //# end
 
-    /** Polls after an injection and after `advance`: items that these release belong to the same event. */
+    /** Polls after an injection and after `advance`: items that these events unblock belong to the same event. */
     @Override
     void settle() throws Exception {
         poll();

@@ -103,12 +103,12 @@ final class Task implements CheckpointableTask {
         }
     }
 
-    /** Whether the network's thread is at work, whose calls into the task wait in its mailbox. */
+    /** True: the network's thread runs, and its calls into the task wait in the mailbox. */
     void isElsewhere(boolean is) {
         elsewhere = is;
     }
 
-    /** The task does what was left for it. */
+    /** Runs the calls that wait in the mailbox. */
     void mail() throws Exception {
         while (!mails.isEmpty()) {
             mails.remove().run();

@@ -14,7 +14,7 @@ import java.util.function.BiFunction;
 import org.apache.flink.streaming.runtime.io.checkpointing.BarrierAlignmentUtil;
 //# end
 
-/** Virtual time in milliseconds from 0 on: it advances only by events, and due timers fire then. */
+/** Virtual time in milliseconds, from 0 on. Only events advance it; then the timers that are due fire. */
 final class Time {
     private static final class Timer {
         final long due;
@@ -37,7 +37,7 @@ final class Time {
         return now;
     }
 
-    /** Let time pass; each timer sees the time at which it is due, equal ones in the order of registering. */
+    /** Lets time pass. A timer sees the time at which it is due; equal ones run in the order of registration. */
     void advance(long ms) throws Exception {
         long until = now + ms;
         while (!timers.isEmpty() && timers.peek().due <= until) {
@@ -76,7 +76,7 @@ final class Time {
 //# end
 //# from 1.13 before 1.16
 
-    /** Of timers as the handlers take them; what cancels one has a type that only Flink may name. */
+    /** A function that registers a timer. The type of its result, which cancels the timer, is private to Flink. */
     BiFunction timers() throws ClassNotFoundException {
         Class<?> cancellable =
                 Class.forName("org.apache.flink.streaming.runtime.io.checkpointing.CheckpointBarrierHandler$Cancellable");

@@ -10,18 +10,18 @@ import java.util.TreeMap;
 import org.apache.flink.runtime.checkpoint.channel.InputChannelInfo;
 //# end
 
-/** What is observable of a handler, read from its private fields; what it does not hold is left out. */
+/** Reads the observable state of a handler from its private fields, and leaves out what it does not have. */
 final class View {
     private static final String[] CURRENT = {
         "latestPendingCheckpointID", "currentCheckpointId", "currentConsumedCheckpointId", "lastSeenBarrierId"
     };
 
-    /** What of 1.11's unaligner the network's thread calls. */
+    /** The field of 1.11's `CheckpointBarrierUnaligner` with the part that the network's thread calls. */
     private static final String UNALIGNER = "threadSafeUnaligner";
 
     private View() {}
 
-    /** The state as the protocol has it; `ended` are the channels whose end the handler has got. */
+    /** The state in wire form. `ended`: for each channel, whether the handler has received its end. */
     static Map<String, Object> of(Config config, Handler handler, boolean[] ended) {
         Map<String, Object> state = new TreeMap<>();
         Object flink = active(handler.flink);
@@ -29,7 +29,7 @@ final class View {
         boolean hasTwo = Fields.has(flink, UNALIGNER);
         Object unaligner = hasTwo ? Fields.get(flink, UNALIGNER) : null;
         if (hasTwo || flink != handler.flink) {
-            // of 1.11's unaligner what the network's thread knows too, which may be ahead of the task
+            // in 1.11 the state of the network's thread, which may be ahead of the state of the task's thread
             boolean pending = hasTwo
                     ? (Integer) Fields.get(unaligner, "numBarriersReceived") > 0
                     : isPending(flink, false);
@@ -40,7 +40,7 @@ final class View {
         }
         if (Fields.has(flink, "alignedChannels") && !config.mode.equals(Config.EXACTLY_ONCE)) {
             Collection<?> aligned = (Collection<?>) Fields.get(flink, "alignedChannels");
-            boolean pending = isPending(flink, tracks); // else what is left there means nothing any more
+            boolean pending = isPending(flink, tracks); // otherwise the field has old values
             state.put("arrived", list(config.channels, channel -> pending && contains(aligned, handler, channel)));
         }
         if (Fields.has(flink, "numClosedChannels") || Fields.has(flink, "numOpenChannels")) {
@@ -58,12 +58,12 @@ final class View {
         return state;
     }
 
-    /** 1.11 has two handlers behind one, and what belongs to the network's thread apart. */
+    /** The handler that acts now: in 1.11 the handler of mode alternating switches between two others. */
     private static Object active(Object flink) {
         return Fields.has(flink, "activeHandler") ? Fields.get(flink, "activeHandler") : flink;
     }
 
-    private static Object current(Object flink) { // of 1.11's two, of the one that acted last
+    private static Object current(Object flink) {
         for (String name : CURRENT) {
             if (Fields.has(flink, name)) {
                 return Fields.get(flink, name);
@@ -86,7 +86,7 @@ final class View {
         return current != (Long) Fields.get(flink, "lastCancelledOrCompletedCheckpointId");
     }
 
-    /** Which channels ended Flink does not remember, only how many: the list, if it agrees with that. */
+    /** The closed channels. Flink keeps only their number: if it differs from that of `ended`, this returns it. */
     private static Object closed(Config config, Object flink, boolean[] ended) {
         int count = Fields.has(flink, "numClosedChannels")
                 ? (Integer) Fields.get(flink, "numClosedChannels")
@@ -110,7 +110,7 @@ final class View {
         return tracked;
     }
 
-    /** Whether a channel belongs to a list. */
+    /** A condition on a channel. */
     interface Member {
         boolean holds(int channel);
     }
@@ -156,7 +156,7 @@ final class View {
         return channels.contains(handler.channels.info(channel));
     }
 
-    /** Whether the handler holds the channel as blocked. */
+    /** Whether the handler has blocked the channel. */
     static boolean blocks(Object flink, Channels channels, int channel) {
         Object state = blockedOf(flink);
         InputChannelInfo info = channels.info(channel);

@@ -12,8 +12,8 @@ import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
 //# before 1.12
 
 /**
- * The aligner of the releases up to 1.11, which notifies nothing when it blocks a channel: its own steps,
- * overridden to be seen. It stands in this package because the constructor is visible only here.
+ * The aligner of the releases up to 1.11. Flink reports no blocked channel there, so this class overrides the
+ * methods that block and resume. It is in this package because the constructor is visible only here.
  */
 public final class WatchedAligner extends CheckpointBarrierAligner {
     private final IntConsumer blocks;

@@ -10,8 +10,8 @@ import org.apache.flink.runtime.checkpoint.channel.InputChannelInfo;
 import org.apache.flink.runtime.io.network.buffer.Buffer;
 
 /**
- * What decides in a channel of Flink whether a buffer that is read belongs into the snapshot: Flink's own
- * persister, and a writer that records the call. It stands in this package because the
+ * Flink's own persister of a channel, with a writer that records its calls. The persister decides whether a buffer
+ * that is read becomes part of the snapshot. This class is in Flink's package because the
  * persister's methods are visible only here.
  */
 public final class WatchedPersister {
@@ -38,7 +38,7 @@ public final class WatchedPersister {
         persister.stopPersisting(checkpoint);
     }
 
-    /** The channel hands this on, as a local channel does; true if it was written to the snapshot. */
+    /** Passes on a buffer, as a local channel does. Returns true if the persister wrote it to the snapshot. */
     public boolean read(Buffer buffer) throws IOException {
         written = false;
         persister.checkForBarrier(buffer);

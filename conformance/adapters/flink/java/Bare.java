@@ -2,7 +2,7 @@ package barrierspec.flink;
 
 import java.lang.reflect.Constructor;
 
-/** Objects that no constructor of their class has made: their fields are set one by one. */
+/** Makes objects without running a constructor of their class. Callers set the fields one by one. */
 final class Bare {
     private Bare() {}
 

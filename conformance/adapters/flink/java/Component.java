@@ -5,9 +5,9 @@ import java.util.Map;
 
 /** One instance under test. */
 interface Component {
-    /** Apply one event; returns its effects, as the protocol has them. */
+    /** Applies one event in wire form. Returns its effects in wire form. */
     List<Map<String, Object>> take(Map<String, Object> event);
 
-    /** What is observable after the last event. */
+    /** The observable state after the last event. */
     Map<String, Object> state();
 }

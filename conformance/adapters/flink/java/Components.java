@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** The components of this release; what a release lacks is not even compiled for it. */
+/** The components of this release. A component that the release lacks is not compiled for it. */
 final class Components {
     static final List<String> OF_THE_COORDINATOR = Arrays.asList("coordinator", "store");
 

@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** The configuration of one gate, with what the protocol says where something is left out. */
+/** The configuration of one gate, with the protocol's defaults for the options that are left out. */
 final class Config {
     static final String EXACTLY_ONCE = "exactly-once";
     static final String AT_LEAST_ONCE = "at-least-once";
     static final String UNALIGNED = "unaligned";
     static final String ALTERNATING = "alternating";
 
-    /** A hash set of so few channels keeps its table, so that subsets have the order of the whole. */
+    /** With so few channels Flink's hash set does not grow, so that each subset keeps the order of the full set. */
     private static final int MOST_CHANNELS_OF_GATES = 12;
 
     final int channels;
@@ -33,7 +33,7 @@ final class Config {
         this.limit = limit;
     }
 
-    /** Read it; raises Refused, and Unsupported for what the release does not have. */
+    /** Reads the options. Throws Refused if one is not valid, Unsupported if the release does not have it. */
     static Config of(Map<String, Object> wire, Release release) {
         Object profile = wire.getOrDefault("profile", Release.NEWEST_PROFILE);
         if (!release.profile.equals(profile)) {
@@ -64,7 +64,7 @@ final class Config {
         }
         long limit = number(wire, "alignment_limit_bytes", -1);
         if (limit >= 0 && release.isAtLeast(1, 11)) {
-            throw new Unsupported("alignment_limit_bytes; it went with 1.11");
+            throw new Unsupported("alignment_limit_bytes; 1.11 has removed it");
         }
         return new Config(
                 (int) channels,
@@ -84,7 +84,7 @@ final class Config {
         return (String) value;
     }
 
-    /** A whole number of an object; raises Refused. */
+    /** The whole number in a field, `otherwise` if the field is missing. Throws Refused if it is no whole number. */
     static long number(Map<String, Object> wire, String name, long otherwise) {
         Object value = wire.getOrDefault(name, otherwise);
         if (!(value instanceof Long)) {

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The effects of one event as objects of the protocol, in order. */
+/** The effects of one event in wire form, in order. */
 final class Effects {
     private List<Map<String, Object>> effects = new ArrayList<>();
 
-    /** An effect of this kind, with names and values in turn. */
+    /** An effect of this kind, then the name and the value of each field in turn. */
     static Map<String, Object> effect(String kind, Object... fields) {
         Map<String, Object> effect = new TreeMap<>();
         effect.put("kind", kind);
@@ -26,7 +26,7 @@ final class Effects {
         return taken;
     }
 
-    /** One more effect. */
+    /** Adds an effect. */
     void add(String kind, Object... fields) {
         effects.add(effect(kind, fields));
     }
@@ -43,7 +43,7 @@ final class Effects {
         add("prioritise", "channel", channel);
     }
 
-    /** The operator gets a record; `persisted`: and the snapshot too. */
+    /** Records that the operator receives a record. `persisted`: the snapshot contains it too. */
     void process(int channel, Object value, boolean persisted) {
         add(persisted ? "persist" : "process", "channel", channel, "value", value);
     }
@@ -67,7 +67,7 @@ final class Effects {
         add("stop_persisting", "checkpoint", checkpoint);
     }
 
-    /** An exception from Flink; its message names objects, so that only its kind is reported. */
+    /** Reports an exception of Flink by its class. Its message contains names of objects, which differ by run. */
     void fail(Throwable thrown) {
         String message = String.valueOf(thrown.getMessage());
         boolean repeated = message.contains("Repeated barrier");

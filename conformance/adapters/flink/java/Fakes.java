@@ -3,16 +3,16 @@ package barrierspec.flink;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 
-/** Stand-ins for interfaces whose methods a gate does not use, or of which it uses a few. */
+/** Fakes of interfaces, for objects of which Flink's classes use no method or only a few. */
 final class Fakes {
     private Fakes() {}
 
-    /** Every method answers nothing: null, 0 or false. */
+    /** A fake whose methods do nothing and return null, 0 or false. */
     static <T> T silent(Class<T> type) {
         return of(type, (proxy, method, arguments) -> nothing(method.getReturnType()));
     }
 
-    /** What is called goes to `handler`. */
+    /** A fake that passes every call to `handler`. */
     static <T> T of(Class<T> type, InvocationHandler handler) {
         InvocationHandler withIdentity =
                 (proxy, method, arguments) -> {
@@ -30,7 +30,7 @@ final class Fakes {
         return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, withIdentity));
     }
 
-    /** What a method of this type returns when it has nothing to say. */
+    /** The default value of this type: null, 0 or false. */
     static Object nothing(Class<?> type) {
         if (type == boolean.class) {
             return false;

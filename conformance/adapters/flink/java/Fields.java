@@ -4,7 +4,7 @@ import java.lang.reflect.Field;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Private fields of Flink's objects, found once for each class. */
+/** Reads private fields of Flink's objects. It looks up a field once for each class. */
 final class Fields {
     private static final Map<String, Field> FOUND = new HashMap<>();
 
@@ -15,7 +15,7 @@ final class Fields {
         return find(owner.getClass(), name) != null;
     }
 
-    /** The value of a field. Throws IllegalStateException if there is none: a release that is not supported. */
+    /** The value of a field. Throws IllegalStateException if the class has no such field: an unsupported release. */
     static Object get(Object owner, String name) {
         Field field = find(owner.getClass(), name);
         if (field == null) {

@@ -16,7 +16,7 @@ final class Json {
 
     private Json() {}
 
-    /** One value; raises Refused if the text is no JSON. */
+    /** The value of a JSON text. Throws Refused if the text is not JSON. */
     static Object read(byte[] text) {
         try {
             return MAPPER.readValue(text, Object.class);
@@ -25,7 +25,7 @@ final class Json {
         }
     }
 
-    /** The value as an object; raises Refused, naming what was read. */
+    /** The value as an object. Throws Refused, with `name` in the message, if it is another kind of value. */
     @SuppressWarnings("unchecked")
     static Map<String, Object> object(Object value, String what) {
         if (!(value instanceof Map)) {
@@ -34,7 +34,7 @@ final class Json {
         return (Map<String, Object>) value;
     }
 
-    /** The text of a value that was read, or of maps and lists of such values. */
+    /** The JSON text of a value that `read` returned, or of maps and lists of such values. */
     static byte[] write(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Arrays;
 
-/** Lines as bytes; unlike a reader, it knows whether a further line may already be there. */
+/** Reads lines as bytes. Unlike Java's BufferedReader, `ready` is false only if no byte waits. */
 final class Lines {
     private final InputStream in;
     private final byte[] chunk = new byte[1 << 16];
@@ -46,7 +46,7 @@ final class Lines {
         }
     }
 
-    /** Whether bytes wait; if not, answers have to go out before the next line is waited for. */
+    /** Whether bytes wait. If not, the caller must flush its answers before it waits for the next line. */
     boolean ready() throws IOException {
         return position < limit || in.available() > 0;
     }

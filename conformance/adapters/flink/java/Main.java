@@ -11,10 +11,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Frames of the adapter protocol on stdin and stdout, around the classes of one Flink release.
+ * The adapter of one Flink release: it reads requests on stdin, drives Flink's classes, and answers on stdout.
  *
- * <p>Answers are spelled with sorted keys and without spaces, so that the suite can compare a line
- * with the one it expects before it reads it.
+ * <p>Answers have sorted keys and no spaces. So the suite can compare a line with the line that it expects, and
+ * parses it only if the two differ.
  */
 public final class Main {
     private static final int PROTOCOL = 1;
@@ -50,7 +50,7 @@ public final class Main {
         answers.flush();
     }
 
-    /** Fill the answer to one line; true if it is the last one. */
+    /** Fills in the answer to one line. Returns true if it is the last one. */
     private boolean answer(byte[] line, Map<String, Object> answer) {
         answer.put("seq", null);
         try {

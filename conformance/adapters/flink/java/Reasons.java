@@ -4,11 +4,11 @@ import java.util.concurrent.CompletionException;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointFailureReason;
 
-/** Flink's failure reasons under the names of the protocol, and back. */
+/** Translates Flink's failure reasons to the names of the protocol, and back. */
 final class Reasons {
     private Reasons() {}
 
-    /** The reason that an exception carries, somewhere among its causes. */
+    /** The reason in an exception or in one of its causes; without one, the name of the exception's class. */
     static String of(Throwable thrown) {
         Throwable root = root(thrown);
         return root instanceof CheckpointException
@@ -16,18 +16,18 @@ final class Reasons {
                 : root.getClass().getSimpleName();
     }
 
-    /** The reason that an exception carries; null if it carries none. */
+    /** The reason in an exception or in one of its causes; null without one. */
     static String within(Throwable thrown) {
         return root(thrown) instanceof CheckpointException ? of(thrown) : null;
     }
 
-    /** Why a pending checkpoint ended; what is no reason of Flink's came while it was completed. */
+    /** Why a pending checkpoint ended. An exception without a reason of Flink came from its completion. */
     static String ofEnd(Throwable thrown) {
         Throwable root = root(thrown);
         return root instanceof CheckpointException ? of(root) : CheckpointFailureReason.FINALIZE_CHECKPOINT_FAILURE.name();
     }
 
-    /** The exception that says why, below those that only carry it. */
+    /** The first CheckpointException among the causes; without one, the cause inside all CompletionExceptions. */
     static Throwable root(Throwable thrown) {
         for (Throwable at = thrown; at != null; at = at.getCause()) {
             if (at instanceof CheckpointException) {
@@ -47,7 +47,7 @@ final class Reasons {
                 .replaceFirst("^CHECKPOINT_(COORDINATOR_|ASYNC_)", "$1");
     }
 
-    /** The reason of this name; raises Unsupported where the release has none. */
+    /** The reason of this name. Throws Unsupported if the release does not have it. */
     static CheckpointFailureReason named(String wire) {
         for (CheckpointFailureReason reason : CheckpointFailureReason.values()) {
             if (reason.name().equals(wire) || name(reason).equals(wire)) {

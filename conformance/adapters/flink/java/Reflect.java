@@ -7,21 +7,21 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Comparator;
 
-/** Flink's constructors, methods and fields whose shapes differ by release: found by name and type. */
+/** Uses constructors, methods and fields of Flink whose types differ by release. It finds them by name and type. */
 final class Reflect {
     private Reflect() {}
 
     /**
-     * An object of this class, from the first constructor (most parameters first) that can be filled.
+     * An object of this class, made by the constructor with the most parameters that can all be filled.
      *
-     * <p>Each parameter takes the first offered value that fits its type and was not taken yet; numbers and
-     * booleans may be taken again. An interface that nothing fits gets a silent stand-in.
+     * <p>Each parameter takes the first offered value that fits its type and was not used yet; numbers and
+     * booleans may be used again. A parameter of an interface type that no value fits takes a fake (`Fakes.silent`).
      */
     static <T> T make(Class<T> type, Object... offered) {
         return makeWith(null, type, offered);
     }
 
-    /** The same, from a constructor that has a parameter of the class `needed`, if that is not null. */
+    /** As `make`. If `needed` is not null, the constructor must have a parameter of this class. */
     static <T> T makeWith(Class<?> needed, Class<T> type, Object... offered) {
         Constructor<?>[] constructors = type.getDeclaredConstructors();
         Arrays.sort(constructors, Comparator.<Constructor<?>>comparingInt(Constructor::getParameterCount).reversed());
@@ -42,7 +42,7 @@ final class Reflect {
         throw new IllegalStateException(type + " has no constructor for " + Arrays.toString(offered));
     }
 
-    /** An offered value that stands for null where a parameter has this type. */
+    /** An offered value: a parameter of this type takes null. */
     static final class None {
         private final String type;
 
@@ -87,7 +87,7 @@ final class Reflect {
         return type == boolean.class ? Boolean.class : type;
     }
 
-    /** Call the method with this name and this number of arguments; what Flink throws is thrown. */
+    /** Calls the method with this name and this number of arguments. Throws what the method throws. */
     static Object call(Object owner, String name, Object... arguments) throws Exception {
         Method method = method(owner.getClass(), name, arguments.length);
         if (method == null) {
@@ -96,12 +96,12 @@ final class Reflect {
         return invoke(method, owner, arguments);
     }
 
-    /** Whether there is such a method, whatever its arguments. */
+    /** Whether the class has a method with this name and number of arguments, of any types. */
     static boolean has(Class<?> type, String name, int arguments) {
         return method(type, name, arguments) != null;
     }
 
-    /** The method of this name with the offered values filled in by their types, where a release has it. */
+    /** Calls the method of this name. Fills each parameter with an offered value of its type. */
     static Object callFilled(Object owner, String name, Object... offered) throws Exception {
         for (Class<?> at = owner.getClass(); at != null; at = at.getSuperclass()) {
             for (Method method : at.getDeclaredMethods()) {
@@ -139,7 +139,7 @@ final class Reflect {
         return null;
     }
 
-    /** Set a private field. */
+    /** Sets a private field. */
     static void set(Object owner, String name, Object value) {
         try {
             field(owner, name).set(owner, value);

@@ -1,6 +1,6 @@
 package barrierspec.flink;
 
-/** A request or an event that is outside the protocol; the message says what was expected and what came. */
+/** A request or an event that the protocol does not allow. The message says what was expected and what came. */
 final class Refused extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The release whose classes are on the class path, and what of the protocol it can do. */
+/** The release whose classes are on the class path, and the parts of the protocol that it offers. */
 final class Release {
     static final String NEWEST_PROFILE = "flink-1.14";
     static final String NEWEST_COORDINATOR = "2.3";
@@ -18,7 +18,7 @@ final class Release {
     final String coordinator;
     final String channel;
     final String subtask;
-    /** The input gates of a task with enough channels. Before 1.12 only one is driven. */
+    /** The number of input gates of a task that has at least as many channels. Before 1.12 it must be 1. */
     final int gates;
     private final int major;
     private final int minor;
@@ -53,7 +53,7 @@ final class Release {
         return modes;
     }
 
-    /** Fill the answer to `hello`. */
+    /** Fills in the answer to `hello`. */
     void hello(Map<String, Object> answer, int protocol) {
         Map<String, Object> components = new TreeMap<>();
         if (!channel.isEmpty()) {

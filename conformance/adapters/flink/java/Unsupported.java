@@ -1,6 +1,6 @@
 package barrierspec.flink;
 
-/** The release does not offer what the request needs: a skip. */
+/** The release does not offer something that the request needs. The suite skips the case. */
 final class Unsupported extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

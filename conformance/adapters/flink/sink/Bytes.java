@@ -7,7 +7,7 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputViewStreamWrapper;
 import org.apache.flink.core.memory.DataOutputViewStreamWrapper;
 
-/** What a serializer of Flink makes of an object: bytes, and then another object. */
+/** Copies an object through a serializer of Flink: it writes the object to bytes and reads a new one from them. */
 final class Bytes {
     private Bytes() {}
 

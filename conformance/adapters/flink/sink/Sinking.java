@@ -9,8 +9,8 @@ import java.util.TreeSet;
 /**
  * Flink's two-phase-commit sink, its durable snapshots, and the system that holds its transactions.
  *
- * <p>A crash drops the object; a restore makes a new one from a snapshot. What Flink's sink throws fails the
- * task, which closes it.
+ * <p>A crash drops the sink; a restore makes a new one from a snapshot. If the commit of a transaction throws, the
+ * task fails and closes the sink.
  */
 final class Sinking implements Component {
     private static final String NEWEST = "1.14";
@@ -95,7 +95,7 @@ final class Sinking implements Component {
         }
     }
 
-    /** The input has ended: a release that does not hear of it closes the sink. */
+    /** The input has ended. A release that does not notify its sinks of the end closes the sink. */
     private void end() throws Exception {
         if (!isNotifiedOfTheEnd) {
             close();

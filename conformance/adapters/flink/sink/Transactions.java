@@ -2,7 +2,7 @@ package barrierspec.flink;
 
 import java.util.TreeSet;
 
-/** The external system: its transactions are numbers, and a commit can be made to throw. */
+/** A fake external system with transactions. A transaction is a number, and a commit can be made to throw. */
 final class Transactions {
     final TreeSet<Long> committed = new TreeSet<>();
     final Effects effects = new Effects();
@@ -10,7 +10,7 @@ final class Transactions {
     private Object failing;
     private boolean failed;
 
-    /** The commit of this transaction throws, during one event; null: none does. */
+    /** Makes the commit of this transaction throw during one event; null: no commit throws. */
     void failing(Object transaction) {
         failing = transaction;
         failed = false;

@@ -22,7 +22,7 @@ import org.apache.flink.streaming.api.functions.sink.legacy.SinkFunction;
 import org.apache.flink.streaming.api.functions.sink.legacy.TwoPhaseCommitSinkFunction;
 //# end
 
-/** Flink's own sink function over numbered transactions; its state lives in a list of ours. */
+/** Flink's own sink function, over `Transactions`. The harness keeps its operator state in a list. */
 final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
     private static final long serialVersionUID = 1L;
 
@@ -34,11 +34,11 @@ final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
         this.transactions = transactions;
         setRuntimeContext(Fakes.of(RuntimeContext.class, (proxy, method, arguments) -> {
             Class<?> type = method.getReturnType();
-            return type.isInterface() ? Fakes.silent(type) : Fakes.nothing(type); // names itself in its log
+            return type.isInterface() ? Fakes.silent(type) : Fakes.nothing(type); // Flink logs the task's name
         }));
     }
 
-    /** Start from what an earlier one has left in a snapshot; null: from the beginning. */
+    /** Starts the sink from the snapshot of an earlier one; null: from the beginning. */
     void begin(Object snapshot) throws Exception {
         if (snapshot != null) {
             state.addAll((List<?>) snapshot);
@@ -76,7 +76,7 @@ final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
         }
     }
 
-    /** A state as it is after it was written and read: by Flink's own serializer. */
+    /** A copy of a state through Flink's own serializer, as if it was written and read. */
     @SuppressWarnings("unchecked")
     private static Object copied(Object one) {
         TypeSerializer<Object> serializer = (TypeSerializer<Object>) (TypeSerializer<?>)
@@ -84,7 +84,7 @@ final class TwoPhase extends TwoPhaseCommitSinkFunction<Object, Long, Void> {
         return Bytes.through(serializer, one);
     }
 
-    /** Take a snapshot; what of the state is stored with it. */
+    /** Takes a snapshot. Returns the state that is stored with it. */
     List<Object> snapshot(long id) throws Exception {
         snapshotState(Fakes.of(FunctionSnapshotContext.class, (proxy, method, arguments) -> {
             if (method.getName().equals("getCheckpointId")) {

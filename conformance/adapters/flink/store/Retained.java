@@ -25,35 +25,35 @@ import org.apache.flink.runtime.checkpoint.CheckpointsCleaner;
 import org.apache.flink.runtime.persistence.PossibleInconsistentStateException;
 //# end
 
-/** Flink's store of completed checkpoints; an addition can be made to fail as one of a durable store can. */
+/** Flink's store of completed checkpoints. An addition can be made to fail, as in a durable store. */
 final class Retained extends StandaloneCompletedCheckpointStore {
-    /** How the next addition fails: `before`, `after` or `maybe` it is stored; null: not at all. */
+    /** When the next addition fails: `before` or `after` it is stored, `maybe`: Flink cannot know; null: never. */
     private String failing;
     private final List<CompletedCheckpoint> durable = new ArrayList<>();
 
-    /** What was written of those whose addition failed: they are deleted in memory, and found again. */
+    /** The state of checkpoints that were written although their addition failed. A new coordinator finds them. */
     private final Map<CompletedCheckpoint, Map<OperatorID, OperatorState>> written = new IdentityHashMap<>();
     private final Runnable complete;
 
-    /** `complete` is called when everything of a checkpoint is registered, and only its addition is left. */
+    /** `complete` is called when all state of a checkpoint is registered, directly before it is added. */
     Retained(int retain, Runnable complete) {
         super(retain);
         this.complete = complete;
     }
 
-    /** The next addition fails so. */
+    /** Makes the next addition fail; `when`: as in the field `failing`. */
     void fail(String when) {
         failing = when;
     }
 
-    /** What a new coordinator would find. */
+    /** The checkpoints that a new coordinator would find, by id. */
     List<CompletedCheckpoint> durable() {
         List<CompletedCheckpoint> found = new ArrayList<>(durable);
         found.sort(Comparator.comparingLong(CompletedCheckpoint::getCheckpointID));
         return found;
     }
 
-    /** Begin with what an earlier store has left, oldest first. */
+    /** Starts with the checkpoints that an earlier store has left, oldest first. */
     @SuppressWarnings("unchecked")
     void follow(Retained earlier) throws Exception {
         failing = earlier.failing;
@@ -90,14 +90,14 @@ final class Retained extends StandaloneCompletedCheckpointStore {
     }
 //# end
 
-    /** The job has ended so, or is given up: only what is suspended is kept for another coordinator. */
+    /** The job ends with this status. Only a suspended job leaves its checkpoints for another coordinator. */
     void shut(JobStatus last) {
         if (last != JobStatus.SUSPENDED) {
             durable.clear();
         }
     }
 
-    /** As a durable store does it: what a suspended job leaves belongs to another coordinator. */
+    /** Whether the job is suspended: then, as in a durable store, this store forgets its checkpoints, deleting none. */
     private boolean isLeft(JobStatus last) {
         if (last != JobStatus.SUSPENDED) {
             return false;
@@ -162,7 +162,7 @@ final class Retained extends StandaloneCompletedCheckpointStore {
         failing(checkpoint);
         List<CompletedCheckpoint> before = new ArrayList<>(getAllCheckpoints());
         for (int surplus = before.size() - getMaxNumberOfRetainedCheckpoints(); surplus > 0; surplus--) {
-            @SuppressWarnings("unchecked") // found again; a durable store drops them all, this one a single one
+            @SuppressWarnings("unchecked") // restored ones too many: a durable store drops all, this one only one
             ArrayDeque<CompletedCheckpoint> held = (ArrayDeque<CompletedCheckpoint>) Fields.get(this, "checkpoints");
             held.removeFirst().discardOnSubsume();
         }

@@ -22,7 +22,7 @@ import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.jobgraph.SavepointRestoreSettings;
 //# end
 
-/** A savepoint without state, from which a coordinator starts the job before it takes any checkpoint. */
+/** A savepoint without state. The coordinator starts the job from it, before the first checkpoint. */
 final class Savepoint {
     private static final String PATH = "savepoint-";
 
@@ -35,7 +35,7 @@ final class Savepoint {
 //# end
 //# from 1.13
 
-    /** The coordinator restores savepoint `id`. `mode`: the claim mode; up to 1.14 there is none. */
+    /** Makes the coordinator restore savepoint `id`. `mode`: the claim mode; up to 1.14 it must be null. */
     static void restore(CheckpointCoordinator flink, Job job, long id, String mode) throws Exception {
         Map<JobVertexID, ExecutionJobVertex> tasks = new HashMap<>();
         for (ExecutionJobVertex vertex : job.vertices()) {
@@ -54,7 +54,7 @@ final class Savepoint {
         flink.restoreSavepoint(settings(PATH + id, mode), tasks, loader);
     }
 
-    /** The settings of this mode, whose class differs by release; null: the mode that a job has by default. */
+    /** The settings for a claim mode; their class differs by release. A null mode is the default of a job. */
     private static SavepointRestoreSettings settings(String path, String mode) throws Exception {
         if (mode == null) {
             return SavepointRestoreSettings.forPath(path, false);

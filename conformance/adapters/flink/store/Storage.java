@@ -8,7 +8,7 @@ import org.apache.flink.runtime.state.CheckpointStorageLocationReference;
 import org.apache.flink.runtime.state.CompletedCheckpointStorageLocation;
 import org.apache.flink.runtime.state.StreamStateHandle;
 
-/** Where checkpoints are written to: nowhere; that one is deleted is an effect. */
+/** A fake checkpoint storage. It keeps no data, and the deletion of a checkpoint is an effect. */
 final class Storage {
     private final CoordinatorEffects effects;
     private final States states;
@@ -20,12 +20,12 @@ final class Storage {
         this.failures = failures;
     }
 
-    /** As the type by which a release knows its storage. */
+    /** This storage as an object of the type that the release uses. */
     <T> T as(Class<T> type) {
         return Fakes.of(type, calls());
     }
 
-    /** Where the checkpoint of this id is when it is complete. */
+    /** The storage location of a completed checkpoint. */
     CompletedCheckpointStorageLocation completed(long checkpoint) {
         return new Metadata(checkpoint).written();
     }
@@ -67,7 +67,7 @@ final class Storage {
                 });
     }
 
-    /** Takes the metadata of a checkpoint and forgets it. */
+    /** The output stream of a checkpoint's metadata. It drops all bytes. */
     private final class Metadata extends CheckpointMetadataOutputStream {
         private final long checkpoint;
         private long position;
@@ -102,7 +102,7 @@ final class Storage {
                     });
         }
 
-        /** It is deleted when the checkpoint is. */
+        /** The handle of the metadata. Flink deletes it when it deletes the checkpoint; that is the effect. */
         private StreamStateHandle metadata() {
             return Fakes.of(
                     StreamStateHandle.class,

@@ -6,12 +6,12 @@ import java.util.Set;
 /**
  * The asynchronous part of a snapshot: Flink's runnable, and the state that it writes. An event ends it.
  *
- * <p>From 1.11 to 1.13 the part registers itself with the coordinator of the subtask when its thread starts. So it
- * has a thread that starts at once and waits for the event where it writes the state. Elsewhere the synchronous
- * part has registered it, and the event runs it.
+ * <p>From 1.11 to 1.13 the part registers itself with the coordinator of the subtask when its thread starts. So the
+ * harness starts a thread at once, which waits for the event when it writes the state. In other releases the
+ * synchronous part registers it, and the event runs it.
  */
 final class AsyncPart {
-    /** Parts that wait, of this task and of those before it. */
+    /** The parts that wait, of this task and of earlier tasks. */
     private static final Set<AsyncPart> WAITING = new HashSet<>();
     private static final long MILLISECONDS = 30_000;
 
@@ -24,7 +24,7 @@ final class AsyncPart {
         this.state = state;
     }
 
-    /** Starts a thread that waits for the end; returns when it waits there. */
+    /** Starts the thread of the part. Returns when the thread waits for `end`. */
     void startsAtOnce() throws InterruptedException {
         thread = new Thread(flinks, "asynchronous part");
         thread.setDaemon(true);
@@ -34,7 +34,7 @@ final class AsyncPart {
         WAITING.add(this);
     }
 
-    /** Ends the part. `failure`: what its state throws; null if the state is stored. */
+    /** Ends the part. `failure`: the exception of writing the state; null if the state is stored. */
     void end(Exception failure) throws InterruptedException {
         state.ends(failure);
         if (thread == null) {
@@ -48,7 +48,7 @@ final class AsyncPart {
         }
     }
 
-    /** Ends the threads of tasks that are not driven any more. Their effects go nowhere. */
+    /** Ends the threads of tasks that the suite does not use any more, and ignores their effects. */
     static void endAll() {
         for (AsyncPart part : WAITING) {
             part.state.ends(null);

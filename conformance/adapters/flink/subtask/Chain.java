@@ -30,10 +30,10 @@ import org.apache.flink.streaming.runtime.tasks.StreamOperatorWrapper;
 //# end
 
 /**
- * A chain of operators. No constructor of it ever runs.
+ * A chain of operators. It is made without running a constructor.
  *
- * <p>From 1.14 on the chain takes the snapshots and passes on the notifications, and this one has no operators.
- * Before that the coordinator of the subtask goes through the operators of the chain: this one has one.
+ * <p>From 1.14 on the chain takes the snapshots and passes on the notifications, and this chain has no operators.
+ * Up to 1.13 the coordinator of the subtask calls each operator of the chain, and this chain has one operator.
  */
 //# from 1.14
 final class Chain extends RegularOperatorChain<Object, StreamOperator<Object>> {

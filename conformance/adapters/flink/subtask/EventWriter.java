@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import org.apache.flink.core.io.IOReadableWritable;
 import org.apache.flink.runtime.event.AbstractEvent;
 
-/** A writer that passes its events on; its class has no constructor outside its package. None of it ever runs. */
+/** A writer that passes on its events. It is in Flink's package for its superclass, and no constructor runs. */
 public final class EventWriter extends RecordWriter<IOReadableWritable> {
     private Consumer<AbstractEvent> events;
 
@@ -13,7 +13,7 @@ public final class EventWriter extends RecordWriter<IOReadableWritable> {
         super(null, null, 0, null);
     }
 
-    /** To whom the events go; set once, before the first. */
+    /** Sets the receiver of the events. Call it once, before the first event. */
     public void goTo(Consumer<AbstractEvent> events) {
         this.events = events;
     }

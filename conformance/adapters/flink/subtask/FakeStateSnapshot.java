@@ -12,10 +12,10 @@ final class FakeStateSnapshot implements RunnableFuture<SnapshotResult<KeyedStat
     private final long checkpoint;
     private final Effects effects;
     private Exception failure;
-    /** The harness has ended the asynchronous part: what cancels the snapshot after that is no effect. */
+    /** Whether the harness has ended the asynchronous part. After that, cancelling the snapshot is no effect. */
     private boolean runs;
     private boolean done;
-    /** Open once the asynchronous part waits here; null if it does not wait. */
+    /** Reaches 0 when the asynchronous part waits in `get`; null if it does not wait. */
     private CountDownLatch waiting;
     private CountDownLatch ended;
 
@@ -28,20 +28,20 @@ final class FakeStateSnapshot implements RunnableFuture<SnapshotResult<KeyedStat
         return checkpoint;
     }
 
-    /** The asynchronous part has a thread, which is to wait here for `ends`. */
+    /** The asynchronous part has a thread. It will wait in `get` until `ends` is called. */
     void waits() {
         waiting = new CountDownLatch(1);
         ended = new CountDownLatch(1);
     }
 
-    /** Returns when the thread waits here. */
+    /** Returns when the thread waits in `get`. */
     void awaitWaiting(long milliseconds) throws InterruptedException {
         if (!waiting.await(milliseconds, TimeUnit.MILLISECONDS)) {
             throw new IllegalStateException("the asynchronous part has not started: see docs/verify/released-flinks.md");
         }
     }
 
-    /** The asynchronous part ends. `toThrow`: the exception that `get` throws; null if the state is stored. */
+    /** Lets the asynchronous part end. `toThrow`: the exception that `get` throws; null if the state is stored. */
     void ends(Exception toThrow) {
         failure = toThrow;
         runs = true;

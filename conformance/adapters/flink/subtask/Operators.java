@@ -7,11 +7,11 @@ import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.streaming.api.operators.OperatorSnapshotFutures;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 
-/** The operators and outputs of a task: what they receive is an effect. A chain of Flink's leads to them. */
+/** Fake operators and outputs of a task. Each call that reaches them from Flink's chain is an effect. */
 final class Operators {
     static final String BROKEN = "the synchronous part of the snapshot failed";
     private final Effects effects;
-    /** Whether the next synchronous part throws. */
+    /** Whether the next synchronous part of a snapshot throws. */
     private boolean breaks;
     /** The asynchronous part of the last snapshot. */
     private FakeStateSnapshot written;
@@ -20,7 +20,7 @@ final class Operators {
         this.effects = effects;
     }
 
-    /** An event for every output, as the wire calls it. */
+    /** Records an event that the task sends to every output, under its name in the adapter protocol. */
     void broadcast(AbstractEvent event) {
         if (event instanceof CheckpointBarrier) {
             effects.add("broadcast_barrier", "checkpoint", ((CheckpointBarrier) event).getId());
@@ -33,14 +33,14 @@ final class Operators {
         breaks = fails;
     }
 
-    /** The asynchronous part of the snapshot that was taken last, once. */
+    /** Returns the asynchronous part of the last snapshot, and forgets it. */
     FakeStateSnapshot taken() {
         FakeStateSnapshot last = written;
         written = null;
         return last;
     }
 
-    /** The synchronous part of a snapshot: what the asynchronous part is to write. */
+    /** The synchronous part of a snapshot. Returns the futures that the asynchronous part will run. */
     OperatorSnapshotFutures snapshot(long checkpoint) throws Exception {
         if (breaks) {
             throw new Exception(BROKEN);
@@ -56,7 +56,7 @@ final class Operators {
         effects.add(kind, "checkpoint", checkpoint);
     }
 
-    /** One operator that stands for all of them, where Flink's own chain notifies its operators. */
+    /** The one operator of the chain up to 1.13, where Flink notifies the operators itself. */
     @SuppressWarnings("unchecked")
     StreamOperator<Object> operator() {
         OperatorID id = new OperatorID();

@@ -6,7 +6,7 @@ import org.apache.flink.streaming.runtime.tasks.OneInputStreamTask;
 /**
  * A task that starts as a release starts it: Flink's own code reads which checkpoint the task is restored from.
  *
- * <p>It stops where the task would build its inputs. No constructor of it ever runs.
+ * <p>The start stops where the task would create its inputs. The task is made without running a constructor.
  */
 final class RestoredTask extends OneInputStreamTask<Object, Object> {
     private RestoredTask(Environment never) throws Exception {
@@ -14,13 +14,13 @@ final class RestoredTask extends OneInputStreamTask<Object, Object> {
     }
 
 //# from 1.14
-    /** The start of the task, up to its inputs. The chain of operators that it makes is empty. */
+    /** Starts the task, until it would create its inputs. The chain of operators that it creates is empty. */
     void restoreUntilItRuns() {
         try {
             Reflect.call(this, "restoreInternal");
             throw new IllegalStateException("the task has started without its inputs: see docs/verify/released-flinks.md");
         } catch (Started reached) {
-            if (Fields.has(this, "isRestoring")) {  // not in older releases
+            if (Fields.has(this, "isRestoring")) {  // newer releases only
                 Reflect.set(this, "isRestoring", false);
             }
         } catch (Exception flinks) {
@@ -30,7 +30,7 @@ final class RestoredTask extends OneInputStreamTask<Object, Object> {
 
 //# end
 //# before 1.14
-    /** No task knows what it is restored from. */
+    /** Does nothing: in these releases a task does not know from which checkpoint it is restored. */
     void restoreUntilItRuns() {}
 
 //# end
@@ -39,7 +39,7 @@ final class RestoredTask extends OneInputStreamTask<Object, Object> {
         throw new Started();
     }
 
-    /** The task has read what it is restored from. */
+    /** Ends the start: the task has read from which checkpoint it is restored. */
     private static final class Started extends RuntimeException {
         Started() {
             super(null, null, false, false);

@@ -18,7 +18,7 @@ import org.apache.flink.runtime.state.CheckpointStorageWorkerView;
 import org.apache.flink.runtime.state.CheckpointStreamFactory;
 //# end
 
-/** What takes the snapshots of a task: its `SubtaskCheckpointCoordinatorImpl`; up to 1.10 the task itself. */
+/** Takes the snapshots of a task: with its `SubtaskCheckpointCoordinatorImpl`, up to 1.10 with the task itself. */
 final class SnapshotSteps {
 //# from 1.11
     /** Number of aborts that a task remembers up to 1.16. */
@@ -46,7 +46,7 @@ final class SnapshotSteps {
         Reflect.call(coordinator, "close");
     }
 
-    /** What the release keeps of its checkpoints, under the names of the protocol. */
+    /** Adds the fields of the release to the observable state, under the names of the protocol. */
     void describe(Map<String, Object> state) {
         state.put("last", Fields.get(coordinator, "lastCheckpointId"));
         state.put("aborted", new ArrayList<Object>((Collection<?>) Fields.get(coordinator, "abortedCheckpointIds")));
@@ -73,7 +73,7 @@ final class SnapshotSteps {
         cancelables.close();
     }
 
-    /** Which asynchronous parts run, under the name of the protocol. The task keeps nothing else. */
+    /** Adds the asynchronous parts that run to the observable state. The task keeps nothing else. */
     void describe(Map<String, Object> state) {
         TreeSet<Object> running = new TreeSet<>();
         for (Object part : ((Map<?, ?>) Fields.get(cancelables, "closeableToRef")).keySet()) {

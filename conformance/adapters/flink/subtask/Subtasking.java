@@ -28,9 +28,9 @@ import org.apache.flink.runtime.messages.checkpoint.DeclineCheckpoint;
 /**
  * A released `StreamTask` and its `SubtaskCheckpointCoordinatorImpl`: triggers, aborts, notifications.
  *
- * <p>The coordinator triggers the task, as it does at a source, or a gate at its barrier. The harness has the
- * operators, the outputs, the environment, and the threads: a mail is done at once, an asynchronous part when an
- * event says so. Up to 1.10 the task itself takes its snapshots.
+ * <p>The coordinator triggers the task, as it does at a source; or a gate triggers it at a barrier. The harness has
+ * fake operators, outputs, environment and threads. A mail runs at once. An asynchronous part runs when an
+ * event ends it. Up to 1.10 the task itself takes its snapshots.
  */
 final class Subtasking implements Component {
     private final Effects effects = new Effects();
@@ -65,7 +65,7 @@ final class Subtasking implements Component {
         Reflect.set(task, "isRunning", true);
     }
 
-    /** Keeps an asynchronous part until an event ends it; what cancels one is done at once. */
+    /** An executor that keeps an asynchronous part until an event ends it, and runs a cancellation at once. */
     private ExecutorService executor() {
         return Fakes.of(ExecutorService.class, (proxy, method, arguments) -> {
             FakeStateSnapshot state = method.getName().equals("execute") ? operators.taken() : null;
@@ -133,7 +133,7 @@ final class Subtasking implements Component {
     }
 //# end
 //# before 1.14
-    /** Only a task that starts needs them. */
+    /** None: only the start of a task (`RestoredTask`, from 1.14 on) needs code classes. */
     private static Object codeClasses() {
         return null;
     }
@@ -213,7 +213,7 @@ final class Subtasking implements Component {
                 operators.breaksNext(event.get("fails") == Boolean.TRUE);
                 calls.trigger(checkpoint);
                 return;
-            case "checkpoint_on_barrier":  // not on the wire
+            case "checkpoint_on_barrier":  // not in the adapter protocol
                 operators.breaksNext(event.get("fails") == Boolean.TRUE);
                 calls.triggerOnBarrier(checkpoint);
                 return;

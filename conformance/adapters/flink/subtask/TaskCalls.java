@@ -32,10 +32,10 @@ import org.apache.flink.streaming.runtime.tasks.CheckpointExceptionHandlerFactor
 //# end
 
 /**
- * The calls by which a coordinator and a gate reach a task. A mail of the mailbox is done at once.
+ * The calls of a coordinator and of a gate to a task. A mail of the mailbox runs at once.
  *
- * <p>1.9 has no mailbox: the calls of the coordinator go through `Task`, on whose thread they run at once. Up to
- * 1.10 no call tells a task of an abort, and up to 1.14 none of a dropped checkpoint.
+ * <p>1.9 has no mailbox: the calls of the coordinator go through `Task`, and run at once. Up to 1.10 no call
+ * notifies a task of an abort, and up to 1.14 no call notifies it of a dropped checkpoint.
  */
 final class TaskCalls {
     private final RestoredTask task;
@@ -137,7 +137,7 @@ final class TaskCalls {
 //# end
 //# from 1.10
 
-    /** Does the mail; what Flink throws meanwhile is thrown. */
+    /** Runs the waiting mails. Throws what they throw. */
     void settle() throws Exception {
         Future<?> called = answer;
         answer = null;
@@ -195,7 +195,7 @@ final class TaskCalls {
         around.notifyCheckpointComplete(checkpoint);
     }
 
-    /** Nothing waits; what Flink throws in a call fails the task. */
+    /** Does nothing: no mail waits, and an exception of Flink in a call fails the task. */
     void settle() {
         if (around.getExecutionState() != ExecutionState.RUNNING) {
             throw new IllegalStateException("the call has failed the task: see docs/verify/released-flinks.md");

@@ -8,7 +8,7 @@ import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.binary.BinaryStringData;
 
-/** Makes the rows of an API: the words are prepared once, so that a row costs one small object. */
+/** Makes the rows of an API. It prepares the words once, so that each row needs only one small object. */
 public interface Rows<T> extends Serializable {
     /** Prepares the words; called once in each reader. */
     void open(List<String> words);

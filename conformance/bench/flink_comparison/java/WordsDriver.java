@@ -26,7 +26,7 @@ public final class WordsDriver {
     /** Answers orders until the input ends. */
     public static void main(String[] words) throws Exception {
         PrintStream answers = System.out;
-        System.setOut(System.err); // output of Flink must not come among the answers
+        System.setOut(System.err); // output of Flink must not mix with the answers
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = orders.readLine(); line != null; line = orders.readLine()) {
             JsonNode order = JSON.readTree(line);
