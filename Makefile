@@ -101,12 +101,12 @@ million: $(READY)  ## No false alarm: a million random steps in each component; 
 	$(BIN)/barrierspec conform --adapter impl --steps 9000000 --seed $(or $(SEED),0)
 	$(BIN)/barrierspec conform --adapter model --steps 9000000 --seed $(or $(SEED),0)
 	$(BIN)/barrierspec flink conform 2.2.1 --sequences 45000 --seed $(or $(SEED),0) \
-	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
+	  $(foreach part,gate coordinator store sink failures channel subtask source,--component $(part))
 
 flink: $(READY)  ## Fetch three released Flinks and drive their real classes beside the model
 	$(BIN)/barrierspec flink fetch 2.3.0 1.17.2 1.13.6
 	$(BIN)/barrierspec flink conform 2.3.0 1.17.2 1.13.6 --quick \
-	  $(foreach part,gate coordinator store sink failures channel subtask,--component $(part))
+	  $(foreach part,gate coordinator store sink failures channel subtask source,--component $(part))
 
 flink-matrix: $(READY)  ## Every released Flink: all modes, levels and components; hours; PART=2/7; RESUME=1 goes on
 	$(BIN)/barrierspec flink matrix --part $(or $(PART),1/1) $(if $(RESUME),--resume)

@@ -165,7 +165,8 @@ def test_a_run_that_shows_nothing_is_noticed():
 
 @pytest.mark.parametrize("defect", [one for one in BY_GENERATION if one.seen], ids=lambda one: one.ticket)
 def test_the_releases_that_were_seen_are_of_the_two_generations(defect):
-    parts = {"gate": "profile", "channel": "channel", "subtask": "subtask", "sink": "sink"}
+    own = ("channel", "subtask", "sink", "source")
+    parts = {"gate": "profile", **{name: name for name in own}}
     profiles = [
         getattr(release(version), parts.get(defect.component, "coordinator")) for version in defect.seen
     ]

@@ -37,7 +37,7 @@ def project_source(given: Given) -> Projection:
 def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
     """Binds a divergence of a source's task to SourceModel.tla."""
     external = divergence.config.get("external", "no")
-    newest = divergence.config.get("profile", NEWEST_SOURCE.name) == NEWEST_SOURCE.name
+    profile = SOURCE_PROFILES[divergence.config.get("profile", NEWEST_SOURCE.name)]
     return Binding(
         "source",
         module="SourceModel",
@@ -45,8 +45,8 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
         constants={
             "M": highest(divergence.events, "checkpoint"),
             "External": external != "no",
-            "Pairs": external == "reader" and newest,
-            "Declines": newest,
+            "Pairs": external == "reader" and profile.readers_await_triggers,
+            "Declines": profile.declines_refused,
         },
         steps=steps(
             "source",
@@ -64,7 +64,7 @@ def bind_source(divergence: Divergence, edges: Sequence[Edge]) -> Binding:
 
 # ---------------------------------------------------------------- random events
 
-CONFIGS: list[Wire] = list(every(profile=("1.15", "1.10"), external=("reader", "function", "no")))
+CONFIGS: list[Wire] = list(every(profile=("1.15", "1.14", "1.10"), external=("reader", "function", "no")))
 """The configurations of walks."""
 
 

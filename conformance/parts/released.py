@@ -27,6 +27,8 @@ from conformance.released.matrix import Cell, Record
 from conformance.released.results import OVERTAKEN, Conformed, Target
 from conformance.released.sink import SinkSearch
 from conformance.released.sink import target as sink_target
+from conformance.released.source import SourceSearch
+from conformance.released.source import target as source_target
 from conformance.released.subtask import SubtaskSearch
 from conformance.released.subtask import target as subtask_target
 from model.gate.profiles import PROFILES
@@ -46,6 +48,7 @@ SEARCHES: Mapping[str, type[Search]] = {
     "failures": FailuresSearch,
     "channel": ChannelSearch,
     "subtask": SubtaskSearch,
+    "source": SourceSearch,
 }
 """The kind of search for each component."""
 AT_ONCE = 8
@@ -149,7 +152,8 @@ def _alike(chosen: Iterable[Release]) -> Iterator[list[Release]]:
     """The releases in groups of at most AT_ONCE with the same generations of all components."""
     groups: dict[tuple[str, ...], list[Release]] = {}
     for one in chosen:
-        group = groups.setdefault((one.profile, one.coordinator, one.channel, one.subtask, one.sink), [])
+        names = (one.profile, one.coordinator, one.channel, one.subtask, one.source, one.sink)
+        group = groups.setdefault(names, [])
         group.append(one)
         if len(group) == AT_ONCE:
             yield group[:]
@@ -184,6 +188,8 @@ def targets_of(
             yield failures_target(known.version, known.coordinator)
         elif component == "subtask":
             yield subtask_target(known.version, known.subtask)
+        elif component == "source":
+            yield source_target(known.version, known.source)
         elif component == "channel":
             yield channel_target(known.version, known.channel)
         else:
@@ -206,6 +212,8 @@ def conform_one(one: Target, order: Order, shared: Shared | None = None) -> Conf
     known = release(one.version)
     if one.component == "subtask" and not known.subtask:
         return Conformed(one, stopped=Unsupported("the subtasks of this release are not driven"))
+    if one.component == "source" and not known.source:
+        return Conformed(one, stopped=Unsupported("no profile describes the source's task of this release"))
     if one.component == "channel" and known.minor < OVERTAKEN:
         return Conformed(one, stopped=Unsupported("no barrier overtakes a record, so a channel stores none"))
     if (one.mode if one.component == "gate" else one.component) in known.undescribed:

@@ -51,6 +51,7 @@ OPENINGS: Mapping[str, Wire] = {
     "failures": {"kind": "success", "checkpoint": 1},
     "channel": {"kind": "transfer"},
     "subtask": {"kind": "status", "running": True},
+    "source": {"kind": "status", "running": True},
 }
 """By component: a first event. The answer to it shows the fields of the release's state."""
 

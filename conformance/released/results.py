@@ -85,6 +85,8 @@ class Conformed:
     gone: list[Known] = field(default_factory=list)
     """Known divergences that no longer diverge."""
     new: list[Divergence] = field(default_factory=list)
+    not_offered: list[str] = field(default_factory=list)
+    """The configurations of the component that the release does not have, in its own words."""
     stopped: Failure | None = None
     """The reason why the search stopped early."""
 

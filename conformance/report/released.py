@@ -53,6 +53,7 @@ def details(done: "Conformed") -> str:
         parts.append(f"    stopped: {done.stopped.describe()}")
     if done.reached and done.sequences:
         parts.append(f"    reached: {phrases.of_reached(done.reached)}")
+    parts += [f"    not offered: {what}" for what in done.not_offered]
     parts += [f"    {count:,} x {name}" for name, count in sorted(done.known.items())]
     parts += [
         f"    gone: {known.name!r} no longer diverges; take it out of the known divergences"

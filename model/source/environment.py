@@ -48,13 +48,15 @@ def closed_source(ids: int, external: int, profile: SourceProfile = NEWEST_SOURC
 
 def closed_source_models() -> tuple[ClosedModel, ...]:
     """The closed models of every kind of source, in each generation in which its behaviour differs."""
-    older = SOURCE_PROFILES["1.10"]
+    oldest, older = SOURCE_PROFILES["1.10"], SOURCE_PROFILES["1.14"]
     return (
         closed_source(1, PLAIN),
         closed_source(2, FUNCTION),
         closed_source(3, READER),
-        closed_source(2, FUNCTION, older),
         closed_source(2, READER, older),
+        closed_source(1, PLAIN, oldest),
+        closed_source(2, FUNCTION, oldest),
+        closed_source(2, READER, oldest),
     )
 
 

@@ -15,7 +15,9 @@ PLAIN, FUNCTION, READER = 0, 1, 2
 
 SOURCE = Registry("source")
 SOURCE.frames({
-    TriggerArrives: Frame("TASK-21", "triggered ahead", "trigger go_on_reading? | answer decline? | fail"),
+    TriggerArrives: Frame(
+        "TASK-21", "triggered ahead", "trigger decline? go_on_reading? | answer decline? | fail"
+    ),
     Induce: Frame("TASK-22", "triggered ahead", "trigger go_on_reading? | stop_reading?"),
     Ended: Frame("TASK-23", "triggered ahead", "go_on_reading?"),
     Status: Frame("TASK-21", "running"),
@@ -30,19 +32,22 @@ def task_23_at_first(source: Source) -> bool:
 
 @SOURCE.step("TASK-21")
 def task_21(before: Source, event: Event, effects: Effects, after: Source) -> bool:
-    """At a trigger a plain source begins the checkpoint. An externally induced source answers it."""
+    """A trigger begins the checkpoint of a plain source. An externally induced source only answers it.
+
+    A trigger at a task that does not run is declined, too.
+    """
     if type(event) is Status:
         return after.running == event.running
     if type(event) is not TriggerArrives or not event.here:
-        return not any(type(effect) is Answer for effect in effects)
-    if before.external == PLAIN:
-        return effects == (Trigger(event.checkpoint),) and after == before
-    if any(known == event.checkpoint for known in before.ahead):
-        return True  # TASK-22
-    expected: Effects = (Answer(event.checkpoint, before.running),)
+        return not any(type(effect) in (Answer, Decline) for effect in effects)
+    declined: Effects = ()
     if not before.running and before.profile.declines_refused:
-        expected = (*expected, Decline(event.checkpoint, TASK_FAILURE))
-    return effects == expected
+        declined = (Decline(event.checkpoint, TASK_FAILURE),)
+    if before.external == PLAIN:
+        return effects == (Trigger(event.checkpoint), *declined) and after == before
+    if any(known == event.checkpoint for known in before.ahead):  # TASK-22
+        return tuple(effect for effect in effects if type(effect) is Decline) == declined
+    return effects == (Answer(event.checkpoint, before.running), *declined)
 
 
 @SOURCE.step("TASK-22")

@@ -33,7 +33,7 @@ class SourceProfile:
     readers_await_triggers: bool = True
     """A checkpoint of a reader begins after both hook and trigger. Else the hook alone begins it."""
     declines_refused: bool = True
-    """A task that does not run answers the trigger and declines the checkpoint. Else it only answers."""
+    """A trigger at a task that does not run is declined. Else the answer of the task has no effect."""
 
     def __repr__(self) -> str:
         return f"Flink {self.name}"
@@ -51,6 +51,7 @@ SOURCE_PROFILES: Mapping[str, SourceProfile] = {
     profile.name: profile
     for profile in (
         SourceProfile("1.10", readers_await_triggers=False, declines_refused=False),
+        SourceProfile("1.14", readers_await_triggers=False),
         SourceProfile("1.15"),
     )
 }
@@ -97,18 +98,17 @@ class SourceSteps:
         if not here:
             return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
         if source.external == PLAIN:
-            return Step(source, (Trigger(checkpoint),), ("TASK-21",))
+            return Step(source, (Trigger(checkpoint), *self.refusal(source, checkpoint)), ("TASK-21",))
         if holds(source.ahead, checkpoint):
-            return begin(source, checkpoint)
+            return begin(source, checkpoint, self.refusal(source, checkpoint))
+        refusal = self.refusal(source, checkpoint)
         if self.awaits_both(source):
             source = source._replace(triggered=joined(source.triggered, checkpoint))
-        return Step(source, self.answer(source, checkpoint), ("TASK-21",))
+        return Step(source, (Answer(checkpoint, source.running), *refusal), ("TASK-21",))
 
-    def answer(self, source: Source, checkpoint: int) -> Effects:
-        """The effects of the answer: whether the task runs, and a decline if it does not run."""
-        if source.running:
-            return (Answer(checkpoint, True),)
-        return (Answer(checkpoint, False), Decline(checkpoint, TASK_FAILURE))
+    def refusal(self, source: Source, checkpoint: int) -> Effects:
+        """The decline that follows a trigger at a task that does not run."""
+        return () if source.running else (Decline(checkpoint, TASK_FAILURE),)
 
     def on_induce(self, source: Source, checkpoint: int) -> Step[Source]:
         """The external system calls the hook: `checkpoint` is at the current position of the source."""
@@ -135,12 +135,12 @@ def on_status(source: Source, running: bool) -> Step[Source]:
     return Step(source._replace(running=running), (), ("TASK-21",))
 
 
-def begin(source: Source, checkpoint: int) -> Step[Source]:
-    """The checkpoint begins. No older checkpoint begins afterwards."""
+def begin(source: Source, checkpoint: int, refusal: Effects = ()) -> Step[Source]:
+    """The checkpoint begins, followed by `refusal`. No older checkpoint begins afterwards."""
     triggered = tuple(known for known in source.triggered if known > checkpoint)
     ahead = tuple(known for known in source.ahead if known > checkpoint)
     after = source._replace(triggered=triggered, ahead=ahead)
-    return Step(after, (Trigger(checkpoint), *reading_again(source, after)), ("TASK-22",))
+    return Step(after, (Trigger(checkpoint), *refusal, *reading_again(source, after)), ("TASK-22",))
 
 
 def reading_again(before: Source, after: Source) -> Effects:

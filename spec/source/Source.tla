@@ -20,7 +20,7 @@ EXTENDS Integers, Sequences
 CONSTANTS
     External,       \* an external system decides the positions of checkpoints
     Pairs,          \* a checkpoint needs both hook and trigger; else the hook begins it alone
-    Declines        \* a task that answers that it does not run declines
+    Declines        \* a trigger at a task that does not run is declined
 
 ASSUME Pairs => External
 
@@ -55,23 +55,24 @@ Reading(s, t) ==
     ELSE IF s.ahead # {} /\ t.ahead = {} THEN <<<<"go_on_reading">>>>
     ELSE <<>>
 
-Begin(s, n) ==
+Begin(s, n, refusal) ==
     LET t == [s EXCEPT !.triggered = Awaited(@, n), !.ahead = Awaited(@, n)]
-    IN  SourceStep(t, <<<<"trigger", n>>>> \o Reading(s, t))
+    IN  SourceStep(t, <<<<"trigger", n>>>> \o refusal \o Reading(s, t))
 
+(* TASK-21: a task that does not run declines the trigger. *)
 Refusal(s, n) == IF s.running \/ ~Declines THEN <<>> ELSE <<<<"decline", n, "TASK_FAILURE">>>>
 
 OnTriggerArrives(s, n, here) ==
     IF ~IsHere(here) THEN SourceStep(s, <<<<"fail", "CheckpointException">>>>)
-    ELSE IF TriggerBegins THEN SourceStep(s, <<<<"trigger", n>>>>)
-    ELSE IF n \in s.ahead THEN Begin(s, n)
+    ELSE IF TriggerBegins THEN SourceStep(s, <<<<"trigger", n>>>> \o Refusal(s, n))
+    ELSE IF n \in s.ahead THEN Begin(s, n, Refusal(s, n))
     ELSE SourceStep(
         [s EXCEPT !.triggered = IF Pairs THEN @ \cup {n} ELSE @],
         <<<<"answer", n, s.running>>>> \o Refusal(s, n))
 
 OnInduce(s, n) ==
     LET t == [s EXCEPT !.ahead = @ \cup {n}]
-    IN  IF HookBegins(s, n) THEN Begin(s, n) ELSE SourceStep(t, Reading(s, t))
+    IN  IF HookBegins(s, n) THEN Begin(s, n, <<>>) ELSE SourceStep(t, Reading(s, t))
 
 (* Aborted, subsumed or declined: the source awaits no hook and no trigger. *)
 OnEnded(s, n) ==

@@ -61,11 +61,14 @@ Arrives == EventIs("trigger") /\ out'[1][3]
 Effects == Tail(out')
 EffectsOf(kind) == SelectSeq(Effects, LAMBDA e : e[1] = kind)
 
+Declined == IF Declines /\ ~source.running THEN <<<<"decline", EventId, "TASK_FAILURE">>>> ELSE <<>>
+
 TASK_21 == [][
-    /\ (Arrives /\ ~External) => Effects = <<<<"trigger", EventId>>>> /\ source' = source
+    /\ (Arrives /\ ~External) => Effects = <<<<"trigger", EventId>>>> \o Declined /\ source' = source
+    /\ EffectsOf("decline") = IF Arrives THEN Declined ELSE <<>>
     /\ (Arrives /\ External /\ EventId \notin source.ahead) =>
         /\ Head(Effects) = <<"answer", EventId, source.running>>
-        /\ Tail(Effects) = IF Declines /\ ~source.running THEN <<<<"decline", EventId, "TASK_FAILURE">>>> ELSE <<>>
+        /\ Tail(Effects) = Declined
         /\ source' = [source EXCEPT !.triggered = IF Pairs THEN @ \cup {EventId} ELSE @]
     /\ EffectsOf("answer") # <<>> => Arrives
     /\ out = <<>> => source = [running |-> TRUE, triggered |-> {}, ahead |-> {}]

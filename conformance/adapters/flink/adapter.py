@@ -46,7 +46,7 @@ def command_for(release: Release, jar: Path, classes: Path, gates: int = 1) -> l
         raise NoJavaError("expected `java` on the PATH and found none; install a JDK of 11 or later")
     path = f"{classes}:{jar}"
     names = (release.version, release.profile, release.coordinator, release.channel, release.subtask)
-    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", *names, str(gates)]
+    return [java, *JVM, "-cp", path, "barrierspec.flink.Main", *names, release.source, str(gates)]
 
 
 def flink_adapter(release: Release, options: Sequence[str] = (), gates: int = 1) -> ProcessAdapter:

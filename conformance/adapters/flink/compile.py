@@ -87,6 +87,7 @@ def sources(release: Release) -> dict[str, str]:
     folders = ["java", "gate", "sink", "coordinator", "store"]
     folders += ["channel"] if release.channel else []
     folders += ["subtask"] if release.subtask else []
+    folders += ["source"] if release.source else []
     files = [file for folder in folders for file in home.joinpath(folder).iterdir()]
     return {file.name: file.read_text("utf-8") for file in files if file.name.endswith(".java")}
 

@@ -38,6 +38,8 @@ class Release(NamedTuple):
     """The generation of its channels; empty if the suite cannot test them."""
     subtask: str = ""
     """The generation of its subtasks; empty if they were not tested."""
+    source: str = ""
+    """The generation of its sources' tasks; empty if no generation describes them."""
     undescribed: Sequence[str] = ()
     """The modes of its gate, and its other components, that do not behave like any profile of the model."""
 
@@ -95,6 +97,7 @@ def driven_profiles(component: str) -> frozenset[str]:
         "sink": [one.sink for one in every],
         "channel": [one.channel for one in every],
         "subtask": [one.subtask for one in every],
+        "source": [one.source for one in every],
     }
     return frozenset(named.get(component, ())) - {""}
 

@@ -20,7 +20,7 @@ LEVELS = ("handler", "polled")
 SEQUENCES = 2_000
 QUICK = 500
 FULL = 5_000
-COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "subtask")
+COMPONENTS = ("gate", "coordinator", "store", "sink", "failures", "channel", "subtask", "source")
 
 
 def _listed(context: click.Context, parameter: click.Parameter, versions: tuple[str, ...]) -> tuple[str, ...]:

@@ -36,11 +36,12 @@ class SourceProfile(NamedTuple):
     readers_need_both: bool
     """A reader begins after both its hook and the trigger; else after the hook."""
     refusals_decline: bool
-    """A task that does not run answers so and also declines; else it only answers."""
+    """A trigger at a task that does not run is declined, too; else the answer has no consequence."""
 
 
 SOURCE_PROFILES: Final[Mapping[str, SourceProfile]] = {
     "1.10": SourceProfile(readers_need_both=False, refusals_decline=False),
+    "1.14": SourceProfile(readers_need_both=False, refusals_decline=True),
     "1.15": SourceProfile(readers_need_both=True, refusals_decline=True),
 }
 NEWEST_SOURCE: Final = "1.15"
@@ -71,15 +72,13 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         if to is events.Addressee.ELSEWHERE:
             return (Fail(UNKNOWN_TASK),)
         if self._external is External.NO:
-            return (Trigger(checkpoint),)
+            return (Trigger(checkpoint), *self._declined(checkpoint))
         if checkpoint in self._ahead:
-            return self._begin(checkpoint)
+            begun, *others = self._begin(checkpoint)
+            return (begun, *self._declined(checkpoint), *others)
         if self._needs_both:
             self._triggered.add(checkpoint)
-        answer = events.Answer(checkpoint, self._running)  # TASK-21
-        if self._running or not self._profile.refusals_decline:
-            return (answer,)
-        return (answer, SendDecline(checkpoint, events.TASK_FAILURE))
+        return (events.Answer(checkpoint, self._running), *self._declined(checkpoint))  # TASK-21
 
     def induce(self, checkpoint: int) -> events.SourceEffects:
         """The hook of the source announces the checkpoint, perhaps ahead of the trigger (TASK-22, TASK-23).
@@ -117,6 +116,12 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
             "ahead": sorted(self._ahead),
             "reads": self.reads,
         }
+
+    def _declined(self, checkpoint: int) -> events.SourceEffects:
+        """The decline of a trigger at a task that does not run (TASK-21)."""
+        if self._running or not self._profile.refusals_decline:
+            return ()
+        return (SendDecline(checkpoint, events.TASK_FAILURE),)
 
     def _begin(self, checkpoint: int) -> events.SourceEffects:
         """Begin the checkpoint; older checkpoints cannot begin afterwards (TASK-22)."""

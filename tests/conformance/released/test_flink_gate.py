@@ -120,7 +120,7 @@ def test_what_is_outside_the_protocol_is_refused_and_changes_nothing(flink):
 def test_what_the_release_does_not_have_is_a_skip(flink):
     for component, config in [
         ("sink", {"profile": "1.9"}),
-        ("source", {}),
+        ("source", {"profile": "1.10"}),
         ("gate", {**EXACT, "channels": 1, "profile": "flink-1.9"}),
         ("gate", {**EXACT, "channels": 1, "alignment_limit_bytes": 1}),
     ]:

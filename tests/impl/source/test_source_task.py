@@ -16,7 +16,7 @@ def test_a_plain_source_begins_with_its_trigger_and_has_no_hook(check):
 
 @pytest.mark.rule("TASK-21")
 @pytest.mark.rule("TASK-22")
-@pytest.mark.parametrize("profile", ["1.10", "1.15"])
+@pytest.mark.parametrize("profile", ["1.10", "1.14", "1.15"])
 def test_an_induced_function_only_answers_and_begins_with_its_hook(check, profile):
     it = COMPONENTS["source"]({"external": "function", "profile": profile})
     check(
@@ -53,11 +53,33 @@ trigger checkpoint=4
 
 
 @pytest.mark.rule("TASK-21")
-@pytest.mark.parametrize(("profile", "declines"), [("1.15", True), ("1.10", False)])
-def test_a_task_that_does_not_run_answers_so_and_from_1_15_on_declines(check, profile, declines):
-    it = COMPONENTS["source"]({"external": "reader", "profile": profile})
+@pytest.mark.parametrize(("profile", "declines"), [("1.15", True), ("1.14", True), ("1.10", False)])
+@pytest.mark.parametrize(
+    ("external", "effect"), [("reader", "answer checkpoint=1 accepts=false"), ("no", "trigger checkpoint=1")]
+)
+def test_a_trigger_at_a_task_that_does_not_run_is_declined_from_1_14_on(
+    check, profile, declines, external, effect
+):
+    it = COMPONENTS["source"]({"external": external, "profile": profile})
     declined = "  decline checkpoint=1 reason=TASK_FAILURE\n" if declines else ""
-    check(it, "status running=false\ntrigger checkpoint=1\n  answer checkpoint=1 accepts=false\n" + declined)
+    check(it, f"status running=false\ntrigger checkpoint=1\n  {effect}\n{declined}")
+
+
+@pytest.mark.rule("TASK-21")
+@pytest.mark.rule("TASK-23")
+def test_an_announced_checkpoint_of_a_task_that_does_not_run_begins_and_is_declined(check):
+    check(
+        COMPONENTS["source"]({"external": "reader"}),
+        """
+induce checkpoint=1
+  stop_reading
+status running=false
+trigger checkpoint=1
+  trigger checkpoint=1
+  decline checkpoint=1 reason=TASK_FAILURE
+  go_on_reading
+""",
+    )
 
 
 @pytest.mark.rule("TASK-24")

@@ -29,13 +29,19 @@ final class Components {
                     throw new Unsupported("component subtask; that of this release is not driven");
                 }
                 return made("Subtasking", config, release);
+            case "source":
+                if (release.source.isEmpty()) {
+                    throw new Unsupported("component source; that of this release is not driven");
+                }
+                return made("Sourcing", config, release);
             case "channel":
                 if (release.channel.isEmpty()) {
                     throw new Unsupported("component channel; that of this release is not driven");
                 }
                 return made("Linking", config, release);
             default:
-                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink, channel, subtask");
+                throw new Unsupported("component " + name + "; offered: gate, coordinator, store, sink, channel, subtask,"
+                        + " source");
         }
     }
 

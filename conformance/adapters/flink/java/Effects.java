@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The effects of one event in wire form, in order. */
-final class Effects {
+class Effects {
     private List<Map<String, Object>> effects = new ArrayList<>();
 
     /** An effect of this kind, then the name and the value of each field in turn. */
@@ -29,6 +29,11 @@ final class Effects {
     /** Adds an effect. */
     void add(String kind, Object... fields) {
         effects.add(effect(kind, fields));
+    }
+
+    /** One more effect, which exists already. */
+    void add(Map<String, Object> effect) {
+        effects.add(effect);
     }
 
     void block(int channel) {

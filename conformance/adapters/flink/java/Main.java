@@ -27,11 +27,12 @@ public final class Main {
     }
 
     /**
-     * Arguments: the release; the profiles of its gate, its coordinator, its channels, its subtasks; and the number
-     * of input gates among which a task divides its channels.
+     * Arguments: the release; the profiles of its gate, its coordinator, its channels, its subtasks, its sources; and the
+     * number of input gates among which a task divides its channels.
      */
     public static void main(String[] args) throws IOException {
-        new Main(new Release(args[0], args[1], args[2], args[3], args[4], Integer.parseInt(args[5]))).serve(System.in, System.out);
+        int gates = Integer.parseInt(args[6]);
+        new Main(new Release(args[0], args[1], args[2], args[3], args[4], args[5], gates)).serve(System.in, System.out);
     }
 
     private void serve(InputStream in, OutputStream stdout) throws IOException {

@@ -18,18 +18,20 @@ final class Release {
     final String coordinator;
     final String channel;
     final String subtask;
+    final String source;
     /** The number of input gates of a task that has at least as many channels. Before 1.12 it must be 1. */
     final int gates;
     private final int major;
     private final int minor;
 
-    Release(String version, String profile, String coordinator, String channel, String subtask, int gates) {
+    Release(String version, String profile, String coordinator, String channel, String subtask, String source, int gates) {
         String[] parts = version.split("\\.");
         this.version = version;
         this.profile = profile;
         this.coordinator = coordinator;
         this.channel = channel;
         this.subtask = subtask;
+        this.source = source;
         this.gates = gates;
         this.major = Integer.parseInt(parts[0]);
         this.minor = Integer.parseInt(parts[1]);
@@ -61,6 +63,9 @@ final class Release {
         }
         if (!subtask.isEmpty()) {
             components.put("subtask", offer(subtask, Collections.emptyList(), Collections.singletonList("restored")));
+        }
+        if (!source.isEmpty()) {
+            components.put("source", offer(source, Collections.emptyList(), Collections.emptyList()));
         }
         for (String component : Components.OF_THE_COORDINATOR) {
             List<String> options = new ArrayList<>();

@@ -99,11 +99,11 @@ final class Subtasking implements Component {
                 case "getTaskStateManager":
                     return manager;
                 case "getAllInputGates":
-                    return noGates();
+                    return TaskParts.noGates();
                 case "getJobConfiguration":
                     return new Configuration();
                 case "getTaskInfo":
-                    return info();
+                    return TaskParts.info();
                 case "getExecutionConfig":
                     return new ExecutionConfig();
                 case "getMetricGroup":
@@ -144,35 +144,16 @@ final class Subtasking implements Component {
 //# end
 
 //# from 1.11
-    private static Object noGates() {
-        return new org.apache.flink.runtime.io.network.partition.consumer.IndexedInputGate[0];
-    }
-
     /** The reason that a decline names. */
     private static String reason(Throwable declined) {
         return Reasons.of(declined);
     }
 //# end
 //# before 1.11
-    private static Object noGates() {
-        return new org.apache.flink.runtime.io.network.partition.consumer.InputGate[0];
-    }
-
     /** The reason that the coordinator records for a decline, whose message carries this exception. */
     private static String reason(Throwable declined) {
         Throwable carried = new DeclineCheckpoint(new JobID(), new ExecutionAttemptID(), 0, declined).getReason();
         return carried instanceof CheckpointException ? Reasons.of(carried) : CheckpointFailureReason.JOB_FAILURE.name();
-    }
-//# end
-
-//# with org.apache.flink.api.common.TaskInfoImpl
-    private static Object info() {
-        return new org.apache.flink.api.common.TaskInfoImpl("task", 1, 0, 1, 0);
-    }
-//# end
-//# without org.apache.flink.api.common.TaskInfoImpl
-    private static Object info() {
-        return new org.apache.flink.api.common.TaskInfo("task", 1, 0, 1, 0);
     }
 //# end
 
