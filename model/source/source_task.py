@@ -60,8 +60,6 @@ NEWEST_SOURCE = SOURCE_PROFILES["1.15"]
 
 PLAIN = 0
 """The source begins a checkpoint at its trigger."""
-FUNCTION = 1
-"""Externally induced: the hook begins the checkpoint, in every generation."""
 READER = 2
 """Externally induced: the source needs both hook and trigger."""
 
@@ -72,7 +70,7 @@ class Source(NamedTuple):
     running: bool
     """The task runs."""
     external: int
-    """PLAIN, FUNCTION or READER. Never changes."""
+    """PLAIN, READER, or 1 for an externally induced function, whose hook begins the checkpoint. Constant."""
     triggered: tuple[int, ...]
     """Ids that are triggered and whose hook was not called, ascending."""
     ahead: tuple[int, ...]
@@ -92,7 +90,7 @@ def new_source(external: int, profile: SourceProfile = NEWEST_SOURCE) -> Source:
 class SourceSteps:
     """The steps of a source's task, and the methods that older generations override."""
 
-    def on_trigger(self, source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
+    def on_trigger(self, source: Source, checkpoint: int, here: bool) -> Step[Source]:
         """The coordinator's trigger arrives. `here`: at a task manager that has the task."""
         if not here:
             return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))
