@@ -54,7 +54,7 @@ class TakesEveryTrigger(CompletesInAnyOrder):
     reason_of_async_failure = ASYNC_EXCEPTION
     """The reason of a decline after a failed asynchronous part, as the coordinator records it."""
 
-    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
+    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool) -> Step[Subtask]:
         """A running task takes the snapshot, whatever its id."""
         if not subtask.task_runs:
             refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))

@@ -246,7 +246,7 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
     new_pending = reread.module("model.coordinator.pending").new_pending
     begun = tuple(
         symbolic_like(
-            new_pending(0, 0, 0, (), coordinators=plan.coordinators, hooks=plan.hooks), name
+            new_pending(0, 0, 0, (), forced=False, coordinators=plan.coordinators, hooks=plan.hooks), name
         )._replace(
             tasks=flags(f"takes part in {name}"),
             acknowledged=flags(f"{name} acknowledged"),

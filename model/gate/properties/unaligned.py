@@ -132,7 +132,8 @@ def unal_03_reports(before: UnalignedGate, event: Event, effects: Effects, after
     if not before.profile.reports_stop:
         return stopped == 0
     started = sum(1 for effect in effects if type(effect) is StartPersisting)
-    under_way, goes_on = (1 if persists(gate) else 0 for gate in (before, after))
+    goes_on = 1 if persists(after) else 0
+    under_way = 1 if persists(before) else 0
     return after.failed or stopped + goes_on >= started + under_way
 
 
