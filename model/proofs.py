@@ -6,13 +6,11 @@ which the cases enumerate. The *published proofs* are those of `all_cases`. Ever
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import product
 
 from model.channel.proofs import all_channel_cases, thorough_channel_cases
 from model.checker.prove import Case, start_case
 from model.checker.symbolic import formula
 from model.component_modules import PROVED, part_of
-from model.coordinator.profiles import COORDINATOR_PROFILES
 from model.coordinator.proofs.claim_modes import all_claim_cases
 from model.coordinator.proofs.cleaning import all_cleaning_cases
 from model.coordinator.proofs.closed import closed_coordinators, outside
@@ -29,7 +27,7 @@ from model.gate.proofs.unaligned import thorough_unaligned_cases
 from model.sink.proofs.sink import all_sink_cases
 from model.sizes import SIZES
 from model.source.proofs import all_source_cases
-from model.store.proofs.store import store_cases
+from model.store.proofs.store import all_store_cases
 from model.subtask.proofs.subtask import all_subtask_cases
 
 
@@ -69,11 +67,7 @@ def step_cases(channels: int) -> Iterator[Case]:
             yield from history_cases(count, profile)
     yield from mode_cases(channels)
     yield from all_channel_cases()
-    for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
-        if entries <= max(retain, 2):
-            yield from store_cases(retain, entries)
-            for name in ("1.11", "1.14"):
-                yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
+    yield from all_store_cases()
     yield from all_subtask_cases()
     yield from all_source_cases()
     yield from all_sink_cases()

@@ -65,13 +65,20 @@ def _tracker(tracker: tracking.Tracker) -> tracking.Tracker:
 
 
 def _passage(passage: Passage) -> Passage:
-    fresh = polled_unaligned_gate.new_passage(len(passage.gate.closed), passage.gate.counts_as_aligned)
-    return fresh._replace(gate=_unaligned(passage.gate))
+    gate = _unaligned(passage.gate)
+    fresh = polled_unaligned_gate.new_passage(
+        len(gate.closed),
+        gate.counts_as_aligned,
+        gate.profile,
+        alternating=gate.alternating,
+        timeout=gate.timeout,
+    )
+    return fresh._replace(gate=gate)
 
 
 def _threads(threads: Threads) -> Threads:
     gate = _unaligned(threads.gate)
-    fresh = two_threads.new_threads(len(gate.closed), gate.counts_as_aligned, gate.profile)
+    fresh = two_threads.new_threads(len(gate.closed), gate.counts_as_aligned, gate.profile, gate.timeout)
     return fresh._replace(gate=gate)
 
 

@@ -14,7 +14,8 @@ from conformance.suites.components import source_alphabets
 from conformance.vectors.tla.binding import Binding, highest, rules_of
 from conformance.vectors.tla.text import Word, filled, plain, steps
 from model.source.environment import closed_source
-from model.source.source_task import FUNCTION, NEWEST_SOURCE, PLAIN, READER, SOURCE_PROFILES
+from model.source.properties import FUNCTION, PLAIN, READER
+from model.source.source_task import NEWEST_SOURCE, SOURCE_PROFILES
 
 SOURCE = Record(*fields("running"), *fields("triggered", "ahead", of=IDS))
 

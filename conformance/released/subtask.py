@@ -56,7 +56,7 @@ class SubtaskSearch(Search):
             for checkpoint in (1, 2):
                 if not profile.orders_triggers and checkpoint in state.running:
                     continue
-                barrier = CheckpointOnBarrier(checkpoint)
+                barrier = CheckpointOnBarrier(checkpoint, fails=False)
                 step = closed_subtask(2, 1, profile).step(state, barrier)
                 wire = known.event(barrier)
                 made = self._adapter.new("subtask", config)

@@ -17,7 +17,7 @@ from model.coordinator.requests import Request
 from model.coordinator.shared_state import register
 from model.coordinator.state import CREATED, FINISHED, RESTARTING, RUNNING, Coordinator, find, replace_pending
 from model.events import Effects, Step
-from model.store.store import CHECKPOINT, STOP
+from model.store.store import STOP
 
 
 class CoordinatorSteps(RecoverySteps):
@@ -26,9 +26,9 @@ class CoordinatorSteps(RecoverySteps):
     def on_trigger(
         self,
         coordinator: Coordinator,
-        type: int = CHECKPOINT,  # noqa: A002 - the protocol's word
-        forced: bool = False,
-        periodic: bool = False,
+        type: int,  # noqa: A002 - the protocol's word
+        forced: bool,
+        periodic: bool,
     ) -> Step[Coordinator]:
         """A user requests a checkpoint, a savepoint, or a stop with a savepoint."""
         effects: Effects = ()

@@ -7,7 +7,6 @@ properties check the steps against the switches of `model.coordinator.profiles`.
 
 from collections.abc import Mapping
 
-from model.coordinator.completion import owe_turns
 from model.coordinator.coordinator import CoordinatorSteps
 from model.coordinator.events import Complete, FailJob
 from model.coordinator.failures import Failure, Failures, FailureSteps, is_counted_or_older
@@ -137,7 +136,7 @@ class OutlivesAborts(CompletesFirst):
         if not is_awaited(aborted, place, is_hook):
             return Step(coordinator, (), ("COORD-23",))
         if fails:
-            return self.take_turns(owe_turns(end_master_phase(coordinator), 1), (), ("COORD-23",))
+            return self.take_turns(end_master_phase(coordinator), (), ("COORD-23",))
         aborted = with_answer(aborted, place, is_hook)
         if is_hook or all(aborted.coordinators):
             return self.take_turns(end_master_phase(coordinator), (), ("COORD-23", "COORD-30"))

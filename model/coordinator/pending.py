@@ -44,9 +44,9 @@ def new_pending(
     deadline: int,
     tasks: tuple[bool, ...],
     *,
-    forced: bool = False,
-    coordinators: int = 0,
-    hooks: int = 0,
+    forced: bool,
+    coordinators: int,
+    hooks: int,
 ) -> Pending:
     """A new pending checkpoint without acknowledgements."""
     return Pending(

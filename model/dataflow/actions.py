@@ -107,9 +107,9 @@ class Lose(NamedTuple):
 class Fail(NamedTuple):
     """Every task fails and restarts from the checkpoint that the coordinator restores."""
 
-    zombies: bool = False
+    zombies: bool
     """Items and messages in flight still arrive after the restart."""
-    takes_coordinator: bool = False
+    takes_coordinator: bool
     """The coordinator fails with the tasks. A new coordinator reads the durable state."""
     kind: str = "fail"
 
@@ -175,7 +175,7 @@ def on_start_checkpoint(
 ) -> Step[Dataflow]:
     """A checkpoint is due, or a user requests a savepoint."""
     state = dataflow.coordinator
-    return apply_coordinator_step(dataflow, coordinator_steps(state).on_trigger(state, type))
+    return apply_coordinator_step(dataflow, coordinator_steps(state).on_trigger(state, type, False, False))
 
 
 def on_store_will_fail(dataflow: Dataflow, when: int) -> Step[Dataflow]:
@@ -216,7 +216,7 @@ def delivered(dataflow: Dataflow, message: Message) -> Step[Subtask]:
     """The subtask receives a message of the coordinator."""
     before = dataflow.tasks.subtasks[message.task]
     if message.kind == TRIGGER:
-        return _SUBTASK.on_checkpoint(before, message.checkpoint)
+        return _SUBTASK.on_checkpoint(before, message.checkpoint, fails=False)
     if message.kind == COMPLETE:
         return _SUBTASK.on_complete_notification(before, message.checkpoint)
     return _SUBTASK.on_abort_notification(before, message.checkpoint, message.completed)
@@ -227,7 +227,7 @@ def on_lose(dataflow: Dataflow, message: Message) -> Step[Dataflow]:
     return Step(dataflow._replace(messages=arrived(dataflow.messages, message)), (), ())
 
 
-def on_fail(dataflow: Dataflow, zombies: bool = False, takes_coordinator: bool = False) -> Step[Dataflow]:
+def on_fail(dataflow: Dataflow, zombies: bool, takes_coordinator: bool) -> Step[Dataflow]:
     """Every task fails, perhaps with the coordinator, and restarts from the restored checkpoint (ONCE-04)."""
     survivor = survives(dataflow.coordinator, takes_coordinator)
     answer = coordinator_steps(survivor.state).on_restore(survivor.state)

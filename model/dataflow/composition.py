@@ -53,7 +53,7 @@ def apply_gate_step(dataflow: Dataflow, task: int, gate: Step[Gate]) -> Step[Dat
     for effect in gate.effects:
         before = dataflow.tasks.subtasks[task]
         if type(effect) is Trigger:
-            step = _SUBTASK.on_checkpoint_on_barrier(before, effect.checkpoint)
+            step = _SUBTASK.on_checkpoint_on_barrier(before, effect.checkpoint, fails=False)
         elif type(effect) is Abort:
             step = _SUBTASK.on_abort_on_barrier(before, effect.checkpoint, effect.reason)
         else:

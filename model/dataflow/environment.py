@@ -256,7 +256,18 @@ DECLINED = Scope(
     declines=1,
 )
 """A snapshot cannot be written, while a savepoint may be pending."""
-SHORT = (TWICE, ZOMBIES, EXPIRY, REPLACED, DECLINED)
+UNSEEN = Scope(
+    records=1,
+    checkpoints=1,
+    max_concurrent=1,
+    failures=1,
+    time_outs=0,
+    in_flight=1,
+    sources=1,
+    faults=(MAYBE,),
+)
+"""The store has perhaps stored a checkpoint, and then only the tasks fail."""
+SHORT = (TWICE, ZOMBIES, EXPIRY, REPLACED, DECLINED, UNSEEN)
 """The scopes that every verification explores."""
 SCOPES = (*SHORT, REPLAY, OVERTAKING, BESIDE)
 """The scopes that a thorough verification explores, each in less than a minute."""

@@ -83,6 +83,7 @@ def once_02_at_first(dataflow: Dataflow) -> bool:
         and all(coordinator.tasks_run)
         and all(subtask.task_runs for subtask in tasks.subtasks)
         and coordinator.plan.sources == (*(True for _ in tasks.offsets), False, False)
+        and coordinator.plan.timeout > 0
         and dataflow.wires.slow == dataflow.wires.notified_abort == (True,) * len(tasks.subtasks)
         and dataflow.wires.notified_complete == (*(False for _ in tasks.subtasks[1:]), True)
     )
@@ -225,7 +226,8 @@ def once_04(before: Dataflow, event: Event, effects: Effects, after: Dataflow) -
     from_it = after.tasks.offsets == cut.offsets and after.tasks.counted == cut.counted
     newest = before.completed if not event.takes_coordinator else _newest_durable(before)
     crashed = not after.sink.pending and after.sink.running
-    return after.restored == after.completed == newest and from_it and crashed
+    is_next = after.attempt == before.attempt + 1
+    return after.restored == after.completed == newest and from_it and crashed and is_next
 
 
 @DATAFLOW.state("ONCE-05")

@@ -29,7 +29,7 @@ from model.gate.events import (
     Record,
     Resume,
 )
-from model.gate.profiles import NEWEST, Profile
+from model.gate.profiles import Profile
 from model.gate.unaligned import UnalignedGate, new_gate, persisting
 from model.gate.unaligned_generations import unaligned_steps
 
@@ -49,10 +49,10 @@ class Passage(NamedTuple):
 def new_passage(
     channels: int,
     counts_as_aligned: bool,
-    profile: Profile = NEWEST,
+    profile: Profile,
     *,
-    alternating: bool = False,
-    timeout: int = 0,
+    alternating: bool,
+    timeout: int,
 ) -> Passage:
     """A gate in its initial state with no item waiting."""
     gate = new_gate(channels, counts_as_aligned, profile, alternating=alternating, timeout=timeout)

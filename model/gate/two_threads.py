@@ -44,9 +44,9 @@ class Threads(NamedTuple):
     """The effects in the mailbox of the task thread, oldest first."""
 
 
-def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeout: int = 0) -> Threads:
+def new_threads(channels: int, counts_as_aligned: bool, profile: Profile, timeout: int) -> Threads:
     """A gate in its initial state, before the first event of either thread."""
-    gate = new_gate(channels, counts_as_aligned, profile, timeout=timeout)
+    gate = new_gate(channels, counts_as_aligned, profile, alternating=False, timeout=timeout)
     return Threads(gate, NONE, False, ())
 
 

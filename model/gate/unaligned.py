@@ -76,8 +76,8 @@ def new_gate(
     counts_as_aligned: bool,
     profile: Profile = NEWEST,
     *,
-    alternating: bool = False,
-    timeout: int = 0,
+    alternating: bool,
+    timeout: int,
 ) -> UnalignedGate:
     """A gate in its initial state at time 0: no channel has delivered anything."""
     none = (False,) * channels

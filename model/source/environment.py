@@ -6,17 +6,11 @@ from model.checker.closed_model import ClosedModel, Environment
 from model.events import Event, Status
 from model.source import source_task
 from model.source.events import Ended, Induce, TriggerArrives
-from model.source.source_task import (
-    FUNCTION,
-    NEWEST_SOURCE,
-    PLAIN,
-    READER,
-    SOURCE_PROFILES,
-    Source,
-    SourceProfile,
-)
+from model.source.source_task import NEWEST_SOURCE, PLAIN, READER, SOURCE_PROFILES, Source, SourceProfile
 from model.steps import step_of
 
+FUNCTION = 1
+"""The kind of an externally induced function, with the number of the vocabulary. No step reads it."""
 _NAMES = {PLAIN: "source", FUNCTION: "externally induced function", READER: "externally induced reader"}
 
 

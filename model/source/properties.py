@@ -11,7 +11,10 @@ from model.source.source_task import TASK_FAILURE, UNKNOWN_TASK, Source
 from model.subtask.events import Decline
 
 PLAIN, FUNCTION, READER = 0, 1, 2
-"""The kinds of sources with the numbers of the vocabulary, so that properties check the model's numbers."""
+"""The kinds of sources with the numbers of the vocabulary, so that properties check the model's numbers.
+
+The hook of a FUNCTION begins the checkpoint, in every generation.
+"""
 
 SOURCE = Registry("source")
 SOURCE.frames({

@@ -61,8 +61,6 @@ NEWEST_SOURCE = SOURCE_PROFILES["1.15"]
 
 PLAIN = 0
 """The source begins a checkpoint at its trigger."""
-FUNCTION = 1
-"""Externally induced: the hook begins the checkpoint, in every generation."""
 READER = 2
 """Externally induced: a checkpoint begins after both hook and trigger. Up to 1.13 the hook suffices."""
 
@@ -73,7 +71,7 @@ class Source(NamedTuple):
     running: bool
     """The task runs."""
     external: int
-    """PLAIN, FUNCTION or READER. Never changes."""
+    """PLAIN, READER, or 1 for an externally induced function, whose hook begins the checkpoint. Constant."""
     triggered: tuple[int, ...]
     """The ids whose trigger has arrived and whose hook was not called, ascending."""
     ahead: tuple[int, ...]
@@ -93,7 +91,7 @@ def new_source(external: int, profile: SourceProfile = NEWEST_SOURCE) -> Source:
 class SourceSteps:
     """The steps of a source's task, and the methods that older generations override."""
 
-    def on_trigger(self, source: Source, checkpoint: int, here: bool = True) -> Step[Source]:
+    def on_trigger(self, source: Source, checkpoint: int, here: bool) -> Step[Source]:
         """The coordinator's trigger arrives at a task manager. `here`: the task manager has the task."""
         if not here:
             return Step(source, (Fail(UNKNOWN_TASK),), ("TASK-24",))

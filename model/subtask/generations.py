@@ -57,7 +57,7 @@ class TakesEveryTrigger(CompletesInAnyOrder):
     reason_of_async_failure = ASYNC_EXCEPTION
     """The reason that the coordinator records for a decline after a failed asynchronous part."""
 
-    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
+    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool) -> Step[Subtask]:
         """A running task takes the snapshot, whatever its id."""
         if not subtask.task_runs:
             refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))

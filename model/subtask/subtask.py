@@ -37,7 +37,7 @@ class CheckpointOnBarrier(NamedTuple):
     """The gate triggers the checkpoint at a barrier. The adapter protocol does not have this event."""
 
     checkpoint: int
-    fails: bool = False
+    fails: bool
     kind: str = "checkpoint_on_barrier"
 
 
@@ -94,7 +94,7 @@ def new_subtask(max_concurrent: int, profile: TaskProfile = NEWEST_TASK, restore
 class SubtaskSteps:
     """The steps of a subtask, and the methods that older generations override."""
 
-    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool = False) -> Step[Subtask]:
+    def on_checkpoint(self, subtask: Subtask, checkpoint: int, fails: bool) -> Step[Subtask]:
         """The coordinator triggers `checkpoint`, as at a source. `fails`: the synchronous part throws."""
         if not subtask.task_runs:
             refused = (BroadcastCancel(checkpoint), Decline(checkpoint, TASK_NOT_READY))
@@ -110,9 +110,7 @@ class SubtaskSteps:
             return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-19",))
         return self.snapshot(subtask, checkpoint, fails, ())
 
-    def on_checkpoint_on_barrier(
-        self, subtask: Subtask, checkpoint: int, fails: bool = False
-    ) -> Step[Subtask]:
+    def on_checkpoint_on_barrier(self, subtask: Subtask, checkpoint: int, fails: bool) -> Step[Subtask]:
         """The gate triggers `checkpoint`. If the task does not run, it does not decline."""
         if not subtask.task_runs:
             return Step(subtask, (BroadcastCancel(checkpoint),), ("TASK-10",))

@@ -150,6 +150,7 @@ NeverPauses(c, r) == FALSE                                 \* IsPaused
 OnlyCheckpoints(p) == p.type = "checkpoint"                 \* GoesToStore
 OnlyListed(c) == Range(c.store)                       \* Durable
 LeavesWaiting(c, step) == step                              \* TurnAfter
+TurnsAtOnce(c, step) == Serve(step.coordinator, TurnsAfter(1, 0), step.out)  \* TurnAfter
 DrawsAgain(n) == n                                        \* IdAfter
 AwaitsSources(n, type) == [id |-> n, type |-> type, missing |-> Sources, age |-> 0]     \* NewPending
 KeepsLateState(c, t, n) == CoordinatorStep(c, <<>>)         \* OnLateAnswer

@@ -85,9 +85,9 @@ def project_master_phase(given: Given) -> Projection:
             tuple(place + 1 in there[kind] for place in range(many))
             for kind, many in zip(("coordinators", "hooks"), masters, strict=True)
         ]
-        return new_pending(there["id"], CHECKPOINT, LONG, (True,))._replace(
-            acknowledged=(there["acknowledged"],), coordinators=answered[0], hooks=answered[1]
-        )
+        return new_pending(
+            there["id"], CHECKPOINT, LONG, (True,), forced=False, coordinators=0, hooks=0
+        )._replace(acknowledged=(there["acknowledged"],), coordinators=answered[0], hooks=answered[1])
 
     def node(state: State) -> Node:
         phase = state["phase"]
@@ -156,7 +156,13 @@ def project_job(given: Given) -> Projection:
 
     def pending(there: Mapping[str, Any]) -> Pending:
         begun = new_pending(
-            there["id"], TYPES.index(there["type"]), LONG, tuple(task in there["tasks"] for task in tasks)
+            there["id"],
+            TYPES.index(there["type"]),
+            LONG,
+            tuple(task in there["tasks"] for task in tasks),
+            forced=False,
+            coordinators=0,
+            hooks=0,
         )
         return begun._replace(acknowledged=tuple(task not in there["missing"] for task in tasks))
 

@@ -80,7 +80,9 @@ def step(state: Files, event: Event) -> Step[Files]:
         return Step(with_coordinator(state, state.coordinator._replace(shared=registered)), (), ("SUB-12",))
     assert type(event) is CompleteCheckpoint
     place = event.checkpoint - 1
-    done = new_pending(event.checkpoint, CHECKPOINT, 0, (True,))._replace(shared=(state.brought[place],))
+    done = new_pending(
+        event.checkpoint, CHECKPOINT, 0, (True,), forced=False, coordinators=0, hooks=0
+    )._replace(shared=(state.brought[place],))
     added = coordinator_steps(state.coordinator).add_to_store(state.coordinator, done)
     deleted = tuple(effect for effect in added.effects if type(effect) is DiscardState)
     state = state._replace(

@@ -194,7 +194,7 @@ def closed_coordinator_models() -> tuple[ClosedModel, ...]:
         closed_queue("2.3"),
         *(closed_scheduler(name) for name in ("2.3", "1.11", "1.9")),
         closed_late_scheduler("2.3"),
-        closed_scheduler_without_pause("2.3"),
+        *(closed_scheduler_without_pause(name) for name in ("2.3", "1.9")),
         *(closed_failures(name) for name in ("2.3", "1.11")),
         *(closed_store_failure(name) for name in ("2.3", "1.14", "1.11")),
         *(closed_shared(name) for name in ("2.3", "1.14")),

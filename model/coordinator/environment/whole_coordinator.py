@@ -60,7 +60,11 @@ def closed_coordinator(tasks: int, ids: int, *, max_concurrent: int, retain: int
         offers,
         _anything,
         step_of("coordinator"),
-        portions=Portions((offers,), BY_TASK, {"pending": new_pending(1, CHECKPOINT, 2, plan.sources)}),
+        portions=Portions(
+            (offers,),
+            BY_TASK,
+            {"pending": new_pending(1, CHECKPOINT, 2, plan.sources, forced=False, coordinators=0, hooks=0)},
+        ),
     )
 
 

@@ -110,10 +110,10 @@ VARIANTS = frozenset(
         "coordinator-leaves-waiting",
         "coordinator-forgets-older",
         "coordinator-ends-newer",
-        "coordinator-keeps-savepoints-quiet",
+        "coordinator-savepoint-not-notified",
         "coordinator-notifies-1-9",
-        "coordinator-everybody-pauses",
-        "coordinator-starts-a-little-late",
+        "coordinator-pause-for-savepoints",
+        "coordinator-wrong-first-delay",
         "failures-successes-in-order",
     )
 )
@@ -247,7 +247,7 @@ def any_coordinator(reread: Reread, plan: Any, numbers: Numbers, *, own: bool) -
     new_pending = reread.module("model.coordinator.pending").new_pending
     begun = tuple(
         symbolic_like(
-            new_pending(0, 0, 0, (), coordinators=plan.coordinators, hooks=plan.hooks), name
+            new_pending(0, 0, 0, (), forced=False, coordinators=plan.coordinators, hooks=plan.hooks), name
         )._replace(
             tasks=flags(f"takes part in {name}"),
             acknowledged=flags(f"{name} acknowledged"),

@@ -167,7 +167,7 @@ def any_coordinator(plan: Plan, numbers: Numbers) -> Coordinator:
     new = new_coordinator(plan, 1)
     every_task = (False,) * len(plan.sources)
     entry = Entry(0, CHECKPOINT)
-    one = new_pending(0, 0, 0, every_task, coordinators=plan.coordinators, hooks=plan.hooks)
+    one = new_pending(0, 0, 0, every_task, forced=False, coordinators=plan.coordinators, hooks=plan.hooks)
     state: Coordinator = symbolic_like(
         new._replace(
             pending=(one,) * numbers.pending,

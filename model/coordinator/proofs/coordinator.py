@@ -114,7 +114,7 @@ def symbolic_coordinator(
 
 
 def _symbolic_pending(place: int, tasks: int) -> Pending:
-    shape = new_pending(0, 0, 0, (True,) * tasks)
+    shape = new_pending(0, 0, 0, (True,) * tasks, forced=False, coordinators=0, hooks=0)
     symbols: Pending = symbolic_like(shape, f"pending.{place}")
     return symbols._replace(tasks=shape.tasks)
 

@@ -71,6 +71,12 @@ def unseen_cases(name: str) -> Iterator[Case]:
         state = known._replace(unseen=(unseen,), fault=fault)
         event = AcknowledgeMessage(0, symbolic_like(0, "event.checkpoint"), 0, (1, 2))
         yield case_of(f"1 unseen, fault {fault}", state, event, *used_in_order(state))
+    file_of_unseen = Use(2, unseen.checkpoint)
+    users = (*known.shared.completed, Use(1, unseen.checkpoint))
+    shared = known.shared._replace(completed=users, unseen=(file_of_unseen,))
+    state = known._replace(unseen=(unseen,), shared=shared)
+    for recovery in (RestoreRequest((True,)), CoordinatorRestart()):
+        yield case_of("1 unseen with files", state, recovery, *used_in_order(state))
     kept = known._replace(plan=known.plan._replace(retains_on_cancellation=True), unseen=(unseen,))
     yield case_of("1 unseen, retained", kept, JobEnd("CANCELED"), *used_in_order(kept))
 

@@ -21,7 +21,14 @@ from model.coordinator.events import (
 )
 from model.coordinator.pending import Pending
 from model.coordinator.proofs.coordinator import symbolic_coordinator
-from model.coordinator.proofs.failures_and_ends import DIFFERENT, acknowledged, any_id, case_of, of_release
+from model.coordinator.proofs.failures_and_ends import (
+    DIFFERENT,
+    acknowledged,
+    any_id,
+    case_of,
+    of_release,
+    waiting_cases,
+)
 from model.coordinator.requests import QUEUE_LIMIT, Request
 from model.coordinator.state import FINISHED, RESTARTING, RUNNING, Coordinator, Io, Scheduler
 from model.coordinator.trigger import MasterAnswer
@@ -73,6 +80,28 @@ def refused_start_cases(name: str) -> Iterator[Case]:
         yield case_of(f"faster than the hook, fault {fault}", state, answer)
     state = known._replace(pending=pending, io=Io(metadata=True))
     yield case_of("faster than the hook, metadata not written", state, answer)
+
+
+def waiting_master_cases(name: str, *, outlived: bool) -> Iterator[Case]:
+    """Four periodic requests wait, and the master phase of a pending or of an aborted checkpoint ends."""
+    known = next(waiting_cases(name)).state
+    begun = in_phase(known.pending[0], 1, 0)
+    state = known._replace(
+        plan=known.plan._replace(coordinators=1),
+        pending=() if outlived else (begun,),
+        outlived=(begun,) if outlived else (),
+        master=begun.checkpoint,
+    )
+    checkpoint, in_time = (
+        symbolic_like(0, "event.checkpoint"),
+        int_term(known.scheduler.due) > int_term(known.now),
+    )
+    for event in (
+        MasterAnswer(0, checkpoint, False, True),
+        MasterAnswer(0, checkpoint, False, False),
+        any_id("ASYNC_EXCEPTION"),
+    ):
+        yield case_of(f"four wait for masters, {outlived}", state, event, in_time, *awaited(state))
 
 
 def in_phase(one: Pending, coordinators: int, hooks: int) -> Pending:
@@ -250,6 +279,8 @@ def beginning_cases() -> Iterator[Case]:
         yield from master_cases(name, 1, 1, 1, 0, "begun")
     for name in ("2.3", "1.17", "1.15"):
         yield from refused_start_cases(name)
+    for name, outlived in (("2.3", False), ("1.15", False), ("1.15", True)):
+        yield from waiting_master_cases(name, outlived=outlived)
     yield from longest_queue_cases()
     for status, runs in product((RUNNING, RESTARTING), (False, True)):
         yield from listener_cases(status, other_runs=runs)

@@ -6,10 +6,10 @@ from model.coordinator.events import AcknowledgeMessage, CoordinatorRestart, Dec
 from model.coordinator.pending import Pending
 from model.coordinator.properties.terms import emits, find_pending, reported_complete, start_fails
 from model.coordinator.state import Coordinator
-from model.events import NONE, PRE_FLIGHT, Effects, Event, NotifyAbort
+from model.events import FINALIZE_CHECKPOINT_FAILURE, NONE, PRE_FLIGHT, Effects, Event, NotifyAbort
 from model.gate.events import Abort
 from model.registry import Registry
-from model.store.store import STOP
+from model.store.store import CHECKPOINT, STOP
 
 COORDINATOR_FAILURES = Registry("coordinator")
 
@@ -52,6 +52,21 @@ def coord_15_decline(
     if is_past(before, failed.checkpoint):  # COORD-16, COORD-17
         return True
     return fails or after.failures.counted == (*before.failures.counted, failed.checkpoint)
+
+
+@COORDINATOR_FAILURES.step("COORD-15", AcknowledgeMessage)
+def coord_15_failed_store(
+    before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator
+) -> bool:
+    """From 1.18 on a failed addition to the store is counted or fails the job. Before, it does neither."""
+    lost = find_pending(before, event.checkpoint)
+    if lost is None or before.fault == 0 or after.fault != 0 or start_fails(before, after):
+        return True
+    if before.plan.tolerable_failures < 0 or is_past(before, lost.checkpoint):
+        return True
+    counts = emits(effects, FailJob(FINALIZE_CHECKPOINT_FAILURE))
+    counts = counts or any(known == lost.checkpoint for known in after.failures.counted)
+    return counts == (before.plan.profile.counts_failed_store and lost.type == CHECKPOINT)
 
 
 @COORDINATOR_FAILURES.state("COORD-16")

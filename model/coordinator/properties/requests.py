@@ -11,6 +11,7 @@ from model.coordinator.events import (
     DeclineMessage,
     FailJob,
     Rejected,
+    TriggerFails,
     TriggerRequest,
 )
 from model.coordinator.generations import coordinator_steps
@@ -109,28 +110,31 @@ def coord_14_ends(coordinator: Coordinator) -> bool:
     return 0 <= coordinator.pause_ends <= coordinator.now + coordinator.plan.min_pause
 
 
-@COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage)
+@COORDINATOR_TURNS.step("COORD-29", AcknowledgeMessage, DeclineMessage, MasterAnswer, TriggerFails)
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """If no request starts at the end of a checkpoint, each turn rejects one request that is too early."""
+    """If the end of a checkpoint starts no request, each turn removes one periodic head that is too early.
+
+    The end of the master phase gives a turn too, also if the checkpoint ends with it.
+    """
     if after.next_id != before.next_id or start_fails(before, after):  # COORD-35, COORD-36
         return True
     profile = before.plan.profile
-    if not profile.queues_requests or before.master != NONE or after.pending == before.pending:
+    if not profile.queues_requests:
         return True
     if not before.scheduler.runs or not coordinator_steps(before).can_start(
         before
     ):  # requests are rejected for other reasons
         return True
-    if len(after.pending) == len(before.pending) or len(after.pending) >= before.plan.max_concurrent:
-        return after.queue == before.queue
-    if is_cleaning(after):
+    is_full = len(after.pending) >= before.plan.max_concurrent
+    if is_full or after.master != NONE or is_cleaning(after):
         return after.queue == before.queue
     ended = len(before.pending) - len(after.pending)
     held = tuple(entry.checkpoint for entry in before.store.entries)
     kept = tuple(entry.checkpoint for entry in after.store.entries)
     gone = sum(checkpoint not in kept for checkpoint in held)
     turns = ended * (1 if profile.name == "1.11" else 2) + (gone if profile.turn_after_deletion else 0)
-    turns += before.io.metadata and not after.io.metadata  # one more turn follows the failed completion
+    turns += before.io.metadata and not after.io.metadata  # for the abort and the failed completion
+    turns += before.master != NONE
     turns -= sum(after.deletions[len(before.deletions) :])  # these turns come later: COORD-33
     early = 0
     for waiting in before.queue:

@@ -259,7 +259,7 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
     known = before.scheduler
     ended = tuple(one.checkpoint for one in before.pending if find_pending(after, one.checkpoint) is None)
     if not ended:
-        return after.scheduler == known
+        return after.scheduler == known and after.queue == before.queue
     left = tuple(one for one in before.pending if one.checkpoint not in ended)
     postponed, due = known.postponed, known.due
     if type(event) is DeclineMessage:
@@ -272,7 +272,33 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
     expected = known._replace(postponed=postponed, due=due)
     if due == NONE or due > before.now:
         return after.scheduler == expected and after.pending == left
+    periodic = Request(CHECKPOINT, forced=False, periodic=True, awaits_answer=False)
+    starts = len(left) < plan.max_concurrent and answer_to(periodic, after) is None
+    if not start_fails(before, after):  # COORD-35, COORD-36
+        begun = after.pending[len(left) :]
+        if after.pending[: len(left)] != left or len(begun) != (1 if starts else 0):
+            return False
     return after.scheduler == requested(after, expected, len(left), before.now)
+
+
+@COORDINATOR_SCHEDULER.step("COORD-26", DeclineMessage)
+def coord_26_begins_anew(
+    before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
+) -> bool:
+    """Up to 1.10 a decline that leaves no checkpoint pending drops a request that waits or is postponed.
+
+    The initial delay begins again, and the decline starts nothing.
+    """
+    plan, known = before.plan, before.scheduler
+    waits = known.postponed or len(before.queue) > 0
+    ended = find_pending(before, event.checkpoint)
+    if not (plan.profile.abort_begins_anew and known.runs and waits and plan.initial_delay > 0):
+        return True
+    if ended is None or len(before.pending) > 1:
+        return True
+    quiet = after.next_id == before.next_id and not after.pending and not after.queue
+    due = before.now + plan.initial_delay
+    return quiet and not after.scheduler.postponed and after.scheduler.due == due
 
 
 @COORDINATOR_SCHEDULER.step("COORD-26", Advance)

@@ -11,6 +11,7 @@ from model.coordinator.events import (
     CoordinatorRestart,
     DiscardCheckpoint,
     JobEnd,
+    RestoreRequest,
 )
 from model.coordinator.pending import Pending
 from model.coordinator.properties.checkpoint_end import abort, is_added, notified_tasks
@@ -25,7 +26,7 @@ from model.coordinator.properties.terms import (
     reported_complete,
     start_fails,
 )
-from model.coordinator.shared_state import Registered, SharedState
+from model.coordinator.shared_state import DiscardState, Registered, SharedState
 from model.coordinator.state import Coordinator, new_coordinator
 from model.coordinator.trigger import MasterAnswer
 from model.events import (
@@ -109,6 +110,25 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
         return all(known.handle in used for known in after.shared.registered)
     retained = tuple(entry.checkpoint for entry in after.store.entries)
     return all(any(known.checkpoint >= kept for kept in retained) for known in after.shared.registered)
+
+
+@COORDINATOR_STORE.step("SUB-12", RestoreRequest)
+def sub_12_restored(before: Coordinator, event: RestoreRequest, effects: Effects, after: Coordinator) -> bool:
+    """A registry that survives the restore keeps the files of the checkpoints that the restore aborts."""
+    if before.plan.profile.restore_registers_anew:
+        return True
+    others = tuple(handle for pending in before.pending for handle in pending.states)
+    kept: tuple[int, ...] = ()
+    for pending in before.pending:
+        files = tuple(file for own in pending.shared for file in own)
+        if pending.type == CHECKPOINT:
+            kept = (*kept, *files)
+        else:
+            others = (*others, *files)
+    return not any(
+        type(effect) is DiscardState and effect.handle in kept and effect.handle not in others
+        for effect in effects
+    )
 
 
 def added(before: Coordinator, event: Event) -> Pending | None:

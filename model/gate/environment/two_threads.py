@@ -57,7 +57,7 @@ def closed_threads(channels: int, ids: int) -> ClosedModel:
     return ClosedModel(
         f"two threads at a gate of {channels} channels, ids to {ids}",
         "threads",
-        new_threads(channels, False, PROFILES["flink-1.11"]),
+        new_threads(channels, False, PROFILES["flink-1.11"], 0),
         (0,) * (2 * channels),
         offers,
         allows,

@@ -32,7 +32,7 @@ def symbolic_gate(
     channels: int, *, alternating: bool, counts_as_aligned: bool, profile: Profile = NEWEST
 ) -> UnalignedGate:
     """A gate with `channels` channels in any state in which it has not failed."""
-    gate: UnalignedGate = symbolic_like(new_gate(channels, True), "gate")
+    gate: UnalignedGate = symbolic_like(new_gate(channels, True, alternating=False, timeout=0), "gate")
     gate = gate._replace(
         failed=False, alternating=alternating, counts_as_aligned=counts_as_aligned, profile=profile
     )

@@ -312,7 +312,14 @@ def unal_28(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 @UNALIGNED_GATE.step("UNAL-29")
 def unal_29(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """In 1.11 a checkpoint whose last barrier has overtaken stays pending, without a further effect."""
-    if not before.profile.whole_stays_pending or not is_whole(before) or after.failed:
+    if not before.profile.whole_stays_pending or after.failed:
+        return True
+    if type(event) is OptionedBarrier and not is_spent(before, event.checkpoint):
+        is_newer = event.checkpoint > before.current
+        overtaking = begins_overtaking(before, event) if is_newer else before.overtaking
+        if overtaking and not (after.pending and after.current == event.checkpoint):
+            return False
+    if not is_whole(before):
         return True
     if type(event) is Advance or type(event) is Announce:
         return not effects and is_whole(after)

@@ -100,6 +100,12 @@ def is_whole(gate: UnalignedGate) -> bool:
     return bool(kept and not awaits(gate.arrived, gate.closed))
 
 
+def persists(gate: UnalignedGate) -> bool:
+    """The gate has read a barrier that overtakes, and awaits another one: it persists in-flight input."""
+    runs = gate.pending and gate.begun and gate.overtaking
+    return bool(runs and awaits(gate.arrived, gate.closed, gate.repeats))
+
+
 def subsumed(gate: UnalignedGate, event: OptionedBarrier | Announce) -> Effects:
     """The effects that end the pending checkpoint, before the effects of a newer barrier or announcement."""
     if not gate.pending:

@@ -14,7 +14,7 @@ from model.gate.events import (
     Trigger,
     TriggerUnaligned,
 )
-from model.gate.properties.unaligned import UNALIGNED_GATE
+from model.gate.properties.unaligned import UNALIGNED_GATE, unal_03_reports
 from model.gate.two_threads import Left, Threads
 from model.registry import Registry
 from model.steps import step_of
@@ -44,6 +44,12 @@ def unal_30(before: Threads, event: Event, effects: Effects, after: Threads) -> 
     if type(event) is ReceiveBarrier and len(effects) != 1:
         return False
     return starts == [StartPersisting(event.checkpoint)] and after.gate.current == event.checkpoint
+
+
+@THREADS.step("UNAL-03")
+def reports_as_one_thread(before: Threads, event: Event, effects: Effects, after: Threads) -> bool:
+    """The shared gate reports the end of persisting as the gate of one thread does."""
+    return unal_03_reports(before.gate, event, effects, after.gate)
 
 
 @THREADS.step("UNAL-31")

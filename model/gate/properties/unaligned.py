@@ -18,6 +18,7 @@ from model.gate.events import (
     Inject,
     OptionedBarrier,
     Resume,
+    StartPersisting,
     StopPersisting,
     Trigger,
 )
@@ -33,6 +34,7 @@ from model.gate.properties.terms import (
     is_spent,
     lasts_too_long,
     overtakes,
+    persists,
     prioritises,
     resumes,
     started,
@@ -118,6 +120,21 @@ def unal_03(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
     held = also(view.blocked, view.channel) if view.stops else view.blocked
     expected = (StopPersisting(view.checkpoint), *resumes(held))
     return view.tail[-len(expected) :] == expected and len(stops) == 1 and is_idle(after)
+
+
+@UNALIGNED_GATE.step("UNAL-03")
+def unal_03_reports(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
+    """Persisting that was under way or has started is still under way, or the gate reports its end.
+
+    In 1.11 persisting ends without an effect.
+    """
+    stopped = sum(1 for effect in effects if type(effect) is StopPersisting)
+    if not before.profile.reports_stop:
+        return stopped == 0
+    started = sum(1 for effect in effects if type(effect) is StartPersisting)
+    goes_on = 1 if persists(after) else 0
+    under_way = 1 if persists(before) else 0
+    return after.failed or stopped + goes_on >= started + under_way
 
 
 @UNALIGNED_GATE.step("UNAL-04")

@@ -1,18 +1,35 @@
 """The cases of the store, with any ids and types, by the number of entries."""
 
 from collections.abc import Iterator
+from itertools import product
 
 import z3
 
 from model.checker.prove import Case
 from model.checker.symbolic import int_term, symbolic_like
-from model.coordinator.profiles import NEWEST_COORDINATOR, CoordinatorProfile
+from model.coordinator.profiles import (
+    COORDINATOR_PROFILES,
+    NEWEST_COORDINATOR,
+    PROPOSED_COORDINATORS,
+    CoordinatorProfile,
+)
 from model.events import Event
 from model.steps import step_of
 from model.store import store
 from model.store.events import Add, LatestRequest, Shutdown
 from model.store.properties import CHECKPOINT, STOP
 from model.store.store import Entry, Store
+
+
+def all_store_cases() -> Iterator[Case]:
+    """The cases of the published proofs, with one case of each event in the proposed generations."""
+    for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
+        if entries <= max(retain, 2):
+            yield from store_cases(retain, entries)
+            for name in ("1.11", "1.14"):
+                yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
+    for proposed in PROPOSED_COORDINATORS.values():
+        yield from store_cases(1, 1, proposed)
 
 
 def store_cases(

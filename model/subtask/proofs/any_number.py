@@ -88,7 +88,7 @@ def subtask_cases(reread: Reread, profile: TaskProfile = NEWEST_TASK) -> Iterato
             state = state._replace(completed=new.completed)
         if not profile.infers_aborts:
             state = state._replace(highest_aborted=new.highest_aborted)
-        for event in _events(subtask.CheckpointOnBarrier(0)):
+        for event in _events(subtask.CheckpointOnBarrier(0, False)):
             label = f"{profile!r}, {'any' if aborts.cells else 'no'} aborts, {event[-1]}"
             yield RopeCase(
                 "subtask", label, state, event, step, properties, (bound, *SIZES, *_permitted(state, event))

@@ -37,7 +37,7 @@ def subtask_cases(
         state = state._replace(highest_aborted=shape.highest_aborted)
     for event in (
         Checkpoint(0),
-        CheckpointOnBarrier(0),
+        CheckpointOnBarrier(0, False),
         AbortOnBarrier(0, "SUBSUMED"),
         AbortNotification(0, 0),
         CompleteNotification(0),

@@ -67,11 +67,6 @@ UNDECIDED = {
     "source.readers_await_triggers without it",
     "source.declines_refused with it",
     "source.declines_refused without it",
-    "gate.reports_stop without it",  # driven, but no property forbids the switch the other way
-    "gate.whole_stays_pending without it",
-    "coordinator.abort_begins_anew without it",
-    "coordinator.counts_failed_store without it",
-    "coordinator.restore_registers_anew with it",
 } | {f"{component}.{switch} without it" for component, switch, _ in ONE_SIDED}
 NOT_IN_A_PROPERTY = {
     ("gate", "ends_count"),  # a default of the configuration

@@ -72,7 +72,7 @@ class Gated(Instance):
     def apply(self, event):
         if event["kind"] != "checkpoint_on_barrier":
             return super().apply(event)
-        step = step_of("subtask")(self._state, CheckpointOnBarrier(event["checkpoint"]))
+        step = step_of("subtask")(self._state, CheckpointOnBarrier(event["checkpoint"], fails=False))
         self._state = step.state
         return self._answered([COMPONENTS["subtask"].words.write_effect(effect) for effect in step.effects])
 

@@ -92,9 +92,9 @@ def test_reports_of_tasks_at_once_are_those_of_the_loop(number):
 @pytest.mark.parametrize(
     ("setting", "event", "mutant"),
     [
-        (Setting(pause=1), "trigger", "coordinator-everybody-pauses"),
-        (Setting(pause=1, scheduler=1), "job_status", "coordinator-starts-a-little-late"),
-        (Setting("1.20", pause=1, scheduler=1), "job_status", "coordinator-starts-a-little-late"),
+        (Setting(pause=1), "trigger", "coordinator-pause-for-savepoints"),
+        (Setting(pause=1, scheduler=1), "job_status", "coordinator-wrong-first-delay"),
+        (Setting("1.20", pause=1, scheduler=1), "job_status", "coordinator-wrong-first-delay"),
     ],
     ids=("pause", "scheduler", "scheduler of 1.20"),
 )

@@ -25,7 +25,7 @@ def symbolic_gate(
 ) -> Any:  # noqa: ANN401 - an UnalignedGate of the reread module
     """A gate in any state in which it has not failed."""
     flags = {name: by_channel(name, own=own) for name in FLAGS}
-    empty = reread.module("model.gate.unaligned").new_gate(0, True)
+    empty = reread.module("model.gate.unaligned").new_gate(0, True, alternating=False, timeout=0)
     gate = symbolic_like(empty, "gate")._replace(
         **flags, failed=False, alternating=alternating, counts_as_aligned=counts_as_aligned, profile=profile
     )
