@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance.adapters.protocol import Errored, Unsupported, Wire
+from conformance.released.comparison import Search
 from conformance.released.results import Target
-from conformance.released.sequences import Search
 
 IDS = 3
 """The highest checkpoint id of the toured models."""

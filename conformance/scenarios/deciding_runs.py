@@ -203,8 +203,6 @@ def _run(component: str, switch: str, row: dict[str, Any]) -> DecidingRun:
 
 def generation(release: Release, component: str) -> str:
     """The name of the release's generation of a component; empty if the component is not driven."""
-    if component == "source":
-        return ""
     return str(release.profile if component == "gate" else getattr(release, component))
 
 

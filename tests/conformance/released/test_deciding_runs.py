@@ -63,10 +63,6 @@ UNDECIDED = {
     "gate.has_announcements without it",  # the harness has the event of each release only
     "gate.network_starts without it",
     "coordinator.savepoints_may_wait without it",  # 1.10 has no unaligned checkpoints
-    "source.readers_await_triggers with it",  # no source of a release is driven
-    "source.readers_await_triggers without it",
-    "source.declines_refused with it",
-    "source.declines_refused without it",
 } | {f"{component}.{switch} without it" for component, switch, _ in ONE_SIDED}
 NOT_IN_A_PROPERTY = {
     ("gate", "ends_count"),  # a default of the configuration
