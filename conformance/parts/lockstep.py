@@ -8,6 +8,7 @@ cases for the gate of every mode and profile, and z3 tries to exclude the paths 
 do so only for gates of the newest profile.
 """
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -38,6 +39,8 @@ from conformance.rules.coverage import coverage
 EXAMPLES = 30
 MAPPED = 1_000
 """Tours of graphs with at most this number of transitions are also played with each map of ids and times."""
+RARELY = (500_000, 20, 20)
+"""Thresholds of the garbage collector: it would scan the graphs, which hold no garbage, again and again."""
 NO_RULE = "none"
 """Charged where the implementation acts although the model says that no rule fires."""
 
@@ -57,7 +60,7 @@ def run(context: Context) -> PartResult:
     context.progress("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=lambda name: (*_LONGEST_FIRST, name).index(name))
     quiet = replace(context, progress=silent)
-    with ProcessPoolExecutor(context.processes) as pool:
+    with ProcessPoolExecutor(context.processes, initializer=gc.set_threshold, initargs=RARELY) as pool:
         driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())
     fired = frozenset[str]().union(*(one.fired for one in driven))
