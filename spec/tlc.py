@@ -18,14 +18,16 @@ from spec.configuration import Configuration
 from spec.counterexample import Trace, render
 from spec.java import class_archive, find_jar, find_java
 from spec.manifest import Model
-from spec.modules import definitions, module_files, module_text
+from spec.modules import definitions, module_files, module_path, module_text
 from spec.tool_output import Location, Outcome, SomeTemporalProperty, TlcError, read_outcome
 
 TIMEOUT = 300.0
 """Maximum duration of one run of TLC, in seconds."""
 DUMP = "graph.dot"
-LARGE = 10_000
+LARGE = 20_000
 """Number of states from which the optimising compiler (C2) of the JVM makes a run faster."""
+LARGE_DATAFLOW = 10_000
+"""The same for models of a whole dataflow, whose states cost several times as much."""
 
 
 class TlcTimeoutError(TlcError):
@@ -50,7 +52,9 @@ def job_of(model: Model, configuration: Configuration | None = None) -> Job:
     """The settings for a run of TLC on a model. `configuration` replaces the model's configuration."""
     text = model.configuration_text() if configuration is None else configuration.text(model.shows)
     may_stop = model.may_stop or configuration is not None
-    return Job(model.name, model.module, text, model.states >= LARGE, may_stop)
+    is_dataflow = module_path(model.module).startswith("spec/dataflow/")
+    is_large = model.states >= (LARGE_DATAFLOW if is_dataflow else LARGE)
+    return Job(model.name, model.module, text, is_large, may_stop)
 
 
 class Result(NamedTuple):

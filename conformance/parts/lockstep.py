@@ -8,6 +8,7 @@ cases for the gate of every mode and profile, and z3 tries to prove that no run 
 runs do this only for gates of the newest profile.
 """
 
+import gc
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -38,6 +39,8 @@ from conformance.rules.coverage import coverage
 EXAMPLES = 30
 MAPPED = 1_000
 """The maximum number of transitions of graphs whose tours also run with other ids and other times."""
+RARELY = (500_000, 20, 20)
+"""Thresholds of the garbage collector. By default it often scans the graphs, which have no garbage."""
 NO_RULE = "none"
 """The id in reports if the implementation acts although no rule fires in the model."""
 
@@ -57,7 +60,7 @@ def run(context: Context) -> PartResult:
     context.progress("lock-step: tours, directed cases, walks and Hypothesis")
     components = sorted(generate.COMPONENTS, key=lambda name: (*_LONGEST_FIRST, name).index(name))
     quiet = replace(context, progress=silent)
-    with ProcessPoolExecutor(context.processes) as pool:
+    with ProcessPoolExecutor(context.processes, initializer=gc.set_threshold, initargs=RARELY) as pool:
         driven = list(pool.map(drive_all, components, [quiet] * len(components)))
     numbers = sum((one.numbers for one in driven), Counter[str]())
     fired = frozenset[str]().union(*(one.fired for one in driven))

@@ -61,6 +61,13 @@ def test_a_run_that_takes_too_long_is_an_error():
         check(MANIFEST["gate_polled_3"], timeout=0.01)
 
 
+@pytest.mark.parametrize(
+    ("name", "is_large"), [("sink", False), ("dataflow_zombies", False), ("dataflow", True)]
+)
+def test_a_large_model_gets_the_optimising_compiler(name, is_large):
+    assert tlc.job_of(MANIFEST[name]).large is is_large
+
+
 def test_without_java_the_error_states_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(java.JavaNotFoundError, match="install Java"):

@@ -37,15 +37,20 @@ class ValueMap(NamedTuple):
         self, component: str, config: Wire, event: Wire, highest: int = of_ids.ASSUMED_HIGHEST
     ) -> list[Wire]:
         """One event with its values mapped; `highest` is the highest id of the case."""
-        times = self._times(component, config)
-        one = event if times is None else of_times.mapped_event(component, event, times)
-        return [one] if self.ids is None else of_ids.mapped_event(component, one, self.ids, highest)
+        return self._mapped(component, event, self._times(component, config), highest)
 
     def events(self, component: str, config: Wire, events: Sequence[Wire]) -> list[Wire]:
         """All events of a case of `config`."""
+        times = self._times(component, config)
+        if times is None and self.ids is None:
+            return list(events)
+        sent = [] if times is None else of_times.opening(times)
         highest = of_ids.highest_id(component, events, config)
-        sent = self.opening(component, config)
-        return [*sent, *(one for event in events for one in self.event(component, config, event, highest))]
+        return [*sent, *(one for event in events for one in self._mapped(component, event, times, highest))]
+
+    def _mapped(self, component: str, event: Wire, times: TimeMap | None, highest: int) -> list[Wire]:
+        one = event if times is None else of_times.mapped_event(component, event, times)
+        return [one] if self.ids is None else of_ids.mapped_event(component, one, self.ids, highest)
 
     def _times(self, component: str, config: Wire) -> TimeMap | None:
         times = self.times
