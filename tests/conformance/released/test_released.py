@@ -100,7 +100,7 @@ def test_a_new_divergence_is_shrunk_and_reported(start, entries, no_injections):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_the_search_goes_on_behind_what_is_known(start, entries, no_injections):
+def test_the_search_continues_after_a_known_divergence(start, entries, no_injections):
     adapter = start("gate_forgets_subsumption")
     entries(ENTRY)
     first = conform(adapter, TARGET, 0, tour_nodes=30)
@@ -152,7 +152,7 @@ def test_a_release_with_other_draws_gets_its_own_sequences(impl, entries):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_sequences_that_met_a_divergence_are_not_passed_on(impl, start, entries, no_injections):
+def test_sequences_with_a_divergence_are_not_reused(impl, start, entries, no_injections):
     shared = sequences.Shared()
     shared_conform(impl, TARGET, shared)
     broken = shared_conform(start("gate_forgets_subsumption"), TARGET, shared)
@@ -183,7 +183,7 @@ def test_releases_of_the_same_generations_are_compared_together(monkeypatch):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_nothing_is_reached_from_a_known_divergence_on(start, entries):
+def test_nothing_after_a_known_divergence_counts_as_reached(start, entries):
     entries(ENTRY)
     search = GateSearch(start("gate_forgets_subsumption"), TARGET, done := Conformed(TARGET))
     assert search.begin()
@@ -194,7 +194,7 @@ def test_nothing_is_reached_from_a_known_divergence_on(start, entries):
     assert done.reached == {"states": 2, "transitions": 1, "pairs": 0, "paths": 1}
 
 
-def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):
+def test_a_known_divergence_that_no_longer_occurs_fails_the_run(impl, entries):
     entries(ENTRY, ENTRY._replace(name="of another release", releases=("1.0.0",)))
     done = conform(impl, TARGET, 5, tour_nodes=5)
     assert done.verdict is Verdict.DIVERGES
@@ -202,7 +202,7 @@ def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):
     assert "gone: 'forgets' no longer diverges" in told.details(done)
 
 
-def test_an_event_that_is_not_offered_is_no_pass(start, entries):
+def test_an_event_that_is_not_offered_prevents_a_pass(start, entries):
     search = GateSearch(start("misbehaving", "lacking"), TARGET, done := Conformed(TARGET))
     case = search._case(search._oracle(TARGET.configs()[0]), OVERTAKEN, (len(OVERTAKEN),))
     assert not search.play(iter([case]))
@@ -210,7 +210,7 @@ def test_an_event_that_is_not_offered_is_no_pass(start, entries):
     assert (done.verdict, done.skipped) == (Verdict.UNDETERMINED, False)
 
 
-def test_what_cannot_be_driven_is_no_pass(start, entries):
+def test_a_release_that_cannot_be_driven_does_not_pass(start, entries):
     skipped = conform(start("misbehaving", "unsupported"), TARGET, 5)
     assert isinstance(skipped.stopped, Unsupported)
     assert (skipped.verdict, skipped.skipped) == (Verdict.UNDETERMINED, True)
@@ -313,7 +313,7 @@ def test_an_entry_that_is_not_whole_is_reported(damage, said):
         list(read(GOOD.replace(*damage), "odd"))
 
 
-def test_what_looks_the_same_has_one_signature(start):
+def test_divergences_of_the_same_form_have_one_signature(start):
     adapter = start("gate_forgets_subsumption")
     oracle = Oracle("gate", {**ENTRY.config, "level": "handler"})
     later = [{**event, "channel": 1, "checkpoint": event["checkpoint"] + 7} for event in OVERTAKEN]
