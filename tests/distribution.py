@@ -49,7 +49,7 @@ SLOWEST = (
 
 
 def unit_of(test: str) -> str:
-    """The unit that a test belongs to: its file, all that is on Spark, or the test itself."""
+    """The unit of a test: its file, the unit of all tests on Spark, or the test itself."""
     file = test.partition("::")[0]
     folder = file.rpartition("/")[0]
     if folder in ON_SPARK:

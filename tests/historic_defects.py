@@ -88,8 +88,8 @@ def left_out() -> Iterator[tuple[str, str, str]]:
 def last_answers(defect: Defect) -> tuple[str, str]:
     """The answers to the last event of the run, with the defect and without it.
 
-    They are equal if the run does not show the defect. They are also equal if a mutant already differs from the model
-    at an earlier event.
+    They are equal if the run does not show the defect. They are also equal if a mutant already differs from
+    the model at an earlier event.
     """
     if defect.mutant:
         oracle = Oracle(defect.component, defect.config)

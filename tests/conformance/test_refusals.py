@@ -1,7 +1,7 @@
 """Explains a wrong answer: the model's actions with their failing guards, and a minimal reason.
 
-The reason is a set of values in the state that excludes the answer. Without any one of them the answer would be
-possible.
+The reason is a set of values in the state that excludes the answer. Without any one of them the answer would
+be possible.
 """
 
 from random import Random

@@ -128,7 +128,10 @@ class Player:
 
 
 def changed(text: str, diff: str) -> str:
-    """Returns the text with a diff applied. The diff has no line numbers; its old lines must occur exactly once."""
+    """Returns the text with a diff applied.
+
+    The diff has no line numbers; its old lines must occur exactly once.
+    """
     lines = diff.splitlines(keepends=True)
     before = "".join(line[1:] for line in lines if line[0] != "+")
     after = "".join(line[1:] for line in lines if line[0] != "-")

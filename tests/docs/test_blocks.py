@@ -29,7 +29,7 @@ def test_no_block_is_overlooked():
 
 
 def played(page, tmp_path, rewrite, *, apart):
-    """The text of the page, and its text with the current output; `apart` selects the blocks that are executed."""
+    """The text of the page, and its text with the current output of the selected blocks."""
     if page.name in CLONED:
         subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / "checkout"], check=True)
         player = Player(tmp_path / "checkout", tmp_path / "checkout")

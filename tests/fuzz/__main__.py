@@ -1,4 +1,7 @@
-"""Runs many cases: `python -m tests.fuzz --cases 1000 --seed 7 --kind files`. Ends with 1 if one is a finding."""
+"""Runs many cases: `python -m tests.fuzz --cases 1000 --seed 7 --kind files`.
+
+Ends with 1 if one is a finding.
+"""
 
 # ruff: noqa: T201 - this program prints to the terminal
 import argparse

@@ -48,7 +48,7 @@ class Ended:
 
 
 def run_apart(case: Case, folder: Path, call: Callable[[list[str]], int]) -> Ended:
-    """Runs the case in a fork, with `folder` as its working folder, so that the fork cannot affect this process."""
+    """Runs the case in a forked process with `folder` as its working folder."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

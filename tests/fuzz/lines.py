@@ -1,7 +1,7 @@
 """Hostile command lines: every command and option that click lists, with invalid values.
 
-A command that starts Spark, a JVM, a network or a long search gets only input that it must refuse before that. Each
-case of such a command has one value that its type does not accept, and has to end with 64.
+A command that starts Spark, a JVM, a network or a long search gets only input that it must refuse before
+that. Each case of such a command has one value that its type does not accept, and has to end with 64.
 """
 
 from collections.abc import Iterator

@@ -74,7 +74,7 @@ def looked_through(component):
 
 
 def possible(component, kind):
-    """The rules that can fire in a configuration of this kind. For an option in `_OWN`, only the rules of that option."""
+    """The rules that can fire in this kind; for an option in `_OWN`, only the rules of that option."""
     known = set(coverage(component, (), dict(kind), injects=True).missing)
     for option, rules in _OWN.items():
         if option in kind:

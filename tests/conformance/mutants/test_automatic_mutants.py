@@ -146,8 +146,9 @@ print(json.dumps([
 def test_each_judge_complains_of_the_mutant_only(tmp_path):
     """Tests four mutants of the reader of offsets.
 
-    The first remembers offsets after a crash. The second is equivalent to the original. The third throws at a crash.
-    The fourth changes the initial state; from this state the proofs make other cases, and these cases judge it.
+    The first remembers offsets after a crash. The second is equivalent to the original. The third throws at
+    a crash. The fourth changes the initial state; from this state the proofs make other cases, and these
+    cases judge it.
     """
     module = "model.offsets.offsets"
     source = dict(campaign.modules("model"))[module]

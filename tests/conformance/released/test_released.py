@@ -15,7 +15,7 @@ from conformance.drive.oracle import Oracle
 from conformance.drive.signatures import signature
 from conformance.parts import released as parts
 from conformance.parts.released import LEVELS, MODES
-from conformance.released import gate, sequences
+from conformance.released import comparison, gate
 from conformance.released.gate import GateSearch, GateTarget, alphabet
 from conformance.released.known_divergences import Known, KnownError, known_divergences, read
 from conformance.released.matrix import Cell
@@ -25,7 +25,7 @@ from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
 from model.closed_model_runs import Script
 
-conform = partial(sequences.conform, kind=GateSearch)
+conform = partial(comparison.conform, kind=GateSearch)
 TARGET = GateTarget("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
 OVERTAKEN = (
     {"kind": "barrier", "channel": 0, "checkpoint": 1},
@@ -48,7 +48,7 @@ def entries(monkeypatch):
     """A function that sets the known divergences; at first none."""
 
     def put(*known):
-        monkeypatch.setattr(sequences, "known_divergences", lambda: list(known))
+        monkeypatch.setattr(comparison, "known_divergences", lambda: list(known))
 
     put()
     return put
@@ -120,7 +120,7 @@ def test_the_search_continues_after_a_known_divergence(start, entries, no_inject
 
 def shared_conform(adapter, target, shared):
     kind = partial(GateSearch, shared=shared)
-    return sequences.conform(adapter, target, 40, tour_nodes=20, directed=DIRECTED, kind=kind)
+    return comparison.conform(adapter, target, 40, tour_nodes=20, directed=DIRECTED, kind=kind)
 
 
 def without_release(done):
@@ -128,7 +128,7 @@ def without_release(done):
 
 
 def test_the_next_release_of_a_generation_gets_the_same_sequences_and_results(impl, entries, monkeypatch):
-    alone, shared = conform(impl, TARGET, 40, tour_nodes=20, directed=DIRECTED), sequences.Shared()
+    alone, shared = conform(impl, TARGET, 40, tour_nodes=20, directed=DIRECTED), comparison.Shared()
     first = shared_conform(impl, TARGET, shared)
     played = list(shared.drawn.cases)
     monkeypatch.setattr(GateSearch, "chooser", None)  # no event is drawn again
@@ -140,7 +140,7 @@ def test_the_next_release_of_a_generation_gets_the_same_sequences_and_results(im
 
 
 def test_a_release_with_other_draws_gets_its_own_sequences(impl, entries):
-    shared = sequences.Shared()
+    shared = comparison.Shared()
     shared_conform(impl, TARGET, shared)
     basis = shared.drawn.basis
     other = replace(TARGET, after_finish=False)
@@ -153,7 +153,7 @@ def test_a_release_with_other_draws_gets_its_own_sequences(impl, entries):
 
 @pytest.mark.rule("ALIGN-03")
 def test_sequences_with_a_divergence_are_not_reused(impl, start, entries, no_injections):
-    shared = sequences.Shared()
+    shared = comparison.Shared()
     shared_conform(impl, TARGET, shared)
     broken = shared_conform(start("gate_forgets_subsumption"), TARGET, shared)
 
@@ -163,9 +163,9 @@ def test_sequences_with_a_divergence_are_not_reused(impl, start, entries, no_inj
 
 
 def test_a_release_that_stops_is_not_credited_with_what_another_one_reached(impl, entries, monkeypatch):
-    shared = sequences.Shared()
+    shared = comparison.Shared()
     shared_conform(impl, TARGET, shared)
-    monkeypatch.setattr(sequences, "differing", lambda adapter, cases: iter([Crashed("it has ended", "")]))
+    monkeypatch.setattr(comparison, "differing", lambda adapter, cases: iter([Crashed("it has ended", "")]))
     stopped = shared_conform(impl, TARGET, shared)
 
     assert stopped.verdict is Verdict.UNDETERMINED

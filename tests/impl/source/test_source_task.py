@@ -1,4 +1,4 @@
-"""A source's task and the coordinator's trigger, for plain sources and for externally induced ones."""
+"""The task of a source and the coordinator's trigger, for plain and for externally induced sources."""
 
 import pytest
 
@@ -54,7 +54,7 @@ trigger checkpoint=4
 
 @pytest.mark.rule("TASK-21")
 @pytest.mark.parametrize(("profile", "declines"), [("1.15", True), ("1.10", False)])
-def test_a_task_that_does_not_run_answers_so_and_from_1_15_on_declines(check, profile, declines):
+def test_a_task_that_is_not_running_reports_it_and_from_1_15_on_declines(check, profile, declines):
     it = COMPONENTS["source"]({"external": "reader", "profile": profile})
     declined = "  decline checkpoint=1 reason=TASK_FAILURE\n" if declines else ""
     check(it, "status running=false\ntrigger checkpoint=1\n  answer checkpoint=1 accepts=false\n" + declined)
@@ -62,7 +62,7 @@ def test_a_task_that_does_not_run_answers_so_and_from_1_15_on_declines(check, pr
 
 @pytest.mark.rule("TASK-24")
 @pytest.mark.parametrize("external", ["no", "function", "reader"])
-def test_a_trigger_for_a_task_that_is_not_there_is_refused_with_a_typed_error(check, external):
+def test_a_trigger_for_a_missing_task_is_refused_with_a_typed_error(check, external):
     it = COMPONENTS["source"]({"external": external})
     before = it.observe()
     check(it, "trigger checkpoint=1 to=elsewhere\n  fail error=CheckpointException\n")
@@ -70,7 +70,7 @@ def test_a_trigger_for_a_task_that_is_not_there_is_refused_with_a_typed_error(ch
 
 
 @pytest.mark.parametrize("config", [{"external": "maybe"}, {"profile": "1.9"}])
-def test_what_is_not_offered_is_refused_on_both_sides(config):
+def test_options_that_are_not_offered_are_refused_by_model_and_implementation(config):
     with pytest.raises(UnsupportedError):
         COMPONENTS["source"](config)
     with pytest.raises(WireError):
