@@ -32,7 +32,7 @@ SECONDS = 60.0
 
 
 class HistoricError(InputError):
-    """The ticket does not exist, or the file of defects cannot be read. The message states what was expected."""
+    """The ticket does not exist, or the file of defects cannot be read."""
 
 
 class Defect(NamedTuple):

@@ -156,7 +156,7 @@ class MemoryStorage:
         self._files.pop(handle.file, None)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
-        """Deletes the unpublished data of attempts before `attempt`. Returns the names of the deleted data."""
+        """Deletes unpublished data of attempts before `attempt`. Returns the names of the data."""
         listed = {one.file for completed in self._completed.values() for one in completed.handles.values()}
         left = [
             file

@@ -79,7 +79,7 @@ def test_input_that_does_not_fit_is_refused_with_the_reason(word, wire, says):
 
 
 def components(owner: type[Component]) -> list[type[Component]]:
-    """Every component below `owner` that declares its events. Polled gates declare none; they forward them."""
+    """Every component below `owner` that declares its events. Polled gates only forward events."""
     below = [one for kind in owner.__subclasses__() for one in (kind, *components(kind))]
     return [one for one in below if hasattr(one, "_events") and not issubclass(one, Polled)]
 

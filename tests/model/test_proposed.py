@@ -1,4 +1,4 @@
-"""The proposed coordinator (FLIP-600): its properties hold, and each goes red without its mechanism."""
+"""The proposed coordinator (FLIP-600): its properties hold, and each fails without its mechanism."""
 
 import pytest
 from click.testing import CliRunner

@@ -252,7 +252,7 @@ def test_the_same_sequences_for_all_releases_of_a_profile(impl, entries):
 def test_small_graphs_hold_every_kind_of_event(mode, level):
     target = GateTarget("9.9.9", "flink-1.14", mode, level, after_finish=True)
     config = target.configs()[0]
-    kinds = {event["kind"] for _, event, _, _ in sequences.edges_of(Oracle("gate", config), 40, alphabet)}
+    kinds = {event["kind"] for _, event, _, _ in comparison.edges_of(Oracle("gate", config), 40, alphabet)}
     wanted = {"barrier", "cancel", "end_of_partition"}
     wanted |= {"inject"} if mode == "exactly-once" else set()
     wanted |= {"record"} if level == "polled" else set()

@@ -267,7 +267,7 @@ def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(r
 
 
 class Overtaken(CheckpointStorage):
-    """A driver's storage. Right after one check of the newest driver, another driver does `meanwhile`, once."""
+    """A driver's storage. Right after one check for the newest driver, another does `meanwhile`, once."""
 
     def __init__(self, where, meanwhile):
         super().__init__(where)
