@@ -1,4 +1,4 @@
-"""The memoised search with collections that grow and shrink: which elements a move reads, and refused moves."""
+"""The memoised search with collections that grow and shrink: read elements, and refused moves."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple

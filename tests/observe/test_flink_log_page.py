@@ -1,4 +1,4 @@
-"""The statements of `docs/verify/flink-logs.md` about logs and releases agree with the findings of the tool."""
+"""The statements of `docs/verify/flink-logs.md` agree with the findings of the tool."""
 
 import re
 from pathlib import Path

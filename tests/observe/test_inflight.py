@@ -1,4 +1,4 @@
-"""The numbers of in-flight records of an unaligned checkpoint add up, or the cut is inconsistent (UNAL-37)."""
+"""The in-flight records of an unaligned checkpoint add up, or the cut is inconsistent (UNAL-37)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Remembered steps give the same verdict as the model's steps, because steps do not change with shifted ids."""
+"""Remembered steps give the verdict of the model, as steps do not change with shifted ids."""
 
 from pathlib import Path
 from random import Random
@@ -109,9 +109,7 @@ def test_remembered_steps_lead_to_the_states_of_the_model(component: str) -> Non
             known = len(quick.table.edges)
             assert play(quick, event, effects) == play(plain, event, effects)
             remembered += len(quick.table.edges) == known
-            if (
-                component == "sink" and step % 5 == 0
-            ):  # a replay also forgets checkpoints that nothing restores
+            if component == "sink" and step % 5 == 0:  # as a replay does
                 plain.state = quick.state = comparable(plain.state)
             if random.random() < 0.3:
                 assert comparable(quick.state) == comparable(plain.state)
@@ -195,7 +193,7 @@ def test_a_run_with_greater_ids_and_later_times_has_the_same_steps(monkeypatch: 
 
 
 def test_an_expiry_is_demanded_where_the_same_step_had_none_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative state has no deadlines. The clock may take the same step far before a deadline or up to it."""
+    """A relative state has no deadlines: the same step may be far from a deadline or reach it."""
     monkeypatch.setattr(ShiftedCoordinator, "table", Table())
     model = ShiftedCoordinator("coordinator", CONFIGS["coordinator"])
     started("coordinator", model)
@@ -283,7 +281,7 @@ def test_a_run_has_the_same_result_with_and_without_remembered_steps(recorded: P
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_an_altered_effect_is_rejected_with_and_without_remembered_steps(
+def test_an_altered_effect_is_also_rejected_without_remembered_steps(
     seed: int, recorded: Path, tmp_path: Path
 ) -> None:
     validate(recorded)  # all are remembered
@@ -306,9 +304,7 @@ def test_an_altered_effect_is_rejected_with_and_without_remembered_steps(
 
 def test_full_tables_change_nothing(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = validate(recorded)
-    monkeypatch.setattr(
-        transitions, "memory", transitions.Memory()
-    )  # its states contain numbers of the tables
+    monkeypatch.setattr(transitions, "memory", transitions.Memory())  # states have its numbers
     monkeypatch.setattr(shifted, "MOST_STEPS", 0)
     for component in SHIFTED:
         monkeypatch.setattr(component, "table", Table())
