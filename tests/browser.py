@@ -1,4 +1,4 @@
-"""A Chromium that is installed already, for the tests that open pages; none is fetched."""
+"""The installed Chromium, for tests that open pages. The tests download no browser."""
 
 import os
 import shutil
@@ -22,8 +22,8 @@ in_browser = pytest.mark.skipif(
 
 @contextmanager
 def chromium() -> "Iterator[Browser]":
-    """The browser, which is closed at the end."""
-    from playwright.sync_api import sync_playwright  # not in every process that collects the tests
+    """A running browser. The fixture closes it at the end."""
+    from playwright.sync_api import sync_playwright  # only processes that run these tests load it
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
@@ -33,7 +33,7 @@ def chromium() -> "Iterator[Browser]":
 
 @contextmanager
 def opened(url: str, width: int = 1280, scheme: str = "light") -> "Iterator[Page]":
-    """The page at this address; fails if one of its scripts raised an error."""
+    """The page at this address. Fails if one of its scripts has raised an error."""
     with chromium() as browser:
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         errors: list[str] = []

@@ -1,4 +1,4 @@
-"""Settings of all tests: runs repeat exactly, and nothing is judged by the clock."""
+"""Settings of all tests: runs are repeatable, and no result depends on the clock."""
 
 import gc
 
@@ -17,7 +17,7 @@ gc.set_threshold(500_000, 20, 20)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--rewrite`: write the golden transcripts anew; a person then reads the diff."""
+    """Adds `--rewrite`, which writes the golden transcripts again. A person then reads the diff."""
     parser.addoption("--rewrite", action="store_true", default=False)
 
 
@@ -28,7 +28,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> SlowestFi
 
 @pytest.fixture(scope="session")
 def postgres():
-    """A PostgreSQL server of this process's own."""
+    """A PostgreSQL server that only this test process uses."""
     try:
         server = PostgresServer()
     except ServerNotFoundError as missing:
@@ -39,12 +39,12 @@ def postgres():
 
 @pytest.fixture(scope="module")
 def object_server():
-    """A server of our own that speaks S3."""
+    """A local server that speaks the S3 protocol."""
     with ObjectServer() as server:
         yield server
 
 
 @pytest.fixture(autouse=True)
 def a_wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are broken where they are in the documentation, whatever terminal or worker runs the tests."""
+    """Sets a fixed terminal width, so that lines break as in the documentation."""
     monkeypatch.setenv("COLUMNS", "100")

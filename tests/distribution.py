@@ -1,7 +1,7 @@
-"""How processes share the tests: the slowest files first, and the tests of a file together.
+"""Distributes the tests among processes: the slowest files first, and the tests of a file together.
 
-The tests of a file share fixtures and caches, hence one process runs them. Tests that share nothing and take
-long are distributed one by one. The folders on Spark are one unit, so that one session is started.
+The tests of a file share fixtures and caches, hence one process runs them. Long tests that share nothing are
+distributed one by one. The folders with tests on Spark are one unit, so that one process starts one session.
 """
 
 from xdist.scheduler import LoadScopeScheduling
@@ -49,7 +49,7 @@ SLOWEST = (
 
 
 def unit_of(test: str) -> str:
-    """The unit that a test belongs to: its file, all that is on Spark, or the test itself."""
+    """The unit of a test: its file, the unit of all tests on Spark, or the test itself."""
     file = test.partition("::")[0]
     folder = file.rpartition("/")[0]
     if folder in ON_SPARK:
@@ -58,13 +58,13 @@ def unit_of(test: str) -> str:
 
 
 def rank_of(unit: str) -> int:
-    """The place of a unit in SLOWEST; behind all of them if it is not listed."""
+    """The position of a unit in SLOWEST; units that are not listed come after all listed ones."""
     name = unit.partition("::")[0]
     return SLOWEST.index(name) if name in SLOWEST else len(SLOWEST)
 
 
 class SlowestFirst(LoadScopeScheduling):
-    """The scheduler of pytest-xdist that gives out whole units, here in the order of SLOWEST."""
+    """The scheduler of pytest-xdist that hands out whole units, in the order of SLOWEST."""
 
     def _split_scope(self, nodeid: str) -> str:
         return unit_of(nodeid)

@@ -31,7 +31,7 @@ class Runner:
         self.environment = {**own, **given, "GITHUB_STEP_SUMMARY": str(self.summary), **environment}
 
     def run(self, steps: list[dict], **inputs: str) -> int:
-        """The exit code of the job: 0, or that of the first step that failed."""
+        """Runs the job. Returns 0, or the exit code of the first step that failed."""
         code = 0
         contexts = {f"inputs.{name.replace('_', '-')}": value for name, value in inputs.items()}
         for number, step in enumerate(steps):
@@ -64,7 +64,7 @@ class Runner:
         return code
 
     def use(self, action: dict, **inputs: str) -> int:
-        """Run a composite action with these inputs, and its defaults for the others."""
+        """Runs a composite action with these inputs, and its defaults for the others."""
         defaults = {name.replace("-", "_"): one.get("default", "") for name, one in action["inputs"].items()}
         assert set(inputs) <= set(defaults)
         return self.run(action["runs"]["steps"], **{**defaults, **inputs})

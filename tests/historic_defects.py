@@ -32,11 +32,11 @@ SECONDS = 60.0
 
 
 class HistoricError(InputError):
-    """There is no such ticket, or the file of defects cannot be read; the message says what was expected."""
+    """The ticket does not exist, or the file of defects cannot be read."""
 
 
 class Defect(NamedTuple):
-    """One defect; the fields are those of historic.toml."""
+    """One defect. Its fields are those of historic.toml."""
 
     ticket: str
     wrong: str
@@ -56,12 +56,12 @@ class Defect(NamedTuple):
 
     @property
     def number(self) -> str:
-        """The ticket without what names a part of it."""
+        """The ticket number, without the suffix that names a part of the ticket."""
         return self.ticket.partition(",")[0]
 
     @property
     def run(self) -> tuple[Wire, ...]:
-        """The events on the wire."""
+        """The events of the run as JSON objects."""
         return tuple(map(event_of, self.events))
 
 
@@ -72,7 +72,7 @@ def _read() -> dict[str, Any]:
 
 @cache
 def load_defects() -> tuple[Defect, ...]:
-    """Every defect that is put back, in the order of the file. Raises HistoricError."""
+    """All defects that can be put back, in the order of the file. Raises HistoricError."""
     try:
         return tuple(Defect(**entry) for entry in _read()["defect"])
     except TypeError as wrong:
@@ -80,15 +80,16 @@ def load_defects() -> tuple[Defect, ...]:
 
 
 def left_out() -> Iterator[tuple[str, str, str]]:
-    """Of each ticket that is not put back: its number, its subject, and why."""
+    """The tickets that cannot be put back: number, subject, and reason."""
     for group in _read()["outside"]:
         yield from ((ticket, subject, group["reason"]) for ticket, subject in group["tickets"])
 
 
 def last_answers(defect: Defect) -> tuple[str, str]:
-    """The answer to the last event of the run, with the defect and without it.
+    """The answers to the last event of the run, with the defect and without it.
 
-    Equal if the run does not show it, also if a mutant differs from the model at an earlier event already.
+    They are equal if the run does not show the defect. They are also equal if a mutant already differs from
+    the model at an earlier event.
     """
     if defect.mutant:
         oracle = Oracle(defect.component, defect.config)
@@ -109,7 +110,7 @@ def last_answers(defect: Defect) -> tuple[str, str]:
 
 
 def is_answered_by(defect: Defect, one: Release) -> str | None:
-    """Play a run of generations in a release: its generation if it answers as that does, or None."""
+    """Plays the run in a release. Returns the generation whose answer the release gives, or None."""
     of_release = {"gate": one.profile, "channel": one.channel, "subtask": one.subtask, "sink": one.sink}
     profile = of_release.get(defect.component, one.coordinator)
     oracle = Oracle(defect.component, {**defect.config, "profile": profile})
@@ -131,7 +132,7 @@ def of_ticket(ticket: str) -> list[Defect]:
 @click.argument("ticket")
 @click.argument("releases", nargs=-1)
 def main(ticket: str, releases: tuple[str, ...]) -> None:
-    """Play the runs of TICKET with its defect and without, and in RELEASES."""
+    """Plays the runs of TICKET with its defect and without it, and in RELEASES."""
     try:
         defects = of_ticket(ticket)
     except HistoricError as unknown:

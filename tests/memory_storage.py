@@ -1,6 +1,6 @@
-"""A checkpoint storage in memory, for tests: the contract of `impl.state.CheckpointStorage`.
+"""A checkpoint storage in memory for tests, with the contract of `impl.state.CheckpointStorage`.
 
-Snapshots are stored encoded, so a restore gets a copy of the state.
+It stores snapshots encoded, so a restore gets a copy of the state.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ from impl.state.snapshot import checksum, decode, verify
 
 
 class MemoryStorage:
-    """The checkpoints of one job."""
+    """The storage of one job's checkpoints."""
 
     def __init__(self) -> None:
         self._newest_attempt = 0
@@ -29,33 +29,39 @@ class MemoryStorage:
         self._completed: dict[int, CompletedCheckpoint] = {}
 
     def new_attempt(self, after: int | None = None) -> int:
-        """Draw the id of a new execution attempt, from 1 on; right behind the driver's own, if it has one."""
+        """Draws the number of a new attempt, from 1 on.
+
+        If the driver has an attempt, the new number follows it directly.
+        """
         if after is not None:
             self.require_newest("drawing a new attempt", after)
         self._newest_attempt += 1
         return self._newest_attempt
 
     def record_restored(self, attempt: int, checkpoint: int | None) -> None:
-        """Record from where an attempt starts: what older ones complete beyond it is refused from now on."""
+        """Records the checkpoint from which an attempt starts.
+
+        Later completions of older attempts are refused.
+        """
         self.require_newest("starting", attempt)
         self._starts[attempt] = checkpoint
 
     @property
     def starts(self) -> Mapping[int, int | None]:
-        """From which checkpoint each attempt started."""
+        """The checkpoint from which each attempt started."""
         return dict(self._starts)
 
     def require_newest(self, doing: str, attempt: int) -> None:
-        """Raise `SupersededError` if `attempt` is not the newest."""
+        """Raises `SupersededError` if `attempt` is not the newest."""
         if attempt < self._newest_attempt:
             raise SupersededError.of(doing, attempt, self._newest_attempt, "memory")
 
     def next_checkpoint_id(self) -> int:
-        """An id above every checkpoint that was ever begun here."""
+        """An id above every checkpoint that was begun in this storage."""
         return self._highest_id + 1
 
     def reserve(self, checkpoint: int) -> bool:
-        """Take an id; False if it was taken before."""
+        """Reserves an id. Returns False if it is reserved already."""
         free = checkpoint > self._highest_id
         self._highest_id = max(self._highest_id, checkpoint)
         return free
@@ -70,7 +76,7 @@ class MemoryStorage:
         offset: int | None = None,
         shared: tuple[SharedFile, ...] = (),
     ) -> StateHandle:
-        """Keep one task's encoded snapshot."""
+        """Stores one task's encoded snapshot."""
         file = f"chk-{checkpoint}/{task}.{attempt}.state"
         digest = checksum(snapshot).hex()
         handle = StateHandle(task, checkpoint, attempt, file, len(snapshot), digest, offset, shared)
@@ -79,11 +85,11 @@ class MemoryStorage:
         return handle
 
     def read(self, handle: StateHandle) -> object:
-        """The state behind a handle; `SnapshotCorruptError` if it is not there."""
+        """Returns the state of a handle. Raises `SnapshotCorruptError` if it does not exist."""
         return decode(self._content(handle), handle.file)
 
     def open(self, handle: StateHandle) -> Sections:
-        """The sections behind a task's handle; `SnapshotCorruptError` if it is not there."""
+        """Returns the sections of a task's handle. Raises `SnapshotCorruptError` if they do not exist."""
         return sections_of(self._content(handle), handle.file)
 
     def _content(self, handle: StateHandle) -> bytes:
@@ -98,7 +104,7 @@ class MemoryStorage:
         handles: Iterable[StateHandle],
         max_parallelism: int | None = None,
     ) -> CompletedCheckpoint:
-        """Complete a checkpoint. Publishing the same again is harmless."""
+        """Completes a checkpoint. A repetition with the same content has no effect."""
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
         told = {one.task: one for one in handles}
         completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
@@ -113,11 +119,11 @@ class MemoryStorage:
         return completed
 
     def completed_ids(self) -> tuple[int, ...]:
-        """The ids of all published checkpoints, ascending."""
+        """The ids of all published checkpoints, in ascending order."""
         return tuple(sorted(self._completed))
 
     def load(self, checkpoint: int) -> CompletedCheckpoint:
-        """A published checkpoint, every snapshot of it read once."""
+        """A published checkpoint; reads each of its snapshots once."""
         if checkpoint not in self._completed:
             raise FileNotFoundError(f"checkpoint {checkpoint} is not complete; restore another")
         completed = self._completed[checkpoint]
@@ -126,7 +132,7 @@ class MemoryStorage:
         return completed
 
     def latest_completed(self) -> LatestCompleted:
-        """The newest published checkpoint of this line of attempts (ONCE-04)."""
+        """The newest published checkpoint that this line of attempts may restore (ONCE-04)."""
         refused: list[Refused] = []
         for checkpoint in reversed(self.completed_ids()):
             try:
@@ -141,16 +147,16 @@ class MemoryStorage:
         return LatestCompleted(None, tuple(refused))
 
     def discard(self, checkpoint: int) -> None:
-        """Forget a checkpoint, complete or not."""
+        """Deletes a checkpoint, complete or not."""
         self._completed.pop(checkpoint, None)
         self._drop([file for file, (handle, _) in self._files.items() if handle.checkpoint == checkpoint])
 
     def discard_state(self, handle: StateHandle) -> None:
-        """Forget one task's snapshot."""
+        """Deletes one task's snapshot."""
         self._files.pop(handle.file, None)
 
     def sweep(self, attempt: int) -> tuple[str, ...]:
-        """Forget what attempts before `attempt` have left behind unpublished; answers the names."""
+        """Deletes unpublished data of attempts before `attempt`. Returns the names of the data."""
         listed = {one.file for completed in self._completed.values() for one in completed.handles.values()}
         left = [
             file

@@ -9,7 +9,7 @@ FAILED, LOST, REFUSED = "failed", "lost", "refused"
 
 
 class Clock:
-    """A clock that only sleeping moves."""
+    """A clock that only `sleep` advances."""
 
     def __init__(self):
         self.now = 0.0
@@ -19,7 +19,10 @@ class Clock:
 
 
 class FaultyClient:
-    """Objects by name. `faults`: what becomes of the next requests, in their order; the others succeed."""
+    """An object store in memory.
+
+    `faults`: the failures of the next requests, in order; later requests succeed.
+    """
 
     def __init__(self, *faults, objects=None):
         self.objects = {} if objects is None else objects

@@ -1,4 +1,4 @@
-"""Every historic defect is put back under its rule, its run shows it, and the page says so."""
+"""Every historic defect is put back under its rule, its run shows it, and the page lists it."""
 
 from collections import Counter
 from pathlib import Path
@@ -42,7 +42,7 @@ def named(values):
 
 
 def shown(defect):
-    """The run in one cell: a job and tasks that begin to run are not repeated in every row."""
+    """The run in one cell, without the events that start the job and its tasks, which each run has."""
     events = list(defect.run)
     while len(events) > 1 and events[0]["kind"] in OPENING and events[0].get("status") == "RUNNING":
         del events[0]

@@ -1,4 +1,4 @@
-"""Every mutant can be applied; one of each layer and component is killed here, by the rule that it names.
+"""Every mutant can be applied. One of each layer and component is killed here, by the rule that it names.
 
 `make mutants` tries all of them.
 """
@@ -51,7 +51,7 @@ def test_a_mutant_is_killed_by_its_rule(mutant):
 
 
 @pytest.mark.parametrize("identity", RARE)
-def test_what_few_seeds_meet_is_killed_without_any(identity):
+def test_mutants_that_few_seeds_detect_are_killed_without_a_seed(identity):
     told = (
         "from conformance.mutants import fresh_process; fresh_process.CASES = 0; "
         f"print(fresh_process.main({identity!r})['rules'])"

@@ -1,4 +1,4 @@
-"""The project's own promises: its top level, its pins, and one line for each dependency."""
+"""Checks of the repository: its top level, its pins, its sizes, and the reason for each dependency."""
 
 import ast
 import re
@@ -183,7 +183,10 @@ def test_protocol_modules_import_nothing_but_the_model_and_types():
 
 
 def test_no_modules_import_each_other_in_a_cycle():
-    """Also not for types alone, but for one pair: a Job has streams, and a Stream ends in a Job."""
+    """This includes imports for types alone.
+
+    One pair is allowed: a Job has streams, and a Stream belongs to a Job.
+    """
     graph = grimp.build_graph("spec", "model", "impl", "conformance", cache_dir=None)
     imports = networkx.DiGraph(
         (module, imported)
@@ -216,7 +219,7 @@ SIZES = tomllib.loads((ROOT / "tests/size_exceptions.toml").read_text(encoding="
 
 
 def written_files() -> list[Path]:
-    """Every file of the project below HOUSES that a person writes or a command makes, without caches."""
+    """Every file below HOUSES that a person writes or a command makes, without caches."""
     return [
         path
         for house in HOUSES
@@ -232,12 +235,12 @@ def is_made(path: Path) -> bool:
 
 
 def grown(sizes: dict[str, int], limit: int, exceptions: dict[str, int]) -> dict[str, int]:
-    """What is above its limit: `limit`, or the size that an exception allows."""
+    """The files or folders above their limit: `limit`, or the size that an exception allows."""
     return {name: size for name, size in sizes.items() if size > exceptions.get(name, limit)}
 
 
 def not_needed(sizes: dict[str, int], limit: int, exceptions: dict[str, int]) -> set[str]:
-    """The exceptions that are gone or are within the limit by now."""
+    """The exceptions whose file is gone, or is within the limit now."""
     return {name for name in exceptions if sizes.get(name, 0) <= limit}
 
 

@@ -1,4 +1,4 @@
-"""No rule dangles and none is unused: the index, the specification, the model and the mutants agree."""
+"""Every rule is defined and used: the index, the specification, the model and the mutants agree."""
 
 import re
 import tomllib
@@ -39,7 +39,7 @@ def fired() -> frozenset[str]:
 
 @cache
 def cited(*patterns: str) -> Counter[str]:
-    """How often each ID stands in the files of these patterns; TLA+ writes them with an underscore too."""
+    """How often each ID occurs in the files of these patterns; in TLA+ with an underscore."""
     found: Counter[str] = Counter()
     for pattern in patterns:
         for path in ROOT.glob(pattern):
@@ -113,7 +113,7 @@ def test_each_anomaly_of_the_file_is_classified():
 
 
 @pytest.mark.parametrize("rule", AT_LAST, ids=lambda rule: rule.id)
-def test_what_only_tlc_checks_is_temporal(rule):
+def test_rules_that_only_tlc_checks_are_temporal(rule):
     module, _, definition = rule.operator.partition("!")
     stated = module_text(module).partition(f"\n{definition} ==")[2].partition("\n\n")[0]
 

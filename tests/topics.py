@@ -1,4 +1,4 @@
-"""Topics of a test's broker, read as any reader sees them."""
+"""Reads the topics of a test's broker as any other reader does."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def messages_in(broker: Broker, topic: str, partitions: int) -> list["Message"]:
-    """All messages of a topic, up to the end of each partition; the ends that Tansu lists are too low."""
+    """All messages of a topic, up to the end of each partition. The ends that Tansu lists are too low."""
     from confluent_kafka import Consumer, KafkaError, TopicPartition
 
     settings = {"bootstrap.servers": f"127.0.0.1:{broker.port}", "group.id": "tests"}

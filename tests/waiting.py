@@ -1,4 +1,4 @@
-"""Waiting for what another thread or process does, without taking the processor from it."""
+"""Waits for another thread or process, and leaves the processor to it."""
 
 import threading
 from collections.abc import Callable
@@ -8,9 +8,9 @@ _PAUSE = 0.01
 
 
 def until(holds: Callable[[], object], *, possible: Callable[[], object] | None = None) -> None:
-    """Return as soon as `holds()` is true.
+    """Returns as soon as `holds()` is true.
 
-    Raises AssertionError if `possible()` is false at a look: then it cannot become true any more.
+    Raises AssertionError if `possible()` is false: then the condition cannot become true any more.
     """
     pause = threading.Event()
     while not holds():

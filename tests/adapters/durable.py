@@ -1,6 +1,7 @@
-"""A sink and a store that keep their data in files. The argument names what is wrong; `right`: nothing.
+"""A sink and a store that keep their data in files. The argument names their defect; `right` means none.
 
-A transaction is a file of values; a commit renames it into `visible/`. A checkpoint of the store is a file.
+A transaction is a file of values. A commit renames this file into `visible/`. A checkpoint of the store is a
+file.
 """
 
 import json

@@ -1,10 +1,14 @@
-"""Small gates that try the suite, one for each word on the command line; handler level only.
+"""Small gates that test the suite. The command line names one of them. They offer level `handler` only.
 
-right: does as the protocol says. never-blocks: lets every channel go on. claims-polled: offers a level that
-it does not have. claims-older: says that it is of Flink 1.12, and does as 1.14 does. misspells-mode: offers
-an unknown mode. slow: right, and each answer takes a long computation. blinks: shows a wrong state
-behind its first event. crashes: ends at the first barrier of a second checkpoint. reads-one: right, but it
-takes all that has come for one request.
+- right: follows the protocol.
+- never-blocks: blocks no channel.
+- claims-polled: offers a level that it does not implement.
+- claims-older: states that it is of Flink 1.12, and behaves as 1.14.
+- misspells-mode: offers an unknown mode.
+- slow: right, but each answer takes a long computation.
+- blinks: shows a wrong state after the first event.
+- crashes: ends at the first barrier of a second checkpoint.
+- reads-one: right, but it takes all input that has arrived for one request.
 """
 
 import os

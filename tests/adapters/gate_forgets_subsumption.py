@@ -1,6 +1,6 @@
-"""A gate that forgets ALIGN-03: a newer barrier takes over, and nobody is told that the older one ended.
+"""A gate that violates ALIGN-03: a newer barrier ends an older alignment, but the gate sends no abort for it.
 
-Stands alone: it speaks the adapter protocol with nothing but the standard library, handler level only.
+It needs only the standard library. It speaks the adapter protocol, at level `handler` only.
 """
 
 import json
@@ -29,7 +29,7 @@ class Gate:
             return [{"kind": "resume", "channel": channel}]
         resumed = []
         if checkpoint > self.current:
-            resumed = self.release()  # and here the abort of the older checkpoint is forgotten
+            resumed = self.release()  # defect: the abort of the older checkpoint is missing
             self.current, self.pending = checkpoint, True
         self.blocked.add(channel)
         return [*resumed, {"kind": "block", "channel": channel}, *self.complete_if_all_arrived()]

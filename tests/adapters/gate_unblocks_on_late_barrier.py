@@ -1,6 +1,6 @@
-"""A gate that breaks ALIGN-04: a late barrier lets go of every channel, of a newer checkpoint's too.
+"""A gate that violates ALIGN-04: a late barrier unblocks every channel, also those of a newer checkpoint.
 
-Stands alone: it speaks the adapter protocol with nothing but the standard library, handler level only.
+It needs only the standard library. It speaks the adapter protocol, at level `handler` only.
 """
 
 import json
@@ -27,7 +27,7 @@ class Gate:
     def barrier(self, channel, checkpoint):
         if checkpoint < self.current or (checkpoint == self.current and not self.pending):
             others = sorted(self.blocked - {channel})
-            self.blocked = set()  # and here the alignment of the newer checkpoint is lost
+            self.blocked = set()  # defect: the alignment of the newer checkpoint is lost
             return [{"kind": "resume", "channel": one} for one in [channel, *others]]
         resumed = []
         if checkpoint > self.current:

@@ -1,9 +1,13 @@
-"""Adapters that break the frame, one for each word on the command line; they try the harness itself.
+"""Adapters that violate the frame format, to test the harness. The command line names one of them.
 
-crash, hang, wrong-seq, swapped, malformed, oversized, short, chatty: what the answer to `apply` is like.
-deaf: nothing is ever answered. slow: right, after a long computation. unsupported: skips every instance.
-lacking: skips every event. noisy: fills stderr before it crashes. All speak for a component `store` that is
-empty for ever.
+- crash, hang, wrong-seq, swapped, malformed, oversized, short, chatty: the defect of the answer to `apply`.
+- deaf: answers no request.
+- slow: right, after a long computation.
+- unsupported: answers every `new` with a skip.
+- lacking: answers every event with a skip.
+- noisy: fills stderr before it crashes.
+
+All offer a component `store` that is always empty.
 """
 
 import json

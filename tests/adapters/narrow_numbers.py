@@ -1,9 +1,12 @@
-"""The reference model behind a narrow number: right until an id or a channel has no room in it.
+"""The reference model with numbers of limited width: right until an id or a channel does not fit.
 
-Two words on the command line: a component, and how it holds numbers. int32: ids wrap into 32 signed bits.
-double: ids are floating-point numbers. mask-32, mask-64, mask-128: channels are bits of a number of so many
-bits. cancelled-100: a gate keeps 100 cancelled ids without a barrier, and ignores further ones. declines: ids
-that a double does not hold exactly are answered with `unsupported`. exact: right.
+The command line has two words: a component, and how it holds numbers.
+- int32: ids wrap into 32 signed bits.
+- double: ids are floating-point numbers.
+- mask-32, mask-64, mask-128: channels are the bits of a number with that many bits.
+- cancelled-100: a gate keeps 100 cancelled ids whose barriers have not come, and ignores further ones.
+- declines: the answer is `unsupported` for ids that a double does not hold exactly.
+- exact: right.
 """
 
 import sys

@@ -78,7 +78,7 @@ class Gate(ModelInstance):
         return effects
 
     def flickers(self, event, before, effects):
-        lost = random.random() < 0.02  # by chance, on purpose: the suite has to notice
+        lost = random.random() < 0.02  # by chance, on purpose: the suite has to notice it
         return [effect for effect in effects if not lost or effect["kind"] != "trigger"]
 
 
@@ -130,7 +130,7 @@ class Unlocked:
 
     def apply(self, event):
         after, effects, _ = self.component.apply(self.state, event)
-        time.sleep(0.001)  # here another thread goes on with the same state
+        time.sleep(0.001)  # another thread can change the same state here
         self.state = after
         return effects
 

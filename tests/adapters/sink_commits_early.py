@@ -1,6 +1,6 @@
-"""A sink that commits at once what it has pre-committed, before the checkpoint is complete (SINK-02).
+"""A sink that commits at its pre-commit, before the checkpoint is complete. This violates SINK-02.
 
-Stands alone: it speaks the adapter protocol with nothing but the standard library.
+It needs only the standard library and speaks the adapter protocol.
 """
 
 import json

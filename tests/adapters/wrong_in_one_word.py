@@ -1,12 +1,16 @@
-"""A gate of the reference model that is wrong in one thing the protocol page says; the word names it.
+"""A gate of the reference model that violates one statement of the protocol page. The word names which.
 
-inject: a task that is triggered itself blocks a channel. older-reason: in at-least-once the older ones that a
-cancellation ends are aborted as subsumed. late: a barrier of the id that has ended is taken for a new one.
-awaited: a channel that has ended is awaited once more. batch-forgets: what stands before a refused event of a
-batch is undone. batch-goes-on: what stands behind it is done. no-position: a refused event of a batch has no
-position. failed-for-ever: behind a `fail` every new instance has failed. goes-on: it takes events behind its
-own `fail`. no-inject: right, and its task is never triggered itself. crashes: ends
-at the first barrier of a second checkpoint.
+- inject: an injection blocks a channel.
+- older-reason: in mode at-least-once, a cancellation aborts older checkpoints with the reason `subsumed`.
+- late: the gate treats a barrier of an ended id as one of a new id.
+- awaited: the gate awaits a channel again that has ended.
+- batch-forgets: if it refuses an event of a batch, it undoes the events before it.
+- batch-goes-on: it also applies the events after the refused one.
+- no-position: its answer lacks the position of the refused event.
+- failed-for-ever: after a `fail`, every new instance has failed.
+- goes-on: it takes events after its own `fail`.
+- no-inject: right, but it does not offer injections.
+- crashes: ends at the first barrier of a second checkpoint.
 """
 
 import sys

@@ -57,7 +57,7 @@ def conformed(adapter, folder):
 
 @pytest.mark.rule("TRACK-04")
 @pytest.mark.parametrize("known", CLOCK, ids=lambda known: known.name)
-def test_the_sequences_of_the_released_ones_are_recognised(known):
+def test_the_sequences_in_which_released_gates_throw_are_recognised(known):
     config = {**known.config, "level": "handler"}
     played = replay(Oracle("gate", config), adapter_of(), known.events)
     assert played.divergence is not None
@@ -70,5 +70,5 @@ def test_a_faithful_clone_is_not_refused(tmp_path: Path):
 
 
 @pytest.mark.rule("TRACK-04")
-def test_one_that_throws_at_every_trigger_is(tmp_path: Path):
+def test_a_gate_that_throws_at_every_trigger_is_refused(tmp_path: Path):
     assert conformed(adapter_of(always=True), tmp_path) is Verdict.DIVERGES

@@ -111,7 +111,7 @@ class KeepsNothing(AnyDataflow):
         (HalfASnapshot, "no_deadlock", JobBounds(checkpoints=1, failures=0, parallelism=scaled_out)),
     ],
 )
-def test_properties_of_each_option_go_red(monkeypatch, broken, found, bounds):
+def test_each_option_has_properties_that_can_fail(monkeypatch, broken, found, bounds):
     monkeypatch.setattr(dataflows, "AnyDataflow", broken)
 
     violation = dataflows.explore(*dataflows.closed_with_properties(TWO_INPUTS, bounds)).violation
@@ -154,7 +154,7 @@ def test_each_key_group_is_restored_where_its_records_go_and_nowhere_else(groups
     ],
     ids=["two channels between two tasks", "tasks that finish", "an aborted stop", "two splits, scaled out"],
 )
-def test_other_dataflows_hold(channels, bounds, states):
+def test_the_properties_hold_in_other_dataflows(channels, bounds, states):
     graph = dataflows.explore(*dataflows.closed_with_properties(channels, bounds))
 
     assert graph.violation is None
@@ -171,7 +171,7 @@ def test_other_dataflows_hold(channels, bounds, states):
         (SharedPool, "no_deadlock"),
     ],
 )
-def test_each_property_goes_red(monkeypatch, broken, found):
+def test_each_property_fails_without_its_mechanism(monkeypatch, broken, found):
     bounds = JobBounds(records=2, capacity=1, checkpoints=1) if found == "no_deadlock" else JobBounds()
     monkeypatch.setattr(dataflows, "AnyDataflow", broken)
 
@@ -186,7 +186,7 @@ def test_all_connected_dataflows_without_a_cycle_are_found(tasks, many):
     assert len(small_dataflows(tasks)) == many  # the number of weakly connected acyclic graphs
 
 
-def test_all_dataflows_of_three_tasks_hold():
+def test_the_properties_hold_in_all_dataflows_of_three_tasks():
     result = CliRunner().invoke(dataflows.main, ["--tasks", "3"])
 
     assert "5 dataflows of up to 3 tasks" in result.output

@@ -41,7 +41,7 @@ def test_ids_that_do_not_fit_are_refused(conform, component, how):
     assert code == Exit.DIVERGES, said
 
 
-def test_a_coordinator_that_takes_a_far_id_for_its_own_is_refused(conform):
+def test_a_coordinator_that_accepts_a_far_id_as_its_own_is_refused(conform):
     assert conform("narrow_numbers", "coordinator", "int32")[0] == Exit.DIVERGES
 
 
@@ -126,7 +126,7 @@ def test_smoke_reports_it_too(little_adapter, capsys):
 
 
 @pytest.mark.parametrize("offered", [ours("model").hello(), ours("impl").hello()])
-def test_what_we_offer_are_known_words(offered):
+def test_the_words_in_our_hello_are_known(offered):
     assert unknown_names(offered) == []
 
 
@@ -141,7 +141,7 @@ def test_a_map_keeps_the_order_of_ids_and_ends_at_its_bound(ids):
     assert mapped("gate", [{"kind": "barrier", "checkpoint": -1}], ids)[0]["checkpoint"] == -1
 
 
-def test_what_a_mapped_case_expects_is_the_models_own_answer_with_the_ids_mapped():
+def test_a_mapped_case_expects_the_models_answer_with_mapped_ids():
     config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
     events = [{"kind": "barrier", "channel": at, "checkpoint": 1 + at} for at in (0, 1)]
     for ids in MAPS:
@@ -208,7 +208,7 @@ def test_a_value_that_the_protocol_does_not_allow_is_named(conform):
 @pytest.mark.parametrize(
     "pinned", [{"no_such_option": 1}, {"channels": "x"}, {"channels": True}, {"alignment_limit_bytes": "x"}]
 )
-def test_no_configuration_has_what_the_protocol_does_not_know(component, pinned):
+def test_no_configuration_has_options_that_the_protocol_does_not_have(component, pinned):
     assert generate.fitting(component, pinned) == []
     assert generate.why_not(component, pinned) != "no configuration of the suite has these values together"
 

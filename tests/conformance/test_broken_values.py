@@ -185,7 +185,7 @@ def test_a_gate_that_counts_channels_in_a_byte_is_refused_at_the_smallest_gate()
     ],
     ids=["right", "leaks", "slower", "a little slower"],
 )
-def test_a_life_that_grows_is_no_conformance(adapter, says, monkeypatch):
+def test_a_life_with_growing_memory_does_not_conform(adapter, says, monkeypatch):
     monkeypatch.setattr(lives, "WATCHED", 1_000)
     monkeypatch.setattr(lives, "SAMPLED", 2)
     monkeypatch.setattr(lives, "time", SimpleNamespace(perf_counter=lambda: adapter.now))
@@ -198,7 +198,7 @@ def test_a_life_that_grows_is_no_conformance(adapter, says, monkeypatch):
     assert total.tried.watched == {"answer time", "memory"}
 
 
-def test_growth_that_ends_is_none():
+def test_growth_that_ends_is_not_reported():
     warming = [*range(100, 300, 2), *[300] * 100]
 
     assert growth.slower(warming) is None

@@ -64,7 +64,7 @@ def test_a_divergence_stays_one_and_is_written(closed, tmp_path):
 
 
 @pytest.mark.parametrize("name", CommandModules(name="all").list_commands(None))
-def test_every_command_shows_its_help_to_nobody(name, closed, tmp_path):
+def test_every_command_prints_its_help_into_a_closed_pipe(name, closed, tmp_path):
     assert name in {Path(path).stem for folder in commands.__path__ for path in Path(folder).rglob("*.py")}
     assert ends_with((name, "--help"), closed, closed, tmp_path) == 0
 
@@ -92,7 +92,7 @@ def written(words):
     return ("--json", "found.json") if words == CONFORMING else ()
 
 
-def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
+def test_a_break_of_another_pipe_is_an_internal_error(monkeypatch, capsys):
     @click.command()
     def command():
         raise BrokenPipeError(errno.EPIPE, "Broken pipe")
@@ -103,7 +103,7 @@ def test_another_pipe_that_breaks_is_our_own_fault(monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_output_that_is_lost_is_no_verdict(tmp_path):
+def test_lost_output_gives_no_verdict(tmp_path):
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             own_process("conformance.cli", *CONFORMING), stdout=full, stderr=subprocess.PIPE, cwd=tmp_path

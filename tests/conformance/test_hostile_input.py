@@ -48,12 +48,12 @@ def test_an_output_in_a_folder_that_is_missing_is_written(tmp_path: Path) -> Non
     }  # fmt: skip
 
 
-def test_the_operating_system_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_of_the_operating_system_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended_by(PermissionError(13, "Permission denied", "/a\nb")) == Exit.USAGE
     assert "'/a\\nb': Permission denied; change its permissions" in capsys.readouterr().err
 
 
-def test_our_own_fault_is_one_message(
+def test_an_internal_error_is_one_message(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(TRACEBACK, raising=False)
@@ -74,7 +74,7 @@ def nested(depth: int) -> bytes:
     return b'{"seq":0,"effects":[[]],"state":{"a":' + b"[" * inner + b"]" * inner + b"}}"
 
 
-def test_an_answer_is_nested_only_so_deep() -> None:
+def test_nesting_of_an_answer_is_bounded() -> None:
     assert parse_answer(nested(DEEPEST), 0, "apply", 1)
     with pytest.raises(FrameError, match=f"at most {DEEPEST} deep"):
         parse_answer(nested(DEEPEST + 1), 0, "apply", 1)
@@ -94,13 +94,13 @@ def test_an_effect_has_a_kind(effect: object) -> None:
         parse_answer(line, 0, "apply", 1)
 
 
-def test_an_event_has_only_so_many_effects() -> None:
+def test_the_number_of_effects_of_an_event_is_bounded() -> None:
     many = orjson.dumps({"seq": 0, "effects": [[{"kind": "x"}] * 200_001], "state": {}})
     with pytest.raises(FrameError, match="at most 200,000"):
         parse_answer(many, 0, "apply", 1)
 
 
-def test_a_number_beyond_64_bits_has_a_spelling() -> None:
+def test_numbers_beyond_64_bits_are_strings() -> None:
     assert canonical({"a": 1 << 70}) == b'{"a":1180591620717411303424}'
 
 

@@ -40,7 +40,7 @@ def run(file, *words):
     return CliRunner().invoke(matrix.command, asked, standalone_mode=False)
 
 
-def test_one_that_does_right_one_that_does_wrong_and_one_that_is_gone(user_folder):
+def test_a_right_a_wrong_and_a_missing_implementation(user_folder):
     file, out = user_folder / "them.toml", user_folder / "page.md"
     (user_folder / "three_parts.py").write_text(
         "from functools import partial\n"
@@ -89,7 +89,7 @@ def test_a_release_stands_in_the_table_beside_the_others(tmp_path, monkeypatch):
     assert f"Flink, gate: known: {known.name} (`conformance/known-divergences`)" in page
 
 
-def test_what_stops_a_release_or_is_known_and_gone_is_no_pass():
+def test_a_release_that_stops_or_has_a_vanished_divergence_does_not_pass():
     gate = target(newest(), "exactly-once", "handler")
     known = known_divergences()[0]
     assert summary_of("gate", [Conformed(gate, stopped=Unsupported("absent"))]) is None
@@ -101,7 +101,7 @@ def test_what_stops_a_release_or_is_known_and_gone_is_no_pass():
     assert "no longer diverges" in gone.undetermined[0]
 
 
-def test_a_release_that_cannot_be_had_is_undetermined(tmp_path, monkeypatch):
+def test_a_release_that_cannot_be_fetched_is_undetermined(tmp_path, monkeypatch):
     def conform_releases(*_, **__):
         raise FlinkError("no such release")
 
@@ -182,7 +182,7 @@ def test_a_job_without_a_known_runner_is_refused(tmp_path):
     assert "expected a table [[implementation]] or [[pipeline]], got none" in str(run(file).exception)
 
 
-def test_two_of_one_name_are_refused(tmp_path):
+def test_two_implementations_with_one_name_are_refused(tmp_path):
     file = tmp_path / "them.toml"
     file.write_text("[[implementation]]\nname = 'a'\nadapter = 'impl'\n" * 2, encoding="utf-8")
     with pytest.raises(MatrixFileError, match="give each its own"):

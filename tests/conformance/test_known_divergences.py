@@ -31,7 +31,7 @@ def run(*words):
     return CliRunner().invoke(conform.command, [*quick, *map(str, words)], standalone_mode=False)
 
 
-def test_what_is_found_is_listed_and_then_passed_over(tmp_path):
+def test_a_found_divergence_is_listed_and_then_tolerated(tmp_path):
     file = tmp_path / "known.json"
     command = ("--adapter", FORGETFUL, "--known-divergences", file, "--out", tmp_path)
     fixed = run(*command, "--fix")
@@ -43,7 +43,7 @@ def test_what_is_found_is_listed_and_then_passed_over(tmp_path):
 
 
 @pytest.mark.parametrize("how", ["never-blocks", "claims-older"])
-def test_fixing_converges_in_one_run(tmp_path, how):
+def test_fix_completes_the_list_in_one_run(tmp_path, how):
     file = tmp_path / "known.json"
     command = shlex.join([sys.executable, str(ADAPTERS / "fake_gates.py"), how])
     asked = ("--adapter", command, "--known-divergences", file, "--out", tmp_path)
@@ -100,7 +100,7 @@ def test_a_known_crash_is_met_a_few_times_and_the_verdict_counts_what_was_left_o
     assert "except where sequences were left out or end at a known divergence" in said
 
 
-def test_a_list_that_is_not_there_is_a_usage_error(tmp_path):
+def test_a_missing_list_is_a_usage_error(tmp_path):
     ran = CliRunner().invoke(
         conform.command, ["--adapter", "model", "--known-divergences", str(tmp_path / "none.json")]
     )
@@ -109,7 +109,7 @@ def test_a_list_that_is_not_there_is_a_usage_error(tmp_path):
     assert "got no file; add --fix to write it" in ran.output
 
 
-def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):
+def test_a_repaired_divergence_fails_the_run_until_fix_removes_it(tmp_path):
     file = tmp_path / "known.json"
     broken, mended = (
         shlex.join([sys.executable, str(ADAPTERS / "fake_gates.py"), how])
@@ -123,7 +123,7 @@ def test_what_is_mended_fails_the_run_until_fix_takes_it_off(tmp_path):
     assert read(file) == []
 
 
-def test_what_is_listed_and_passes_fails_the_run_and_leaves_the_list(tmp_path):
+def test_a_listed_divergence_that_passes_fails_the_run_and_is_removed(tmp_path):
     file = tmp_path / "known.json"
     write(file, [ENTRY])
     command = ("--adapter", "impl", "--config", "channels=2", "--known-divergences", file)
@@ -135,7 +135,7 @@ def test_what_is_listed_and_passes_fails_the_run_and_leaves_the_list(tmp_path):
     assert read(file) == []
 
 
-def test_only_what_looks_alike_is_passed_over():
+def test_only_divergences_with_the_listed_signature_are_tolerated():
     known = Known([ENTRY])
     with ProcessAdapter(FORGETFUL) as adapter:
         known.replay(adapter, ["gate"])
@@ -152,7 +152,7 @@ def test_only_what_looks_alike_is_passed_over():
     assert known.met == 1
 
 
-def test_what_was_found_once_is_played_first(tmp_path):
+def test_a_saved_divergence_is_played_first(tmp_path):
     first = run("--adapter", FORGETFUL, "--out", tmp_path)
     (saved,) = tmp_path.glob("*.json")
     steps = len(orjson.loads(saved.read_bytes())["events"])

@@ -42,7 +42,7 @@ class Refusing(ModelAdapter):
         return self.answer
 
 
-def test_it_ends_after_so_many_cases_once_there_were_so_many_steps():
+def test_the_loop_ends_after_its_number_of_cases_and_of_steps():
     assert drive(cases(), ours("impl"), Limits(cases=3)).steps == 6
     played = drive(cases(), ours("impl"), Limits(cases=3, steps=11))
 
@@ -56,7 +56,7 @@ def test_a_case_that_is_left_out_counts_and_is_not_played():
     assert played.cases == 1
 
 
-def test_the_first_divergence_ends_it_with_the_answers_before():
+def test_the_first_divergence_ends_the_loop_with_the_answers_before_it():
     played = drive(cases(), Silent())
 
     assert (played.cases, played.divergence.step, played.divergence.rule) == (1, 2, "ALIGN-02")
@@ -82,7 +82,7 @@ def test_an_exact_case_compares_what_the_protocol_leaves_open():
     assert drive([given(oracle, [FIRST], is_exact=True)], adapter).divergence.step == 1
 
 
-def test_what_is_not_supported_is_skipped_each_reason_once():
+def test_unsupported_cases_are_skipped_and_each_reason_is_stated_once():
     played = drive(cases(), Refusing(Unsupported("no gate")), Limits(cases=5))
 
     assert (played.cases, played.skipped, played.is_sound) == (0, ["no gate"], True)
@@ -95,12 +95,12 @@ def test_a_bound_that_is_not_supported_ends_its_cases_and_is_stated():
     assert (played.skipped, played.tried.declined) == ([], {"large ids": "no such id"})
 
 
-def test_too_many_stops_end_it():
+def test_too_many_stops_end_the_loop():
     assert drive(cases(), Refusing(Hung(1.0, ""))).stops == 2
     assert drive(cases(), Refusing(Hung(1.0, "")), Limits(stops=1)).stops == 1
 
 
-def test_the_budget_is_looked_at_before_each_case():
+def test_the_budget_is_checked_before_each_case():
     left = iter([True, True, False])
     played = drive(cases(), ours("impl"), Limits(may_go_on=lambda: next(left)), Played())
 

@@ -9,7 +9,7 @@ from model.any_dataflow.regional import regions_of
 
 
 @pytest.mark.parametrize("reading", proposed_protocols.READINGS, ids=lambda reading: reading.name)
-def test_each_reading_breaks_what_it_names(reading):
+def test_each_reading_violates_the_property_that_it_names(reading):
     violation = reading.explore().violation
 
     assert (violation.properties if violation else ()) == ((reading.breaks,) if reading.breaks else ())

@@ -31,14 +31,14 @@ def run(tmp_path, capsys, *words):
 
 
 @pytest.mark.parametrize("how", WRONG)
-def test_what_the_page_states_is_tested(tmp_path, capsys, how):
+def test_each_statement_of_the_page_is_tested(tmp_path, capsys, how):
     code, said = run(tmp_path, capsys, how)
 
     assert code == Exit.DIVERGES, said
     assert WRONG[how] in said
 
 
-def test_without_inject_none_is_sent_and_the_verdict_states_it(tmp_path, capsys):
+def test_a_gate_without_inject_gets_no_injection_and_the_verdict_states_it(tmp_path, capsys):
     code, said = run(tmp_path, capsys, "no-inject")
 
     assert code == Exit.CONFORMS, said
@@ -66,7 +66,7 @@ def test_the_matrix_reports_the_crash(tmp_path, capsys):
     assert "## hot: crashed" in page.read_text(encoding="utf-8")
 
 
-def test_classify_states_what_it_did_not_see(tmp_path, capsys):
+def test_classify_states_which_capabilities_were_not_tested(tmp_path, capsys):
     assert cli.run(["classify", "--adapter", "impl"]) == Exit.CONFORMS
     output = " ".join(capsys.readouterr().out.split())
 

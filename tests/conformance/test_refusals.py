@@ -1,6 +1,7 @@
-"""The explanation of a wrong answer: the model's actions with their failing guards, and a minimal reason.
+"""Explains a wrong answer: the model's actions with their failing guards, and a minimal reason.
 
-The reason is a set of values in the state that excludes the answer. Without one of them it is possible.
+The reason is a set of values in the state that excludes the answer. Without any one of them the answer would
+be possible.
 """
 
 from random import Random
@@ -31,7 +32,7 @@ def asked(said, seen=None, event=SECOND):
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
-def test_exactly_one_way_has_no_guard_that_fails_and_the_model_takes_it(component):
+def test_only_the_action_that_the_model_takes_has_no_failing_guard(component):
     every = generate.configs(component)
     for number, config in enumerate(every[:: max(1, len(every) // 2)]):
         oracle = Oracle(component, config)
@@ -74,7 +75,7 @@ def test_the_core_is_minimal():
         assert conflict(found._replace(facts=fewer)) is None
 
 
-def test_a_state_that_cannot_follow_is_excluded_by_what_it_was():
+def test_an_impossible_next_state_is_excluded_by_the_state_before():
     seen = {"current": 2, "pending": True, "blocked": [], "closed": []}
     late = {"kind": "barrier", "channel": 1, "checkpoint": 1}
     excluded = conflict(candidates(asked([{"kind": "resume", "channel": 1}], seen, late)))
@@ -114,7 +115,7 @@ def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
     assert "needs not running (is true)" in told
 
 
-def test_symbols_never_come_out_of_a_story():
+def test_no_symbol_appears_in_an_explanation():
     for event in (FIRST, SECOND, {"kind": "cancel", "channel": 0, "checkpoint": 4}):
         assert "?" not in "\n".join(explanation.lines(asked([], event=event)))
     assert canonical(asked([]).event) == canonical(SECOND)

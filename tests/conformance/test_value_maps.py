@@ -124,14 +124,14 @@ def test_without_limits_values_of_64_bits_are_sent():
     assert "times around 2^31, around 2^41, around 2^53, around 2^62" in total.tried.lines()["ids"]
 
 
-def test_what_is_declined_is_a_smaller_bound_in_every_source():
+def test_declined_values_lower_the_bound_in_every_source():
     total = played(Greatest(declines=2**53), "offsets", offer_of("offsets"))
 
     assert (total.is_sound, total.skipped) == (True, [])
     assert total.tried.declined == {"ids around 2^53 and beyond": "too large"}
 
 
-def test_a_gate_of_one_channel_is_sent_no_more():
+def test_a_gate_with_a_limit_of_one_channel_gets_no_wider_case():
     offer = offer_of("gate")._replace(modes=("exactly-once",), limits={"channels": 1})
 
     assert {config["channels"] for config in generate.fitting("gate", generate.offered("gate", offer))} == {1}
@@ -210,7 +210,7 @@ class Forgetful(ModelAdapter):
 
 
 @pytest.mark.rule("TASK-06")
-def test_what_a_task_is_restored_from_is_sent_with_its_capability_only():
+def test_the_restored_checkpoint_is_sent_only_with_its_capability():
     adapter = Forgetful()
     offer = adapter.hello().components["subtask"]
 

@@ -33,7 +33,7 @@ SECONDS = re.compile(r"\b\d+\.\d s\b")
 
 
 class Block(NamedTuple):
-    """One fenced block."""
+    """A fenced block of a page, with the marks of the comment above it."""
 
     page: str
     line: int
@@ -61,10 +61,10 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 class Player:
-    """A reader at work in a folder."""
+    """Executes the blocks of a page in a folder, as a reader would."""
 
     def __init__(self, folder: Path, checkout: Path | None = None) -> None:
-        """`checkout`: the one whose code is run, if it is not the one of these tests."""
+        """`checkout`: the checkout whose code runs; None: that of these tests."""
         self.folder = folder
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         self.environment = {**os.environ, "PATH": path, "COLUMNS": "100"}
@@ -72,50 +72,50 @@ class Player:
             self.environment["PYTHONPATH"] = str(checkout)
 
     def play(self, block: Block) -> str:
-        """The block as it is, with what its commands print now."""
+        """Executes the block. Returns its text, with the current output of its commands."""
         file = self.folder / block.marks["file"] if "file" in block.marks else None
         if block.language == "diff":
-            assert file is not None, f"{block.where}: say of which file"
+            assert file is not None, f"{block.where}: a diff needs a comment `<!-- file: NAME -->`"
             file.write_text(changed(file.read_text(encoding="utf-8"), block.text), encoding="utf-8")
         elif block.language == "java" or file is not None:
-            assert file is not None, f"{block.where}: say which file"
+            assert file is not None, f"{block.where}: a block of java needs a comment `<!-- file: NAME -->`"
             file.write_text(block.text, encoding="utf-8")
         elif block.language == "python":
             self.give([sys.executable, "-c", block.text], block)
         elif block.language == "sh":
             self.give(["bash", "-euc", block.text], block)
         elif block.language == "wire":
-            return self.talked(block)
+            return self.exchanged(block)
         else:
             return self.printed(block)
         return block.text
 
     def printed(self, block: Block) -> str:
         commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
-        told = []
+        shown = []
         for command in commands:
             last = command is commands[-1]
-            said = self.give(["bash", "-c", command], block if last else None)
-            told.append(f"$ {command}\n{SECONDS.sub('0.5 s', said)}")
-        return block.text if "varies" in block.marks else "\n".join(told)
+            output = self.give(["bash", "-c", command], block if last else None)
+            shown.append(f"$ {command}\n{SECONDS.sub('0.5 s', output)}")
+        return block.text if "varies" in block.marks else "\n".join(shown)
 
-    def talked(self, block: Block) -> str:
-        """Each `> ` is sent to the model's adapter, and its answers stand in the place of `< `."""
-        asked = "".join(f"{line[2:]}\n" for line in block.text.splitlines() if line.startswith("> "))
-        said = self.give(["barrierspec", "serve", "model"], block, asked).splitlines()
-        answers = (json.loads(line) for line in said)
+    def exchanged(self, block: Block) -> str:
+        """Sends each line after `> ` to the model's adapter, and puts its answers after `< `."""
+        requests = "".join(f"{line[2:]}\n" for line in block.text.splitlines() if line.startswith("> "))
+        output = self.give(["barrierspec", "serve", "model"], block, requests).splitlines()
+        answers = (json.loads(line) for line in output)
         lines = []
-        for line in asked.splitlines():
+        for line in requests.splitlines():
             lines += [f"> {line}", f"< {json.dumps(next(answers))}"]
         return "\n".join(lines) + "\n"
 
-    def give(self, command: list[str], block: Block | None, said: str | None = None) -> str:
-        """What a command prints; it has to end as the block says."""
+    def give(self, command: list[str], block: Block | None, stdin: str | None = None) -> str:
+        """Returns the output of a command. Fails if its exit code is not the one that the block states."""
         done = subprocess.run(
             command,
             cwd=self.folder,
             env=self.environment,
-            input=said,
+            input=stdin,
             capture_output=True,
             text=True,
             check=False,
@@ -128,7 +128,10 @@ class Player:
 
 
 def changed(text: str, diff: str) -> str:
-    """A file after the lines of a diff, which has no line numbers."""
+    """Returns the text with a diff applied.
+
+    The diff has no line numbers; its old lines must occur exactly once.
+    """
     lines = diff.splitlines(keepends=True)
     before = "".join(line[1:] for line in lines if line[0] != "+")
     after = "".join(line[1:] for line in lines if line[0] != "-")

@@ -1,6 +1,6 @@
-"""Every block of README and docs is played as a reader would, or is marked as what nobody can play.
+"""Every block of README and docs is executed as a reader would, or has a mark that nobody can execute it.
 
-`pytest --rewrite` puts what the commands print into the pages.
+`pytest --rewrite` writes the current output of the commands into the pages.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ def test_no_block_is_overlooked():
 
 
 def played(page, tmp_path, rewrite, *, apart):
-    """The page as it is, and with what its commands print; without or with what is played apart."""
+    """The text of the page, and its text with the current output of the selected blocks."""
     if page.name in CLONED:
         subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / "checkout"], check=True)
         player = Player(tmp_path / "checkout", tmp_path / "checkout")
@@ -53,7 +53,7 @@ def played(page, tmp_path, rewrite, *, apart):
 
 
 def with_blocks(*, apart):
-    """Pages with something to play; `apart`: only apart."""
+    """Pages with blocks that are executed; `apart`: only pages with blocks of this mark."""
     chosen = []
     for page in PAGES:
         kinds = {"apart" in block.marks for block in blocks_of(page) if block.is_played}
@@ -63,7 +63,7 @@ def with_blocks(*, apart):
 
 
 @pytest.mark.parametrize("page", with_blocks(apart=False), ids=lambda page: page.name)
-def test_a_page_is_what_happens(page, tmp_path, pytestconfig):
+def test_a_page_shows_the_output_of_its_commands(page, tmp_path, pytestconfig):
     stands, now = played(page, tmp_path, pytestconfig.getoption("--rewrite"), apart=False)
 
     assert stands == now
@@ -71,13 +71,13 @@ def test_a_page_is_what_happens(page, tmp_path, pytestconfig):
 
 @pytest.mark.docs
 @pytest.mark.parametrize("page", with_blocks(apart=True), ids=lambda page: page.name)
-def test_a_page_with_what_is_dear_is_what_happens(page, tmp_path, pytestconfig):
+def test_a_page_shows_the_output_of_its_expensive_commands(page, tmp_path, pytestconfig):
     stands, now = played(page, tmp_path, pytestconfig.getoption("--rewrite"), apart=True)
 
     assert stands == now
 
 
-def test_the_tutorial_finds_its_bug_and_mends_it():
+def test_the_tutorial_finds_its_bug_and_repairs_it():
     names = ("verify-your-implementation", "an-adapter-in-java")
     page = "".join((ROOT / f"docs/verify/{name}.md").read_text(encoding="utf-8") for name in names)
 

@@ -1,4 +1,4 @@
-"""The playground: its graphs are those of the model, and its page plays them in a browser."""
+"""The playground: its graphs are those of the model, and a browser can play its page."""
 
 from functools import cache
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_the_graph_is_that_of_the_explorer(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_reader_can_tell_the_events_of_a_state_apart(name):
+def test_the_events_of_a_state_have_different_texts(name):
     for edges in graph(name).edges:
         labels = [one.label for one in edges]
         assert len(labels) == len(set(labels))
@@ -65,7 +65,7 @@ def test_every_rule_that_fires_has_its_sentence_its_tla_and_its_python():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The files as the site lays them out, with a bare page around them."""
+    """The files in the site's layout, with a minimal page around them."""
     home = tmp_path_factory.mktemp("site")
     for path, text in made.files():
         (home / path).parent.mkdir(exist_ok=True)

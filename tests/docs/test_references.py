@@ -1,4 +1,4 @@
-"""What a page names is there: files, pages, targets, commands with their options, and numbers."""
+"""The files, pages, targets, commands, options and numbers that a page names exist."""
 
 import re
 import shlex
@@ -26,13 +26,13 @@ A_READERS_OWN = {
 
 
 def spans(page):
-    """The code spans outside of blocks."""
+    """The code spans of a page outside of blocks."""
     text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     return SPAN.findall(text)
 
 
 def commands(page):
-    """Each command line of `barrierspec` that the page shows or names, as words."""
+    """The words of each command line of `barrierspec` that the page shows or names."""
     shown = [
         line.removeprefix("$ ")
         for block in blocks_of(page)
@@ -46,7 +46,7 @@ def commands(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_files_that_are_named_are_there(page):
+def test_named_files_exist(page):
     missing = [
         name
         for name in spans(page)
@@ -59,14 +59,14 @@ def test_files_that_are_named_are_there(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_links_have_targets(page):
     text = page.read_text(encoding="utf-8")
 
     assert not [link for link in LINK.findall(text) if not (page.parent / link).exists()]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_targets_and_commands_that_are_named_exist(page):
+def test_named_targets_and_commands_exist(page):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     code = [*spans(page), *(block.text for block in blocks_of(page) if block.language == "sh")]
 
@@ -116,7 +116,7 @@ def test_the_mutants_of_the_page_are_those_of_the_catalogue():
     assert set(told) <= {(mutant.rule, mutant.id) for mutant in load_catalogue()}
 
 
-def test_the_changelog_tells_of_the_version():
+def test_the_changelog_has_the_version():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
     assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What the documentation site is made of: a page for each rule and each command, and links for words."""
+"""The documentation site: a page for each rule and each command, and links for terms."""
 
 import posixpath
 import re
@@ -41,7 +41,7 @@ def test_every_rule_has_a_page_that_states_it_twice(pages):
         assert f"[{rule.id}]({rule.id}.md)" in pages["reference/rules/index.md"]
 
 
-def test_links_of_made_pages_and_of_all_others_lead_to_pages(pages):
+def test_links_of_generated_and_written_pages_lead_to_pages(pages):
     stand = {path.relative_to(ROOT / "docs").as_posix(): path for path in (ROOT / "docs").rglob("*.md")}
     texts_of = {
         **pages,
@@ -77,7 +77,7 @@ def test_a_rule_that_a_transcript_names_shows_one():
     assert scene_of("LIVE-01", ROOT) is None
 
 
-def test_the_texts_are_whole_definitions():
+def test_the_texts_are_complete_definitions():
     rule = RULES["ALIGN-03"]
     (stated,) = texts.properties(rule)
 
@@ -118,7 +118,7 @@ def test_a_gate_is_drawn_with_its_fronts_and_its_blocked_intervals():
     }
 
 
-def test_tla_is_read_without_an_error_and_in_its_parts():
+def test_tla_is_divided_into_tokens_without_an_error():
     for path in sorted((ROOT / "spec").rglob("*.tla")):
         kinds = {kind for kind, _ in TlaLexer().get_tokens(path.read_text(encoding="utf-8"))}
         assert Error not in kinds, path.name
@@ -170,7 +170,7 @@ def test_words_become_links_but_not_in_code():
     assert linked("`docs/gone.md` `docs/no/`", "a.md", titles, frozenset()) == "[gone.md](gone.md) `docs/no/`"
 
 
-def test_a_page_that_loads_something_from_elsewhere_is_refused():
+def test_a_page_that_loads_from_another_site_is_refused():
     page = SimpleNamespace(file=SimpleNamespace(src_uri="here.md"))
     own = '<script src="assets/a.js"></script><a href="https://example.org">a link is no load</a>'
 
@@ -179,7 +179,7 @@ def test_a_page_that_loads_something_from_elsewhere_is_refused():
         on_post_page('<link rel="stylesheet" href="https://example.org/font.css">', page, None)
 
 
-def test_what_belongs_to_an_item_stands_four_columns_in():
+def test_the_content_of_a_list_item_is_indented_by_four_columns():
     assert deepened("- one\n  more\n\n  ```\n  x\n  ```\n- two\n\ntext\n  far\n") == (
         "- one\n    more\n\n    ```\n    x\n    ```\n- two\n\ntext\n  far\n"
     )

@@ -14,7 +14,7 @@ pytestmark = [in_browser, pytest.mark.xdist_group("browser")]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole site, built as `make site` builds it."""
+    """The whole site, built in the same way as by `make site`."""
     folder = tmp_path_factory.mktemp("site")
     config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder))
     config.plugins.on_startup(command="build", dirty=False)
@@ -22,7 +22,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_search_finds_pages_that_are_opened_from_a_folder(site: Path):
+def test_the_search_works_on_pages_opened_from_a_folder(site: Path):
     with opened(f"file://{site}/glossary.html") as page:
         page.locator(".md-search__input").fill("savepoint is never subsumed")
         found = page.locator(".md-search-result__item a").first
@@ -38,7 +38,7 @@ def test_a_rule_page_has_colours_neighbours_and_no_clipped_line(site: Path, widt
         assert page.locator(".beside pre > code").evaluate_all(clipped) == 0
         scale = "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
         assert 11 * page.locator(".diagram svg.time").evaluate(scale) > 9  # pixels of its smallest text
-        assert page.locator(".beside .nf").first.inner_text() == "ALIGN_03"  # of the TLA+, by our lexer
+        assert page.locator(".beside .nf").first.inner_text() == "ALIGN_03"  # marked by our lexer
         assert "ALIGN-02" in page.locator(".md-footer__link--prev").text_content()
         assert "ALIGN-04" in page.locator(".md-footer__link--next").text_content()
 

@@ -1,4 +1,4 @@
-"""The vocabulary, and what is made of it or has to agree with it."""
+"""The vocabulary agrees with the pages and classes that are made from it or state the same words."""
 
 import re
 from dataclasses import MISSING, fields
@@ -46,7 +46,7 @@ def test_the_protocol_lists_the_page_of_each_component():
     assert sorted(listed) == sorted(vocabulary()) == sorted(path.stem for path in PROTOCOL.iterdir())
 
 
-def test_every_sentence_is_one():
+def test_every_description_is_one_sentence():
     for component in vocabulary().values():
         described = (*component.events, *component.effects, *component.config, *component.state)
         sentences = [one.description for one in described]
@@ -56,14 +56,14 @@ def test_every_sentence_is_one():
 
 
 def words_of(owner: type[Word]) -> list[type[Word]]:
-    """Every word below `owner`, whichever module declares it."""
+    """Every class of an event or effect below `owner`, whichever module declares it."""
     below = [one for kind in owner.__subclasses__() for one in (kind, *words_of(kind))]
     return [one for one in below if hasattr(one, "_names")]
 
 
 @pytest.mark.parametrize("base", ["event", "effect"])
 def test_the_implementation_declares_the_same_words(base):
-    """`impl/core` has classes of its own, so that both sides stay independent; they have to agree."""
+    """The classes of `impl/core` are independent of the model's, but have to declare the same words."""
     owner = core.Event if base == "event" else core.Effect
     declared = {(one.kind, frozenset(one._names)) for one in words_of(owner)}
     expected = {
@@ -71,7 +71,9 @@ def test_the_implementation_declares_the_same_words(base):
         for component in vocabulary().values()
         for kind in (component.events if base == "event" else component.effects)
     }
-    shorter = declared - expected  # a word as the modes without some of its fields read it
+    shorter = (
+        declared - expected
+    )  # the words of the modes without some of its fields have them with a default
 
     assert expected <= declared
     assert all(any(kind == other and names < more for other, more in expected) for kind, names in shorter)
@@ -123,7 +125,7 @@ def test_a_folder_of_modules_is_a_component():
 
 
 @pytest.mark.parametrize("component", vocabulary().values(), ids=lambda one: one.name)
-def test_every_look_has_a_meaning(component):
+def test_every_observable_field_has_a_meaning(component):
     marks = {one.drawn.look for one in (*component.events, *component.effects) if one.drawn}
     intervals = {one.look for field in component.state for one in field.drawn}
 

@@ -1,6 +1,7 @@
-"""A seeded fuzzer of everything that others write: command lines, answers of adapters, stored files.
+"""A seeded fuzzer of all external input: command lines, answers of adapters, stored files.
 
-`judge` runs one case in a process of its own, with bounds of processor time and memory, and says what is
-wrong with how it ended; `hostile` has the values and the damages; `lines`, `answers` and `files` make cases.
-`python -m tests.fuzz --cases 1000 --seed 7` runs many, and prints the command that repeats each finding.
+`judge` runs one case in a separate process with limits of processor time and memory, and returns why its end
+is wrong. `hostile` has the hostile values and the ways to damage bytes. `lines`, `answers` and `files` make
+cases. `python -m tests.fuzz --cases 1000 --seed 7` runs many cases, and prints for each finding the command
+that repeats it.
 """

@@ -1,6 +1,9 @@
-"""Run many cases: `python -m tests.fuzz --cases 1000 --seed 7 --kind files`; a finding ends it with 1."""
+"""Runs many cases: `python -m tests.fuzz --cases 1000 --seed 7 --kind files`.
 
-# ruff: noqa: T201 - it is a program that prints
+Ends with 1 if one is a finding.
+"""
+
+# ruff: noqa: T201 - this program prints to the terminal
 import argparse
 import sys
 
@@ -8,7 +11,7 @@ from tests.fuzz.campaign import KINDS, cases_of, findings
 
 
 def main() -> int:
-    """Parse, run, print."""
+    """Parses the arguments, runs the cases and prints the findings."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--kind", choices=[*KINDS, "all"], default="all")
     parser.add_argument("--cases", type=int, default=300, help="of each kind")

@@ -1,4 +1,4 @@
-"""Hostile answers of an adapter: those of the model, one of them mutated, for `smoke` and others."""
+"""Hostile answers of an adapter: the model's answers with one of them mutated, for three commands."""
 
 import sys
 from functools import cache
@@ -21,7 +21,7 @@ SEPARATOR = b"\n\x00"
 
 
 class Recorder:
-    """The model, offering one component, and the lines of all its answers."""
+    """The model with one component. It records the lines of all its answers."""
 
     def __init__(self, component: str) -> None:
         self._model: InProcess = model_adapter()
@@ -33,27 +33,27 @@ class Recorder:
         return answer
 
     def hello(self) -> Any:
-        """The model's, with one component."""
+        """The model's answer to `hello`, with one component."""
         hello = self._model.hello()
         assert isinstance(hello, Hello)
         return self._kept(hello._replace(components={self._component: hello.components[self._component]}))
 
     def new(self, component: str, config: Any) -> Any:
-        """The model's."""
+        """The model's answer to `new`."""
         return self._kept(self._model.new(component, config))
 
     def apply(self, events: Any) -> Any:
-        """The model's."""
+        """The model's answers to `apply`."""
         return self._kept(self._model.apply(events))
 
     def bye(self) -> None:
-        """The model's."""
+        """Ends the model."""
         self._model.bye()
 
 
 @cache
 def right_answers(component: str) -> tuple[bytes, ...]:
-    """What the model answers in a smoke of the component with seed 0."""
+    """The lines that the model answers to `smoke` of the component with seed 0."""
     recorder = Recorder(component)
     adapter: Adapter = recorder
     for _ in smoke(adapter, 0):
@@ -62,7 +62,7 @@ def right_answers(component: str) -> tuple[bytes, ...]:
 
 
 def case(name: str, random: Random, folder: Path) -> Case:
-    """One command with an adapter whose answers are right but for one."""
+    """A case: one command with an adapter that gives the right answers, except one."""
     component = random.choice(COMPONENTS)
     answers = list(right_answers(component))
     at = random.choice((0, 1, 2, 3, random.randrange(min(len(answers), 60))))
@@ -80,7 +80,7 @@ def case(name: str, random: Random, folder: Path) -> Case:
 
 
 def _broken(answer: bytes, random: Random) -> tuple[str, bytes, bool]:
-    """What was done, the answer, and whether it can be no answer any more."""
+    """Damages an answer. Returns how, the damaged bytes, and whether they cannot be a valid answer."""
     choice = random.randrange(16)
     field = random.choice((b'"seq"', b'"seq":0,"x"'))
     match choice:

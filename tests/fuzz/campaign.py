@@ -1,4 +1,4 @@
-"""Many cases of one kind, each in a folder of its own."""
+"""Runs many cases of one kind, each in a folder of its own."""
 
 import gc
 import tempfile
@@ -18,14 +18,14 @@ KINDS: dict[str, Callable[[str, Random, Path], Case]] = {
 
 
 def cases_of(number: int) -> range:
-    """The numbers of so many cases."""
+    """The numbers of the cases, from 0 on."""
     return range(number)
 
 
 def findings(
     kind: str, seed: int, numbers: Iterable[int], say: Callable[[str], None] | None = None
 ) -> Iterator[str]:
-    """What is wrong with how cases end; each finding has the command that repeats it."""
+    """The findings: cases with a wrong end, each with the command that repeats it."""
     warm()
     for number in numbers:
         with tempfile.TemporaryDirectory(prefix="fuzz-") as place:
@@ -41,7 +41,7 @@ def findings(
 
 
 def warm() -> None:
-    """Import what most commands import, once: each case is a fork."""
+    """Imports the modules that most commands import. Each case is a fork and need not import them again."""
     import conformance.drive.conform
     import conformance.observe.flink
     import conformance.vectors.check

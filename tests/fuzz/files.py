@@ -1,4 +1,4 @@
-"""Stored files, damaged: checkpoints, logs, saved divergences, lists, vectors, accounts."""
+"""Damaged stored files: checkpoints, logs, saved divergences, lists, vectors, accounts."""
 
 import gzip
 import hashlib
@@ -32,7 +32,7 @@ _FATAL = frozenset({"not UTF-8", "nothing but zeros", "deeply nested", "one huge
 
 
 def case(name: str, random: Random, folder: Path) -> Case:
-    """One command on one damaged file."""
+    """A case: one command that reads one damaged file."""
     kind = random.choice(list(_KINDS))
     arguments, may_end, what = _KINDS[kind](random, folder)
     return Case(name, tuple(map(str, arguments)), may_end, f"{kind}: {what}")
@@ -68,7 +68,7 @@ def _checkpoint_bytes(random: Random, folder: Path) -> Made:
 
 
 def _manifest(random: Random, folder: Path) -> Made:
-    """Odd content with a right checksum."""
+    """Unexpected content with a right checksum."""
     _job(folder)
     path = folder / "checkpoints" / f"chk-{random.randint(1, 3)}" / "_metadata"
     body = json.loads(path.read_bytes())
@@ -102,7 +102,7 @@ def _odd_names(random: Random, folder: Path) -> Made:
 
 
 def _metrics(random: Random, folder: Path) -> Made:
-    """The measures that `--plot` draws."""
+    """Damages the metrics that `--plot` draws."""
     _job(folder)
     task = {"bytes": 1, "sync_ms": 1.0}
     whole = {"checkpoint": 1, "attempt": 1, "tasks": {"a": task}}
@@ -116,7 +116,7 @@ def _metrics(random: Random, folder: Path) -> Made:
 
 @cache
 def _event_log() -> Path:
-    """A simulated run, made once; a case gets a copy."""
+    """The event log of a simulated run, which is executed once. A case gets a copy."""
     from tests.observe.simulated_run import SimulatedRun
 
     folder = Path(tempfile.mkdtemp(prefix="fuzz-events-"))

@@ -1,4 +1,4 @@
-"""Hostile values for options, and damages of stored bytes; all drawn from a seeded `Random`."""
+"""Hostile values for options, and ways to damage stored bytes. A seeded `Random` draws all of them."""
 
 from collections.abc import Callable
 from random import Random
@@ -19,7 +19,7 @@ PATHS = (
 
 
 def damaged(data: bytes, random: Random) -> tuple[bytes, str]:
-    """The bytes damaged in one way, and which."""
+    """Damages the bytes in one way. Returns them and the name of the way."""
     name = random.choice(list(_DAMAGES))
     return _DAMAGES[name](data, random), name
 
@@ -76,7 +76,7 @@ VALUES: tuple[Any, ...] = (
 
 
 def mutated(value: Any, random: Random) -> Any:
-    """A JSON value in which one place is another, gone, there twice, or renamed."""
+    """A JSON value in which one place is replaced, removed, duplicated, or renamed."""
     places = list(_places(value, ()))
     place = random.choice(places)
     if not place:

@@ -1,4 +1,4 @@
-"""One case: a command line, run in a forked process with bounds, and what is wrong with how it ended."""
+"""Runs one case, a command line in a forked process with limits, and states why its end is wrong."""
 
 import io
 import os
@@ -26,7 +26,7 @@ DOCUMENTED = frozenset({0, 1, 2, 64})
 
 @dataclass(frozen=True)
 class Case:
-    """What is run, and how it may end."""
+    """A command line, and the exit codes with which it may end."""
 
     name: str
     """`kind:seed:number`, by which it is made again."""
@@ -39,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a case ended."""
+    """The end of a case: exit code or signal, and the output."""
 
     code: int | None
     """None: by a signal."""
@@ -48,7 +48,7 @@ class Ended:
 
 
 def run_apart(case: Case, folder: Path, call: Callable[[list[str]], int]) -> Ended:
-    """Run the case in a fork, in `folder`; the fork can harm nothing here."""
+    """Runs the case in a forked process with `folder` as its working folder."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -84,7 +84,7 @@ def _child(case: Case, folder: Path, writer: int, call: Callable[[list[str]], in
 
 
 def _read(reader: int, child: int) -> str:
-    """What the case prints, up to a bound; a case that hangs is ended."""
+    """The output of the case, up to OUTPUT bytes. Kills a case that hangs."""
     ends, kept = time.monotonic() + HANGS_AFTER, bytearray()
     while True:
         ready, _, _ = select.select([reader], [], [], max(0.0, ends - time.monotonic()))
@@ -101,7 +101,7 @@ def _read(reader: int, child: int) -> str:
 
 
 def wrong_with(case: Case, ended: Ended) -> str | None:
-    """What is wrong with how it ended; None if all is well."""
+    """The reason why the end of the case is wrong; None if it is right."""
     if ended.code is None:
         return f"ended by signal {ended.signal}: more than {CPU_SECONDS} s of processor time, or it hung"
     if "Traceback (most recent call last)" in ended.output:
@@ -116,7 +116,7 @@ def wrong_with(case: Case, ended: Ended) -> str | None:
 
 
 def described(case: Case, ended: Ended, wrong: str, seed: int, kind: str, number: int) -> str:
-    """A finding, with the command that makes it again."""
+    """The text of a finding, with the command that repeats it."""
     shown = shlex.join(case.arguments)
     again = f"python -m tests.fuzz --kind {kind} --seed {seed} --only {number}"
     return (

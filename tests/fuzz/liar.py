@@ -1,4 +1,4 @@
-"""An adapter that answers from a file of prepared lines, each with the number of the request in it."""
+"""An adapter that answers with the prepared lines of a file. Each gets the number of the request."""
 
 import itertools
 import re
@@ -8,7 +8,7 @@ NUMBER = re.compile(rb'"seq": ?-?[0-9]+')
 
 
 def main() -> None:
-    """Answer line by line, from the beginning again when the lines are over."""
+    """Answers line by line. After the last line it starts again with the first."""
     with open(sys.argv[1], "rb") as file:
         answers = file.read().split(b"\n\x00")
     for request, answer in zip(sys.stdin.buffer, itertools.cycle(answers), strict=False):

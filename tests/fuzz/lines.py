@@ -1,7 +1,7 @@
-"""Hostile command lines: every command and option that click knows, with values that are none of theirs.
+"""Hostile command lines: every command and option that click lists, with invalid values.
 
-A command that starts Spark, a JVM, a network or minutes of search is only given what it must refuse before
-that: each case of it has one value that its type cannot take, and has to end with 64.
+A command that starts Spark, a JVM, a network or a long search gets only input that it must refuse before
+that. Each case of such a command has one value that its type does not accept, and has to end with 64.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ QUICK = frozenset(
 def commands(
     group: click.Group = barrierspec, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, click.Command]]:
-    """Every command that can be given, by its words."""
+    """Every command with its words, such as `flink fetch`."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -39,7 +39,7 @@ COMMANDS = tuple(commands())
 
 
 def prepare(folder: Path) -> None:
-    """What the hostile paths name."""
+    """Creates the files and folders that the hostile paths name."""
     (folder / "loop").symlink_to("loop")
     (folder / "folder").mkdir()
     (folder / "file.txt").write_text("hello\n")
@@ -47,7 +47,7 @@ def prepare(folder: Path) -> None:
 
 
 def case(name: str, random: Random, folder: Path) -> Case:
-    """One command line."""
+    """A case: one command line."""
     prepare(folder)
     words, command = random.choice(COMMANDS)
     arguments = words.split()
@@ -75,7 +75,7 @@ def case(name: str, random: Random, folder: Path) -> Case:
 
 
 def _value(kind: click.ParamType, random: Random, *, must: bool) -> tuple[str, bool]:
-    """A value, and whether its type cannot take it."""
+    """A value, and whether its type refuses it."""
     if isinstance(kind, click.Choice):
         return random.choice(("no such choice", "", "-1", "gate,sink")), True
     if isinstance(kind, click.types.IntParamType | click.types.FloatParamType):

@@ -1,4 +1,4 @@
-"""A bounded slice of the fuzzer, the same on every machine; `make fuzz` runs more, with any seed."""
+"""A small part of the fuzzer, with the same cases on every machine. `make fuzz` runs more, with any seed."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ CASES = {"lines": 80, "answers": 12, "files": 120}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_case_ends_otherwise_than_documented(kind: str) -> None:
+def test_every_case_ends_as_documented(kind: str) -> None:
     found = list(findings(kind, SEED, range(CASES[kind])))
     assert not found, "\n\n".join(found)
 
@@ -32,7 +32,7 @@ def test_the_commands_are_those_of_click() -> None:
         ("exit code 1 without a message", lambda arguments: 1),
     ],
 )
-def test_the_judge_sees_what_is_wrong(wrong: str, call: object, tmp_path: Path) -> None:
+def test_the_judge_detects_each_wrong_end(wrong: str, call: object, tmp_path: Path) -> None:
     case = Case("x", (), frozenset({1}))
     assert callable(call)
     ended = run_apart(case, tmp_path, call)

@@ -52,7 +52,7 @@ def _replay(component: Component, transcript: str) -> str:
 
 @pytest.fixture
 def check():
-    """Replay a transcript and compare: `check(component, transcript)`."""
+    """Replays a transcript and fails if an answer differs: `check(component, transcript)`."""
 
     def compare(component: Component, transcript: str) -> None:
         expected = "\n".join(line for line in transcript.splitlines() if line.strip())
@@ -63,7 +63,7 @@ def check():
 
 @pytest.fixture
 def job():
-    """The coordinator of a running job with the source `a` and the operator `b`: `job(retain=2, ...)`."""
+    """Returns the coordinator of a running job of source `a` and operator `b`: `job(retain=2, ...)`."""
 
     def make(**config: object) -> Component:
         tasks = [{"id": "a", "source": True}, {"id": "b", "source": False}]
@@ -78,9 +78,9 @@ def job():
 
 @pytest.fixture
 def take(check):
-    """A checkpoint or savepoint of such a job, begun and acknowledged in full: `take(it, 3, ending)`.
+    """Takes a checkpoint or savepoint of such a job, and acknowledges it in full: `take(it, 3, ending)`.
 
-    `ending` is the transcript of what the last acknowledgement brings.
+    `ending` is the transcript of the effects of the last acknowledgement.
     """
 
     def complete(it: Component, checkpoint: int, ending: str, requested="checkpoint", shared="[]") -> None:

@@ -1,4 +1,4 @@
-"""Aggregates with one update a barrier, of rows and of columns: when their state is read and written."""
+"""Aggregates of rows and of columns that emit one update a barrier: when they read and write their state."""
 
 import operator
 
@@ -66,7 +66,7 @@ def sums(state):
 
 
 def by_batch(sums, *rows):
-    """As Arrow batches arrive; enough rows for each key that they are sorted by key."""
+    """Passes the rows as Arrow batches; each key has so many rows that the rows are sorted by key."""
     words, values = zip(*rows, strict=True)
     batch = pa.RecordBatch.from_arrays([pa.array(words), pa.array(values)], names=["word", "value"])
     sums.process_keyed_batch(KeyColumns((0,)).keys_of(batch), batch)
@@ -80,7 +80,7 @@ FOUR = (("a", 1), ("a", 2), ("a", 3), ("a", 4))
 
 
 @pytest.mark.parametrize("process", [by_batch, by_row])
-def test_the_state_is_read_and_written_once_a_key_and_barrier(sums, state, process):
+def test_the_state_is_read_and_written_once_per_key_and_barrier(sums, state, process):
     process(sums, *FOUR)
     process(sums, *FOUR)
 

@@ -25,7 +25,7 @@ LIST = None
 
 
 class Story:
-    """The values of a key so far, in their order."""
+    """The values of a key, in the order in which they arrived."""
 
     def create_accumulator(self):
         return ()
@@ -49,7 +49,7 @@ def operator_of(backend=None):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """What a function of batches was called with, which gets three rows at once."""
+    """The arguments of the calls to a function of batches that gets at least three rows at once."""
     monkeypatch.setattr(batch_buffer, "_ROWS", 3)
     return []
 
@@ -101,7 +101,7 @@ def test_no_row_waits_beyond_a_barrier():
     assert again.finish() == [("a", 3, (1, 3))]
 
 
-def test_dictionaries_with_few_bits_are_united_without_an_overflow():
+def test_dictionaries_with_narrow_indices_are_united_without_an_overflow():
     parts = [batch([(f"{one}-{number}", number) for number in range(100)], NARROW) for one in range(3)]
     (whole,) = united(parts)
     assert whole.column("w").to_pylist() == [f"{one}-{number}" for one in range(3) for number in range(100)]
@@ -126,7 +126,7 @@ PARTS = st.lists(
 @given(PARTS, st.integers(1, 12), st.integers(1, 4))
 @example([(WIDE, [("a", 1), ("a", 2), ("b", 3)], False), (PLAIN, [("a", 4), ("a", 5)], True)], 12, 1)
 def test_the_updates_are_those_of_rows_one_by_one(parts, waiting, at_once):
-    """Each part ends in a barrier or not."""
+    """The rows come in parts, and each part may end in a barrier."""
     stories, alone = operator_of(), operator_of()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(batch_buffer, "_ROWS", waiting)

@@ -1,4 +1,4 @@
-"""Values into a column of a declared type: they come back as they were, or are refused by name."""
+"""Values in a column of a declared type: they are read back unchanged, or refused by name."""
 
 import datetime as dt
 from decimal import Decimal
@@ -89,7 +89,7 @@ KEPT = [
 
 
 @pytest.mark.parametrize(("value", "kind"), KEPT, ids=repr)
-def test_a_value_that_its_column_holds_comes_back(value, kind):
+def test_a_value_that_its_column_can_hold_is_read_back(value, kind):
     rows = rows_of(batch_of([(None,), (value,)], pa.schema({"x": kind})))
     if isinstance(value, dt.datetime) and value.tzinfo is not None:
         assert rows[1][0].astimezone(dt.UTC) == value.astimezone(dt.UTC)

@@ -1,4 +1,4 @@
-"""Batches of Arrow in the place of rows: the same keys, the same rows, the same way to a subtask."""
+"""Arrow batches in place of rows: the same keys, the same results, the same target subtasks."""
 
 import operator
 from decimal import Decimal
@@ -30,7 +30,7 @@ SCHEMA = pa.schema({"word": pa.string(), "number": pa.int64(), "size": pa.float6
 
 
 def batch_of(rows, *, dictionary=False, around=0):
-    """The rows as a batch, perhaps as a slice of a larger one, whose dictionary has more in it."""
+    """The rows as a batch, or as a slice of a larger batch whose dictionary has more values."""
     filled = [("other", 7, 7.0)] * around + rows + [("another", 8, 8.0)] * around
     columns = [[row[number] for row in filled] for number in range(3)]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, SCHEMA.types, strict=True)]
@@ -59,7 +59,7 @@ def test_keys_of_columns_are_those_of_the_rows(rows, dictionary, around, positio
 
 
 @given(ROWS, ROWS, st.integers(1, 7))
-def test_batches_of_one_dictionary_go_the_way_of_their_rows(rows, others, size):
+def test_batches_with_one_dictionary_reach_the_subtasks_of_their_rows(rows, others, size):
     route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, operator.itemgetter(0))
     came = {0: [], 1: [], 2: []}
     partition = partitioner(route, [0, 1, 2], 16, lambda channel, part: came[channel].extend(rows_of(part)))
@@ -97,7 +97,7 @@ def test_columns_have_names_or_positions():
 
 
 @given(ROWS, st.booleans())
-def test_a_batch_goes_the_way_of_its_rows(rows, dictionary):
+def test_a_batch_reaches_the_subtasks_of_its_rows(rows, dictionary):
     route = Route(("x-0", "x-1", "x-2"), Partitioning.HASH, operator.itemgetter(0, 1))
     came = {0: [], 1: [], 2: []}
     partition = partitioner(route, [0, 1, 2], 16, lambda channel, part: came[channel].append(part))
@@ -113,7 +113,7 @@ def test_a_batch_goes_the_way_of_its_rows(rows, dictionary):
 
 
 def aggregated(rows, cut):
-    """What the aggregate of columns answers for the rows in two batches, with a barrier between."""
+    """The results of the aggregate of columns for the rows in two batches, with a barrier between them."""
     asked = {"rows": count(), "sum": sum_of("number"), "least": least("number"), "most": greatest("number")}
     function = AggregatingColumns(KeyColumns(("word", "size")), asked)
     operators = ProcessOperator(function, {0: KeyColumns(("word", "size"))}, HeapKeyedStateBackend())
@@ -139,7 +139,7 @@ def test_aggregates_of_columns_are_those_of_the_rows(rows, cut):
 
 
 class Newest:
-    """The rows of a key so far, in their order."""
+    """The list of the rows of a key, in the order in which they arrived."""
 
     def create_accumulator(self):
         return ()
@@ -183,7 +183,7 @@ def test_columns_are_aggregated_by_columns():
 
 
 def sums(parts, **aggregates):
-    """What the aggregate of columns emits last for batches of k and v; every part ends in a barrier."""
+    """The last results of the aggregate of columns for batches of k and v; each part ends in a barrier."""
     requested = aggregates or {"sum": sum_of("v"), "least": least("v"), "most": greatest("v")}
     function = AggregatingColumns(KeyColumns(("k",)), requested)
     operators = ProcessOperator(function, {0: KeyColumns(("k",))}, HeapKeyedStateBackend())
@@ -226,7 +226,7 @@ def test_sums_are_exact_or_refused(data, kind):
             sums(columns)
 
 
-def test_a_sum_may_leave_64_bits_on_its_way():
+def test_an_intermediate_sum_may_exceed_64_bits():
     column = pa.array([2**62, 2**62, -(2**62), -(2**62), 5])
     (row,) = rows_of(sums([[column, column.slice(0, 2), column.slice(2, 2)]]))
     assert row == (1, 5, -(2**62), 2**62)

@@ -1,4 +1,4 @@
-"""The event log is off by default, and then costs nothing but a comparison."""
+"""The event log is off by default. It then costs no more than one comparison."""
 
 import json
 
@@ -32,13 +32,13 @@ def test_without_a_log_further_fields_are_not_computed(tmp_path):
     assert line["records"] == 3
 
 
-def test_it_is_off_unless_asked_for():
+def test_the_event_log_is_off_by_default():
     assert settings_of({}).event_log is False
     assert settings_of({"event_log": True}).event_log
 
 
 def test_a_line_on_a_full_disk_is_refused_at_once(tmp_path):
-    """Also if the thread itself keeps the others from the log, as the injection of faults does."""
+    """This also holds if this thread keeps other threads from the log, as a fault injection does."""
     log = EventLog(tmp_path, "1-sink-0", "sink-0", 1)
     log.line({"kind": "deployed"})
     with log.locked(), full_disk(), pytest.raises(StorageError):

@@ -1,4 +1,4 @@
-"""A disk that fills up in the middle of a line: the line is not there, and the next one is whole."""
+"""A disk becomes full during a write: the line is missing, and the next line is complete."""
 
 import resource
 
@@ -11,7 +11,7 @@ from impl.state import CheckpointStorage, StorageError, SupersededError
 
 
 class FullAfter:
-    """No file of this process grows beyond so many bytes, as on a disk that is nearly full."""
+    """Limits the size of every file of this process, so that a write fails as on an almost full disk."""
 
     def __init__(self, most):
         self._most = most
@@ -50,10 +50,10 @@ def test_a_line_of_the_metrics_is_written_whole_or_not_at_all(tmp_path):
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_driver_is_not_superseded_by_an_attempt_that_it_could_not_draw_to_its_end(tmp_path):
+def test_an_incomplete_draw_of_an_attempt_does_not_supersede_a_driver(tmp_path):
     storage = CheckpointStorage(tmp_path)
     first = storage.new_attempt()
-    for _ in range(2):  # an empty file still has room, what is written into the next one has not
+    for _ in range(2):  # an empty file can still be created, but the next write fails
         with FullAfter(0), pytest.raises(StorageError, match=r"1\.restored"):
             storage.new_attempt(after=first)
     storage.require_newest("going on", first)
@@ -61,7 +61,7 @@ def test_a_driver_is_not_superseded_by_an_attempt_that_it_could_not_draw_to_its_
 
 
 @pytest.mark.rule("FENCE-01")
-def test_a_number_that_was_drawn_on_a_full_disk_is_drawn_by_nobody_else(tmp_path):
+def test_an_attempt_number_drawn_on_a_full_disk_is_not_drawn_again(tmp_path):
     storage, another = CheckpointStorage(tmp_path), CheckpointStorage(tmp_path)
     first = storage.new_attempt()
     with FullAfter(0), pytest.raises(StorageError):

@@ -1,4 +1,4 @@
-"""Keys: equal to a dict, equal in bytes and in one key group are the same thing; the rest is refused."""
+"""Keys that are equal in a dict have the same bytes and the same key group. Other values are refused."""
 
 import dataclasses
 import operator
@@ -75,7 +75,7 @@ class Nameless:
 
 
 class Speaking:
-    """Has a `repr` of its values, and an equality that no backend could know."""
+    """Has a `repr` with its values, and an equality that no backend can evaluate."""
 
     def __init__(self, value):
         self.value = value
@@ -230,7 +230,7 @@ def of_number(number):
 
 @st.composite
 def pairs(draw):
-    """Two keys, often equal ones of different types."""
+    """Two keys, often equal keys of different types."""
     one = draw(KEYS)
     again = st.just(one)
     if isinstance(one, datetime) and one.tzinfo is not None:
@@ -269,7 +269,7 @@ def bytes_or_none(key):
 @example((Place(1, 2.0), Place(True, Decimal(2))))
 @example((datetime(2020, 1, 1), date(2020, 1, 1)))
 @example((pd.Timestamp("2020-01-01"), datetime(2020, 1, 1)))
-def test_keys_are_equal_to_a_dict_just_if_they_have_the_same_bytes(keys):
+def test_keys_are_equal_in_a_dict_if_and_only_if_they_have_the_same_bytes(keys):
     one, other = keys
     first, second = map(bytes_or_none, keys)
     assume(first is not None and second is not None)
@@ -277,7 +277,7 @@ def test_keys_are_equal_to_a_dict_just_if_they_have_the_same_bytes(keys):
     equal = len({one, other}) == 1
 
     assert (first == second) == equal
-    if "np." not in repr(keys):  # NumPy rounds when it compares, and hashes what is different differently
+    if "np." not in repr(keys):  # NumPy rounds when it compares: equal values have different hashes
         assert equal == (one == other)
     if equal:
         assert stable_hash(one) == stable_hash(other)
@@ -313,13 +313,13 @@ def test_both_backends_unite_and_separate_the_same_keys(tmp_path_factory, severa
 
 
 def test_python_does_not_compare_a_decimal_with_an_integer_of_numpy():
-    """The limit that the page of keys names. If this test fails, the limit is gone."""
+    """`docs` names this limit. If this test fails, Python no longer has it."""
     with pytest.raises(TypeError, match="argument must be an integer"):
         {Decimal(0): 1}.get(np.int64(0))
 
 
 @pytest.mark.parametrize("key", [Counted("a", 1), Doubled("a", 1), (Doubled(Counted("a"), 3), 1)])
-def test_a_dataclass_comes_back_equal_whatever_its_class_adds(key):
+def test_a_dataclass_is_read_back_equal_with_any_extra_of_its_class(key):
     back, rest = key_of(key_bytes(key))
     assert (back, rest) == (key, b"")
     assert key_bytes(back) == key_bytes(key)
@@ -355,12 +355,15 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("key", "why"), REFUSED, ids=lambda one: type(one).__name__)
-def test_what_is_no_key_is_refused_everywhere_with_what_to_do(key, why):
+def test_an_invalid_key_is_refused_everywhere_with_what_to_do(key, why):
     for refused in (stable_hash, key_bytes):
         for one in (key, ("a", key)):
             with pytest.raises(UnsupportedKeyError, match=why):
                 refused(one)
-    for channels in ([0], [0, 1]):  # a subtask alone has nobody to spread them to, and must refuse as well
+    for channels in (
+        [0],
+        [0, 1],
+    ):  # a single subtask sends keys nowhere, and must refuse them as well
         with pytest.raises(UnsupportedKeyError, match=why):
             through(channels, [(key, 1)])
 

@@ -1,4 +1,4 @@
-"""Keys of columns: those of the rows, in the same places, for every type of Arrow."""
+"""Keys of columns equal the keys of rows and have the same key groups, for every type of Arrow."""
 
 import operator
 from datetime import date

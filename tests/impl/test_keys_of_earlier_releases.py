@@ -1,4 +1,4 @@
-"""Snapshots of earlier releases: keys that have stayed are read, the others are refused."""
+"""Snapshots of earlier releases: keys with unchanged bytes are read, others are refused."""
 
 import pickle
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class Word(str, Enum):  # noqa: UP042 - what users have
 
 
 class Speaking:
-    """Has a `repr` of its values, which was enough for encoding 1."""
+    """Has a `repr` with its values, which encoding 1 accepted as a key."""
 
     def __repr__(self):
         return "Speaking()"
@@ -90,7 +90,7 @@ def test_keys_of_earlier_releases_stay_in_their_groups(key, hashed):
 
 
 def of_earlier_release(sections):
-    """The sections of a snapshot as encoding 1 wrote them."""
+    """The sections of a snapshot in the form in which encoding 1 wrote them."""
     return sections_of(pack({name: part for name, part in sections.items() if name != SECTION}), "chk-1/it")
 
 
@@ -101,7 +101,7 @@ def heap_of_earlier_release(groups_and_keys):
     return sections_of(pack({"keyed/0-127": part}), "chk-1/count-0.1.state")
 
 
-def test_memory_goes_on_from_an_earlier_release_with_keys_that_have_stayed():
+def test_memory_continues_from_an_earlier_release_with_unchanged_keys():
     known = {key: key_group(key, 128) for key, _ in EARLIER}
     backend = HeapKeyedStateBackend()
     backend.restore([heap_of_earlier_release([*known.items()])])
@@ -109,7 +109,7 @@ def test_memory_goes_on_from_an_earlier_release_with_keys_that_have_stayed():
 
 
 @pytest.mark.parametrize(("key", "group"), [*MOVED, (Speaking(), 7), (Noted("a"), 7)])
-def test_memory_refuses_an_earlier_release_with_keys_that_have_moved_or_are_none(key, group):
+def test_memory_refuses_an_earlier_release_with_moved_or_invalid_keys(key, group):
     with pytest.raises(
         KeyEncodingError, match=r"count-0\.1\.state#keyed/0-127 was written by an earlier release"
     ):
@@ -133,7 +133,7 @@ def rocksdb(tmp_path):
         backend.close()
 
 
-def test_rocksdb_goes_on_from_an_earlier_release_with_keys_of_the_usual_types(rocksdb):
+def test_rocksdb_continues_from_an_earlier_release_with_keys_of_the_usual_types(rocksdb):
     backend = rocksdb()
     values, fields = backend.value_state("v"), backend.map_state("m")
     usual = [key for key, _ in EARLIER if isinstance(key, int | str | bytes | tuple | float | frozenset)]

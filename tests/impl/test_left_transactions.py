@@ -1,4 +1,4 @@
-"""The prepared transactions that a job has left in PostgreSQL: those of its last checkpoint are committed."""
+"""The prepared transactions that a job leaves in PostgreSQL: those of its last checkpoint are committed."""
 
 from itertools import count
 
@@ -53,7 +53,7 @@ def ended(postgres, tmp_path):
 
 
 @pytest.mark.rule("SINK-06")
-def test_what_the_last_checkpoint_has_is_committed_and_the_rest_rolled_back(ended):
+def test_transactions_of_the_last_checkpoint_are_committed_and_others_rolled_back(ended):
     found = left(ended.storage, ended.conninfo)
     assert [one.fate for one in found] == [Fate.COMMIT, Fate.ROLL_BACK]
     assert ended.rows() == []
@@ -88,7 +88,7 @@ def test_the_command_lists_and_resolves_them(ended, capsys):
     assert ended.rows() == [1]
 
 
-def test_a_folder_without_a_job_is_refused_and_stays_as_it_is(postgres, tmp_path, capsys):
+def test_a_folder_without_a_job_is_refused_and_not_changed(postgres, tmp_path, capsys):
     assert cli.run(["transactions", str(tmp_path), postgres.conninfo]) == Exit.USAGE
     assert "expected the checkpoint folder of a job" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Who may commit into an output: every sink keeps out whoever was superseded, however late it comes."""
+"""Claims of outputs: every sink refuses commits of a superseded attempt, however late they come."""
 
 import pickle
 import sqlite3
@@ -63,7 +63,7 @@ def output(request, tmp_path):
         made = Postgres(server.conninfo, f"claimed{next(FRESH)}", SCHEMA)
     elif request.param == "sqlite":
         made = Sqlite(tmp_path / "out.db", "counts", SCHEMA)
-    elif request.param == "objects":  # a store that loses every third answer
+    elif request.param == "objects":  # an object store that loses every third answer
         made = Parquet(FaultyClient(*[LOST, None, None] * 10_000).files(), SCHEMA)
     else:
         made = Parquet(tmp_path / "out", SCHEMA)
@@ -80,7 +80,7 @@ def folder(request, tmp_path):
 
 
 def begin(output, claim, restored, keep=()):
-    """What the driver of a new attempt does with an output."""
+    """Claims an output for a new attempt, in the same way as its driver."""
     replaced = output.claim(claim)
     output.sweep(claim.lineage, claim.attempt, keep)
     for lineage in replaced:
@@ -124,7 +124,7 @@ def test_a_sink_that_was_frozen_before_its_commit_does_not_commit_what_was_taken
 
 
 @pytest.mark.rule("ONCE-06")
-def test_what_the_restored_sink_is_to_commit_it_commits_once(output):
+def test_a_restored_sink_commits_its_pre_committed_data_once(output):
     begin(output, claim(1, {1: None}), None)
     old = opened(output, 1)
     state = write(old, 1, 1)
@@ -147,7 +147,7 @@ def test_a_driver_that_was_frozen_before_it_cleaned_an_output_takes_nothing_back
     new.notify_complete(4)
     output.sweep(RUN, 2)
     if isinstance(output, Parquet):
-        assert output.retract(RUN, None, paused) == ()  # the newest claim tells what is taken back
+        assert output.retract(RUN, None, paused) == ()  # the newest claim states what is taken back
     else:
         with pytest.raises(SupersededError, match="attempt 3 exists"):
             output.retract(RUN, None, paused)
@@ -157,7 +157,7 @@ def test_a_driver_that_was_frozen_before_it_cleaned_an_output_takes_nothing_back
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_manifest_of_who_is_paused_between_check_and_link_is_in_no_list(folder, monkeypatch):
+def test_a_manifest_of_a_sink_paused_between_check_and_link_is_in_no_list(folder, monkeypatch):
     begin(folder, claim(1, {1: None}), None)
     old = opened(folder, 1)
     write(old, 1, 1)
@@ -212,7 +212,7 @@ def test_two_jobs_name_their_files_differently(folder):
     write(other, 1, 10)
     one.notify_complete(1)
     other.notify_complete(1)
-    assert folder.seen() == [1, 10]  # without claims both are there, and nothing is overwritten
+    assert folder.seen() == [1, 10]  # without claims both files exist, and neither overwrites the other
     assert sorted(one.lineage for one in list_committed(folder.directory)) == [RUN, OTHER]
 
 
@@ -237,14 +237,14 @@ def test_a_run_from_a_savepoint_gets_the_output_of_its_run_and_a_second_one_too(
         output.claim(claim(2, {1: None, 2: 3}))
 
 
-def test_a_savepoint_whose_output_was_taken_back_is_no_start(output):
+def test_a_job_cannot_start_from_a_savepoint_whose_output_was_taken_back(output):
     begin(output, claim(1, {1: None}), None)
     begin(output, claim(3, {3: 2}, OTHER, (Ancestor(RUN, 2),)), 2)
     with pytest.raises(OutputClaimedError, match="begin from savepoint 2, or use another output"):
         output.claim(claim(4, {4: 5}, THIRD, (Ancestor(RUN, 5),)))
 
 
-def test_output_of_before_there_were_claims_is_read_gone_on_with_and_taken_back(folder):
+def test_output_without_claims_is_read_continued_and_taken_back(folder):
     old = TwoPhaseSink(ParquetFiles(folder.directory, subtask="sink-0", attempt=1))
     write(old, 1, 1)
     old.notify_complete(1)
@@ -279,7 +279,7 @@ def test_progress_of_a_run_that_was_replaced_is_left_out(folder):
     assert newest_whole_checkpoint(folder.directory) == 2
 
 
-def test_a_claim_travels_as_json_and_an_altered_one_is_refused():
+def test_a_claim_survives_json_and_an_altered_one_is_refused():
     made = Claim("job", RUN, 3, {1: None, 3: 7}, (Ancestor(OTHER, 4, {1: None}),), (THIRD,))
     assert Claim.decode(made.encode(), "here") == made
     with pytest.raises(ConnectorError, match="here: expected a claim as JSON"):

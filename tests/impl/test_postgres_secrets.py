@@ -1,4 +1,4 @@
-"""A password in a connection string is in no message and in no representation."""
+"""The password of a connection string is in no message and in no representation of an object."""
 
 import pyarrow as pa
 import pytest
@@ -34,7 +34,7 @@ def test_no_message_about_a_connection_has_its_password(conninfo):
     assert failed.value.__cause__ is None or PASSWORD not in str(failed.value.__cause__)
 
 
-def test_neither_a_job_nor_what_a_worker_is_given_shows_a_secret():
+def test_neither_a_job_nor_the_data_for_its_workers_shows_a_secret():
     output = PostgresOutput(f"password={PASSWORD}", "numbers", pa.schema({"value": pa.int64()}))
     job = Job("numbers").source("in", RateInput(1)).sink("out", output)
     launch = Launch(

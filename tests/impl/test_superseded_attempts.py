@@ -1,4 +1,4 @@
-"""Attempts that were superseded, in the checkpoint folder: each test pauses a driver at one place."""
+"""Superseded attempts in the checkpoint folder: each test pauses a driver at one point."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def files(tmp_path):
 
 
 def begin(storage, after=None):
-    """A new attempt of a driver: its number, and the checkpoint that it starts from."""
+    """Begins an attempt of a driver. Returns its number, and the checkpoint that it starts from."""
     attempt = storage.new_attempt(after)
     latest = storage.latest_completed().completed
     restored = None if latest is None else latest.checkpoint
@@ -34,7 +34,7 @@ def complete(storage, checkpoint, attempt):
 
 @pytest.fixture
 def paused_before_the_link(monkeypatch):
-    """What another driver does while a publisher is paused between its check and the link of a file."""
+    """Runs another driver while a publisher is paused between its check and the link of a file."""
 
     def at(name, meanwhile):
         publish_file = durable.publish_file
@@ -68,7 +68,9 @@ def test_an_attempt_behind_a_gap_that_a_savepoint_has_left_is_not_drawn(files):
         files.new_attempt(after=first)
 
 
-def test_who_is_paused_between_check_and_link_does_not_complete_the_checkpoint(files, paused_before_the_link):
+def test_a_driver_paused_between_check_and_link_does_not_complete_the_checkpoint(
+    files, paused_before_the_link
+):
     old, _ = begin(files)
     complete(files, 1, old)
     newer = CheckpointStorage(files.location.directory)
@@ -81,12 +83,12 @@ def test_who_is_paused_between_check_and_link_does_not_complete_the_checkpoint(f
     assert (found.completed.checkpoint, [one.checkpoint for one in found.refused]) == (1, [2])
 
 
-def test_what_was_linked_before_the_newer_attempt_looks_is_its_own(files, monkeypatch):
+def test_a_checkpoint_linked_before_a_newer_attempt_looks_is_restored_by_it(files, monkeypatch):
     old, _ = begin(files)
     newer = CheckpointStorage(files.location.directory)
     attempt = newer.new_attempt()
     publish = CheckpointStorage.require_newest
-    monkeypatch.setattr(CheckpointStorage, "require_newest", lambda *arguments: None)  # it looked before
+    monkeypatch.setattr(CheckpointStorage, "require_newest", lambda *arguments: None)  # after its look
     complete(files, 1, old)
     monkeypatch.setattr(CheckpointStorage, "require_newest", publish)
     newer.record_restored(attempt, newer.latest_completed().completed.checkpoint)

@@ -1,4 +1,4 @@
-"""Words on the wire: what is written is read back, and nothing else is read."""
+"""Events and effects on the wire: they survive writing and reading, and other input is refused."""
 
 import inspect
 import json
@@ -30,7 +30,7 @@ SAMPLES = {
 
 
 def sample(declared):
-    """A value of the declared type; of an enumeration its last member, which is no default."""
+    """A value of the declared type; for an enumeration its last member, which is no default."""
     return SAMPLES[declared] if declared in SAMPLES else list(declared)[-1]
 
 
@@ -73,13 +73,13 @@ def test_a_field_with_a_default_is_left_out():
         (AddCheckpoint, {"checkpoint": 1, "type": ["stop"]}, "type must be one of"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_reason(word, wire, says):
+def test_input_that_does_not_fit_is_refused_with_the_reason(word, wire, says):
     with pytest.raises(Exception, match=says):
         word.parse({"kind": word.kind, **wire})
 
 
 def components(owner: type[Component]) -> list[type[Component]]:
-    """Every component below `owner` that states its events; polled gates pass them on."""
+    """Every component below `owner` that declares its events. Polled gates only forward events."""
     below = [one for kind in owner.__subclasses__() for one in (kind, *components(kind))]
     return [one for one in below if hasattr(one, "_events") and not issubclass(one, Polled)]
 

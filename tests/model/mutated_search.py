@@ -1,8 +1,8 @@
-"""Run as `python tests/model/mutated_search.py MUTANT ...`: how soon each engine finds a mutant of the gate.
+"""Prints how soon each engine finds mutants of the gate: `python tests/model/mutated_search.py MUTANT ...`.
 
-One line of JSON for each of three closed models: the events of the explorer's shortest run, and of the
-kernel's. Each is null if nothing is found. A fresh process, because the mutant is loaded in the room's
-place.
+It prints one line of JSON for each of three closed models: the number of events of the explorer's shortest
+run, and of the kernel's. A number is null if the engine finds nothing. It needs a new process, because it
+loads the mutant in place of the module.
 """
 
 import json

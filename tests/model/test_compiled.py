@@ -1,4 +1,4 @@
-"""Compiled kernels see the same graph as the Python explorer, and the same counts as TLC, with effects."""
+"""Compiled kernels find the graph of the Python explorer, and TLC's counts of states and effects."""
 
 import json
 import pickle
@@ -43,7 +43,7 @@ def named(bounded):
 
 @pytest.fixture(scope="module")
 def two():
-    """Two channels with every property."""
+    """A gate of two channels with every property."""
     return program_of(*TWO, of_component("gate"), all_words)
 
 
@@ -83,7 +83,7 @@ def test_the_compiled_search_finds_the_same_rules_states_and_labels():
         Compiled(program).explore(limit=5)
 
 
-def test_a_broken_property_comes_back_as_the_shortest_run():
+def test_a_violated_property_gives_the_shortest_run():
     def never_triggers_two_after_one(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return before.current != 1 or Trigger(2) not in effects
 
@@ -98,7 +98,7 @@ def test_a_broken_property_comes_back_as_the_shortest_run():
     assert explore_columns(program).violation == found.violation
 
 
-def test_a_property_that_needs_a_value_is_asked_in_python():
+def test_a_property_that_needs_a_value_is_evaluated_in_python():
     def never_triggers_two_after_one(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return {1: Trigger(2) not in effects}.get(before.current, True)
 
@@ -112,7 +112,7 @@ def test_a_property_that_needs_a_value_is_asked_in_python():
     assert Compiled(program).explore().violation == counted.violation
 
 
-def test_z3_leaves_no_property_of_the_gate_to_be_asked_at_run_time(two):
+def test_z3_leaves_no_property_of_the_gate_to_evaluate_at_run_time(two):
     moves = [move for offer in two.offers[0] for move in leaves(offer.moves) if isinstance(move, Move)]
 
     assert len(two.properties) == len(of_component("gate"))
@@ -130,7 +130,7 @@ def test_packing_keeps_every_state_apart(two):
     assert program.layout.bits == 15  # mark, 3 for the current id, 5 flags, 3 for each channel's last id
 
 
-def test_a_kernel_travels_as_its_text(two):
+def test_a_kernel_is_sent_to_a_process_as_text(two):
     kernel = columns_of(two)
     arrived = pickle.loads(pickle.dumps(kernel))
 
@@ -147,7 +147,7 @@ def test_an_int_without_bounds_is_named():
         program_of(TWO.closed, FieldBounds(without))
 
 
-def test_bounds_that_are_too_narrow_are_never_believed():
+def test_too_narrow_bounds_are_an_error():
     narrow = TWO.bounds._replace(intervals={**TWO.bounds.intervals, "environment": (0, 3)})
 
     with pytest.raises(OutsideError, match="environment"):

@@ -1,4 +1,4 @@
-"""A configuration that nobody would read, or that nobody could hold, is refused on both sides."""
+"""Model and implementation refuse a configuration with unknown or impossible values."""
 
 import pytest
 
@@ -24,7 +24,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("component", "config", "named"), REFUSED)
-def test_it_is_refused(component, config, named):
+def test_an_invalid_configuration_is_refused_on_both_sides(component, config, named):
     with pytest.raises(WireError, match=named):
         COMPONENTS[component].new(config)
     with pytest.raises(ConfigError, match=named):

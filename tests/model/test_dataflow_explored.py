@@ -1,4 +1,4 @@
-"""The composed dataflow, explored: ONCE-01 to ONCE-06 hold, and each goes red when its mechanism is gone."""
+"""The composed dataflow, explored: ONCE-01 to ONCE-06 hold, and each fails without its mechanism."""
 
 from collections.abc import Callable
 from typing import Any
@@ -78,7 +78,7 @@ def restores_a_checkpoint(before: Any, event: Any, effects: Any, after: Any) -> 
 
 
 def lost_notification_then_commit_on_restore(before: Any, event: Any, effects: Any, after: Any) -> bool:
-    """The sink was not notified of the checkpoint that is restored: its commit comes from the restore."""
+    """The sink was not notified of the restored checkpoint, so the restore commits its transaction."""
     missed = max(before.tasks.subtasks[-1].completed, before.restored) < before.completed
     is_sent = any(message.kind == messages.COMPLETE for message in before.messages)
     commits = any(type(effect) is Commit for effect in effects)
@@ -141,10 +141,10 @@ def test_the_interesting_situations_are_reachable(situation: Callable[..., bool]
 
 def story(graph: Graph) -> str:
     assert graph.violation is not None
-    return " ".join(_told(event) for event in graph.violation.run)
+    return " ".join(_shown(event) for event in graph.violation.run)
 
 
-def _told(event: Any) -> str:
+def _shown(event: Any) -> str:
     if type(event) is Produce:
         return f"produce-{event.source}"
     if type(event) is Receive:
@@ -155,7 +155,7 @@ def _told(event: Any) -> str:
 
 
 def run_of(graph: Graph) -> Dataflow:
-    """The state after the counterexample."""
+    """The last state of the counterexample."""
     assert graph.violation is not None
     state: Dataflow = graph.closed.state
     for event in graph.violation.run:
@@ -165,7 +165,7 @@ def run_of(graph: Graph) -> Dataflow:
 
 @pytest.fixture
 def unblocked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gate whose blocked channels are read all the same: the at-least-once of every text."""
+    """A gate whose blocked channels are read nevertheless, as in mode at-least-once."""
     monkeypatch.setattr(
         dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
     )
@@ -173,9 +173,9 @@ def unblocked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.rule("ONCE-01")
 @pytest.mark.usefixtures("unblocked")
-def test_without_blocking_a_checkpoint_is_no_cut() -> None:
+def test_without_blocking_a_checkpoint_is_no_consistent_cut() -> None:
     graph = explored(ONE_CHECKPOINT, only("ONCE-01"))
-    # record 0 of source 0 stands behind the barrier there, and is in the operator's snapshot all the same
+    # record 0 of source 0 comes after the barrier there, but the operator's snapshot contains it
     assert story(graph) == (
         "start_checkpoint deliver-trigger-0 deliver-acknowledge-0 produce-0 receive-0 receive-0 "
         "deliver-trigger-1 receive-1"
@@ -191,7 +191,7 @@ def test_without_blocking_a_record_is_counted_twice() -> None:
         "receive_at_sink deliver-trigger-1 receive-1 deliver-acknowledge-1 receive_at_sink "
         "deliver-acknowledge-2 deliver-acknowledge-3 fail"
     )
-    # the restored count holds record 0, and the restored offset reads it again
+    # the restored count contains record 0, and the source reads it again from the restored offset
     restored = run_of(graph)
     assert restored.tasks.offsets == (0, 0)
     assert restored.tasks.counted[0][0] == 1
@@ -200,7 +200,7 @@ def test_without_blocking_a_record_is_counted_twice() -> None:
 
 
 @pytest.mark.rule("ONCE-01")
-def test_without_doubt_a_new_coordinator_finds_a_checkpoint_without_its_state() -> None:
+def test_if_state_is_discarded_in_doubt_a_new_coordinator_finds_a_checkpoint_without_state() -> None:
     older = REPLACED._replace(profile=COORDINATOR_PROFILES["1.11"])
     graph = explored(older, only("ONCE-01"))
     assert story(graph).startswith("start_checkpoint")

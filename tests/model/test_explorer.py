@@ -21,17 +21,17 @@ def closed_test_every_property_holds_in_every_small(closed):
     assert graph.transition_count == len(graph.transitions) > 0
 
 
-def test_the_store_of_two_ids_has_the_states_that_a_person_counts():
+def test_the_store_of_two_ids_has_the_states_counted_by_hand():
     graph = explore(closed_store(retain=1, ids=2))
 
-    # nothing; one of three types for either id; both ids in both orders, three types each
+    # no entry; one entry of three types with either id; both ids in both orders with three types each
     kept = {tuple((entry.checkpoint, entry.type) for entry in state.entries) for state, _ in graph.nodes}
     assert () in kept
     assert graph.depth == 2
     assert graph.transition_count == 6 + 6 * 3
 
 
-def test_a_broken_property_comes_back_as_the_shortest_run():
+def test_a_violated_property_gives_the_shortest_run():
     def never_triggers_two(before: Gate, event: object, effects: tuple, after: Gate) -> bool:
         return Trigger(2) not in effects
 

@@ -1,4 +1,4 @@
-"""Generations: what is claimed to be alike is proved; a false claim is refuted by a state and an event."""
+"""Claims that two generations behave alike are proved; a state and an event refute a false claim."""
 
 import pickle
 import re
@@ -25,7 +25,7 @@ def test_the_claim_is_proved(claim):
     assert proved.paths > 50
 
 
-def test_a_repeated_barrier_tells_1_13_from_1_14():
+def test_a_repeated_barrier_distinguishes_1_13_from_1_14():
     refuted = Claim("flink-1.13", "flink-1.14", ends=True, repeats=True, exact=False).prove().difference
 
     assert type(refuted.run[-1]) is Barrier
@@ -34,7 +34,7 @@ def test_a_repeated_barrier_tells_1_13_from_1_14():
     assert not outcomes(refuted.right)
 
 
-def test_the_order_of_calls_tells_1_12_from_1_13():
+def test_the_order_of_calls_distinguishes_1_12_from_1_13():
     refuted = Claim("flink-1.12", "flink-1.13", ends=True, repeats=False, exact=True).prove().difference
 
     assert sorted(refuted.left) == sorted(refuted.right)
@@ -47,7 +47,7 @@ def test_a_generation_is_alike_to_itself():
     assert alike(claim._pairs(), lambda effects: effects, comparable).difference is None
 
 
-def test_the_shortest_run_is_found_or_there_is_none():
+def test_a_search_finds_the_shortest_run_or_none():
     found = {
         (one.mode, one.left.name, one.right.name): one.difference
         for one in contrasts()
@@ -85,6 +85,6 @@ def test_the_switches_of_the_model_are_those_of_the_specification():
     "profiles", [PROFILES, COORDINATOR_PROFILES, TASK_PROFILES, SINK_PROFILES, SOURCE_PROFILES]
 )
 def test_there_is_one_object_of_each_generation(profiles):
-    """However it came: states that are sent to another process refer to it, too."""
+    """It stays the same object when a state is sent to another process."""
     for known in profiles.values():
         assert pickle.loads(pickle.dumps(known)) is known

@@ -1,4 +1,4 @@
-"""The memoised search of a composed closed model gives the explorer's graph, and checks its read sets."""
+"""The memoised search of a composed closed model finds the explorer's graph, and checks its read sets."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -58,7 +58,7 @@ def test_the_graph_is_that_of_the_explorer(scope, cores):
     assert found.confirmed > 0
 
 
-def test_a_coordinator_comes_apart_by_pending_checkpoints_and_tasks():
+def test_a_coordinator_is_divided_into_pending_checkpoints_and_tasks():
     closed_model = closed_coordinator(2, 2, max_concurrent=1, retain=1)
     properties = of_component("coordinator")
     graph = explore(closed_model, properties, keep_transitions=False)
@@ -130,7 +130,7 @@ def test_a_property_that_the_start_breaks_has_an_empty_run():
 
 
 @pytest.mark.rule("ONCE-01")
-def test_without_blocking_a_checkpoint_is_no_cut(monkeypatch):
+def test_without_blocking_a_checkpoint_is_no_consistent_cut(monkeypatch):
     monkeypatch.setattr(
         dataflow_environment, "is_readable", lambda tasks, channel: bool(tasks.inputs[channel])
     )
@@ -163,7 +163,7 @@ def test_a_restore_that_commits_nothing_leaves_a_gap(monkeypatch):
     assert (found.violation.rules, len(found.violation.run)) == (expected.rules, len(expected.run))
 
 
-def test_beyond_the_limit_there_is_no_answer():
+def test_a_search_beyond_its_limit_has_no_result():
     with pytest.raises(TooManyStatesError):
         MemoisedSearch(closed_dataflow(ZOMBIES)).explore(limit=100)
 
@@ -181,7 +181,7 @@ class Count(NamedTuple):
 
 
 def counting(step: Any) -> ClosedModel:
-    """Two counters to 4; `step` tells what becomes of them."""
+    """Two counters up to 4; `step` computes their next values."""
 
     def offers(pair: Pair) -> Iterator[tuple[str, Event]]:
         if pair.left < 4:
@@ -202,34 +202,34 @@ def counting(step: Any) -> ClosedModel:
     )
 
 
-def test_what_is_left_alone_is_not_read():
+def test_a_part_that_no_move_uses_is_not_read():
     memoised = MemoisedSearch(counting(lambda pair: pair._replace(left=pair.left + 1)))
 
     assert memoised.explore().states == 5
-    assert memoised.memo.computed == 5 + 4  # the offer of each left, the step of each but the last
+    assert memoised.memo.computed == 5 + 4  # offers of the other counter, and all steps but the last
 
 
-def test_a_move_that_looks_at_the_type_of_a_part_is_found_out():
+def test_a_move_that_tests_the_type_of_a_part_is_detected():
     with pytest.raises(ReadSetError, match="with stand-ins"):
         MemoisedSearch(
             counting(lambda pair: pair._replace(left=4 if type(pair.right) is int else 3))
         ).explore()
 
 
-def test_a_move_that_remembers_is_found_out():
+def test_a_move_with_memory_is_detected():
     calls: list[int] = []
 
     def remembering(pair: Pair) -> Pair:
         calls.append(0)
-        turn = len(calls) // 2 % 2  # each step is asked twice
+        turn = len(calls) // 2 % 2  # each step is computed twice
         return pair._replace(left=pair.left + 1, right=pair.right + 1 if turn else 0)
 
     with pytest.raises((ReadSetError, ContradictionError)):
         MemoisedSearch(counting(remembering)).explore()
 
 
-def test_a_move_that_knows_a_stand_in_by_its_identity_is_found_out():
-    """It reads the other part only where the part is a certain object: whole states show it."""
+def test_a_move_that_recognises_a_stand_in_by_its_identity_is_detected():
+    """It reads the other part only if the part is one certain object, which only whole states show."""
     one = 1
 
     def knowing(pair: Pair) -> Pair:
@@ -239,7 +239,7 @@ def test_a_move_that_knows_a_stand_in_by_its_identity_is_found_out():
         MemoisedSearch(counting(knowing)).explore()
 
 
-def test_movers_that_leave_out_a_move_are_found_out():
+def test_movers_that_omit_a_move_are_detected():
     closed_model = counting(lambda pair: pair._replace(left=pair.left + 1))
     with pytest.raises(ReadSetError, match="movers"):
         MemoisedSearch(closed_model._replace(portions=Portions((lambda pair: iter(()),), ()))).explore()

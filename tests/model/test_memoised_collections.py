@@ -1,4 +1,4 @@
-"""The memoised search over collections that grow and shrink: what is read and what is refused."""
+"""The memoised search with collections that grow and shrink: read elements, and refused moves."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -49,7 +49,7 @@ def swaps(lines: Lines) -> Iterator[tuple[str, Event]]:
 
 
 def attended(lines: Lines, event: Any) -> Step[Lines]:
-    """The first in the line goes to the one place that there is."""
+    """The first element of the queue moves to the single server."""
     waiting, served = lines.both
     if type(event) is Arrive:
         return Step(Lines(((*waiting, event.who), served)), (), ())
@@ -75,7 +75,7 @@ def closed_lines(*movers: Any) -> ClosedModel:
     )
 
 
-def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
+def test_a_move_that_takes_the_head_of_a_queue_reads_no_other_element():
     closed_model = closed_lines(arrives, serves)
     graph = explore(closed_model, keep_transitions=False)
     memoised = MemoisedSearch(closed_model)
@@ -87,11 +87,11 @@ def test_who_takes_the_head_of_a_line_reads_nothing_behind_it():
     heads = {
         serving.find(tree, memoised.memo.parts.numbers(Node(*node))) for node in graph.nodes if node[0][0]
     }
-    assert len(heads) == 2  # one for each who may be the head, whoever stands behind
+    assert len(heads) == 2  # one for each possible head, with any elements after it
 
 
 @pytest.mark.parametrize("scouted", [0, 20_000])
-def test_a_line_may_come_to_stand_where_another_stood(monkeypatch, scouted):
+def test_a_queue_may_replace_another_one(monkeypatch, scouted):
     monkeypatch.setattr("model.checker.memoised.search.SCOUTED", scouted)
     closed_model = closed_lines(arrives, serves, swaps)
     graph = explore(closed_model, keep_transitions=False)
@@ -105,7 +105,7 @@ class Boxes(NamedTuple):
 
 
 def boxed(state: Boxes, event: Any) -> Step[Boxes]:
-    """A full box is closed, and another one begun."""
+    """Closes a full box, and begins another one."""
     *closed, last = state.boxes
     filled = (*last, event.who)
     return Step(Boxes((*closed, filled, ()) if len(filled) == 2 else (*closed, filled)), (), ())
@@ -134,14 +134,14 @@ def test_collections_may_hold_collections_that_grow(monkeypatch):
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
 
-def test_none_is_refused_wherever_it_stands():
+def test_none_is_refused_in_every_field():
     for start in (Pair(0, None), Lines(((None,), ()))):  # type: ignore[arg-type]
         closed_model = counting(lambda pair: pair) if type(start) is Pair else closed_lines(serves)
         with pytest.raises(IndivisibleError):
             MemoisedSearch(closed_model._replace(state=start)).explore()
 
 
-def test_parts_are_made_for_as_many_as_come(monkeypatch):
+def test_parts_are_made_for_any_number_of_elements(monkeypatch):
     monkeypatch.setattr("model.checker.memoised.state_parts.INITIAL_MEMBERS", 1)
     monkeypatch.setattr("model.checker.memoised.search.INITIAL_MEMBERS", 1)
     closed_model = closed_lines(arrives, serves, swaps)
@@ -151,7 +151,7 @@ def test_parts_are_made_for_as_many_as_come(monkeypatch):
     assert memoised.capacity == {"state.both.0": 4, "state.both.1": 4}
 
 
-def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():
+def test_a_move_that_tests_the_type_of_a_collection_is_detected():
     def wrong(lines: Lines, event: Any) -> Step[Lines]:
         if type(event) is Serve and type(lines.both[1]) is tuple:
             return Step(Lines(((), ())), (), ())
@@ -161,7 +161,7 @@ def test_a_move_that_looks_at_the_type_of_a_collection_is_found_out():
         MemoisedSearch(closed_lines(arrives, serves)._replace(step=wrong)).explore()
 
 
-def test_a_collection_is_read_as_far_as_it_is_gone_through():
+def test_a_collection_is_read_only_up_to_the_last_visited_element():
     reading = Reading()
     present = tuple(StandIn(part, part < 2, reading) for part in range(3))
     members = tuple(StandIn(3 + part, 10 * part, reading) for part in range(3))

@@ -1,4 +1,4 @@
-"""What the prover says: rules that hold for every id, and a state and an event where one does not."""
+"""The prover shows rules for every id; it shows a state and an event if a rule does not hold."""
 
 from model.checker.prove import Watched, fields_read, prove
 from model.coordinator.proofs.coordinator import coordinator_cases, request_cases
@@ -62,7 +62,7 @@ def test_a_false_property_is_refuted_by_a_state_and_an_event_that_show_it():
 
 
 def test_without_its_invariant_a_rule_is_not_inductive():
-    """The check can fail: a gate in a state that the invariant forbids completes a finished checkpoint."""
+    """The check can fail: a gate in a state that violates the invariant completes a finished checkpoint."""
     steps = tuple(known for known in of_component("gate") if known.over_steps)
     report = prove(gate_cases(1), steps)
 
@@ -70,7 +70,7 @@ def test_without_its_invariant_a_rule_is_not_inductive():
 
 
 def test_the_fields_that_a_property_reads_are_noted_whatever_their_names():
-    """Threads have a field `read`."""
+    """The name of a field may be that of a method of the symbolic record, such as `read` of threads."""
     (threads, *_) = (case.state for case in mode_cases(1) if case.component == "threads")
     watched = Watched(threads)
     assert (watched.read, watched.gate) == (threads.read, threads.gate)

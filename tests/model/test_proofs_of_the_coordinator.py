@@ -1,6 +1,7 @@
-"""Proofs of how a coordinator's checkpoints begin and end, and that each of them can fail.
+"""Proofs of how a coordinator's checkpoints begin and end, each of which can fail.
 
-In the second half one function of the model is broken; the cases that prove its rule must refute it then.
+In the second half a test breaks one function of the model. The cases that prove its rule must then refute
+it.
 """
 
 import pytest
@@ -99,7 +100,7 @@ FEW = closed.Closed(closed.any_plan("2.3"), closed.Numbers(1, 0, 0, 0, 0))
 
 
 def few(*events: type) -> list[Case]:
-    """The cases of few numbers for these classes of events; of all, if none is named."""
+    """The cases with small numbers for these classes of events; all cases if no class is named."""
     return [case for case in FEW.cases() if not events or type(case.event) in events]
 
 
@@ -170,7 +171,7 @@ def completed(_steps: object, _coordinator: object, ended: Pending) -> Effects:
 
 
 def keeps_pending(steps, coordinator, pending, reason, *, by_task=False):
-    """No restore aborts a checkpoint."""
+    """A restore that aborts no checkpoint."""
     if reason == JOB_FAILOVER_REGION:
         return Step(coordinator, (), ())
     return ABORT(steps, coordinator, pending, reason, by_task=by_task)

@@ -1,4 +1,4 @@
-"""The proposed coordinator (FLIP-600): its properties hold, and each goes red without its mechanism."""
+"""The proposed coordinator (FLIP-600): its properties hold, and each fails without its mechanism."""
 
 import pytest
 from click.testing import CliRunner
@@ -87,7 +87,7 @@ fall_back, add_to_store, on_decline = FallsBack.fall_back, FallsBack.add_to_stor
         ("may_fall_back", always, "the_count_is_bounded"),
     ],
 )
-def test_each_property_goes_red(monkeypatch, method, instead, found):
+def test_each_property_fails_without_its_mechanism(monkeypatch, method, instead, found):
     monkeypatch.setattr(FallsBack, method, instead)
 
     assert found in violated(closed_drift(NAME) if found == "the_count_is_bounded" else None)

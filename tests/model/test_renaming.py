@@ -1,4 +1,4 @@
-"""Ids are known by their order only where every path does no more than compare them; then for every id."""
+"""If every path only compares ids, only their order counts, and a search with few ids holds for every id."""
 
 import pytest
 
@@ -19,7 +19,7 @@ IDS = ("current", "environment", "checkpoint")
 GATE = bounded_gate(2, 7)
 
 
-def test_as_many_states_are_left_whatever_the_bound_on_ids():
+def test_the_number_of_states_does_not_depend_on_the_bound_of_ids():
     program = for_every_id(program_of(*GATE, of_component("gate")), IDS)
     nodes = explore(GATE.closed, keep_transitions=False).nodes
     counted = explore_columns(program)

@@ -1,4 +1,4 @@
-"""Channels are divided out only where z3 has proved that nothing depends on which one is which."""
+"""Channels are interchangeable in a search only if z3 has proved that no step depends on their numbers."""
 
 import pytest
 
@@ -59,8 +59,8 @@ def test_the_source_is_distinguished_from_the_other_tasks():
         reduced(program_of(*bounded_coordinator(3, 1)), every)
 
 
-def test_a_step_that_prefers_a_task_where_it_leads_is_refused():
-    """It forgets who has acknowledged: the next state has another shape, or another field."""
+def test_a_step_whose_next_state_prefers_a_task_is_refused():
+    """The step forgets which tasks have acknowledged: the next state has another shape, or another field."""
     closed, bounds = bounded_coordinator(3, 1)
 
     def step(state: Coordinator, event: Event) -> Step[Coordinator]:

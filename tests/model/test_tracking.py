@@ -1,4 +1,4 @@
-"""The tracker in the model: its proofs ask for every rule, and its closed models fire every rule."""
+"""The gate of mode at-least-once: its proofs contain every rule, and its closed models fire every rule."""
 
 import pytest
 
@@ -29,7 +29,7 @@ def test_every_rule_holds_for_every_id_with_two_checkpoints_under_way(profile):
 
 def test_a_false_property_is_refuted():
     def never_two_triggers(before: Tracker, event: object, effects: tuple, after: Tracker) -> bool:
-        """False: a lone channel triggers whatever it brings, and nothing is remembered of it (TRACK-17)."""
+        """False: with one open channel each barrier triggers, and nothing is remembered (TRACK-17)."""
         triggered = [effect.checkpoint for effect in effects if type(effect) is Trigger]
         return all(after.latest >= checkpoint for checkpoint in triggered)
 
@@ -41,7 +41,7 @@ def test_a_false_property_is_refuted():
     assert all(sum(not ended for ended in found.state.closed) == 1 for found in refuted)
 
 
-def test_the_closed_closed_models_fire_every_rule():
+def test_the_closed_models_fire_every_rule():
     fired = frozenset[str]().union(*(explore(closed).rules for closed in closed_tracker_models()))
 
     assert fired == RULES == {f"TRACK-{number:02}" for number in range(1, 19)}

@@ -1,4 +1,4 @@
-"""Every named scenario is told today as it was when a person last read it."""
+"""The model gives the stored transcript of every named scenario."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ def named(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", files(), ids=named)
-def test_a_scenario_is_reported_as_written(path: Path, pytestconfig: pytest.Config) -> None:
+def test_a_scenario_gives_its_stored_transcript(path: Path, pytestconfig: pytest.Config) -> None:
     text = path.read_text(encoding="utf-8")
     now = replayed(text)
     if pytestconfig.getoption("--rewrite"):

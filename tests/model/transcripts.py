@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent.parent / "transcripts"
 
 
 def replayed(text: str) -> str:
-    """The transcript as the model tells it now: same comments, same events, fresh answers."""
+    """The transcript with the same comments and events, and the model's current effects and states."""
     head, *blocks = text.strip().split("\n\n")
     comments = [line for line in head.splitlines() if line.startswith("#")]
     component_name, config = kind_and_fields(head.splitlines()[len(comments)])
@@ -49,7 +49,7 @@ def without_kind(effect: dict[str, Any]) -> dict[str, Any]:
 
 
 def component_of(path: Path) -> str:
-    """The component that a transcript belongs to: its folder, or the one above it."""
+    """The component of a transcript: the name of its folder, or of the folder above."""
     return path.relative_to(FOLDER).parts[0]
 
 

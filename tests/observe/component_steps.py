@@ -1,4 +1,4 @@
-"""Random events of components, and what remembered steps and the model must have in common."""
+"""Random events of components, and the comparison of remembered steps with those of the model."""
 
 import re
 from random import Random
@@ -55,7 +55,7 @@ def events(component: str, random: Random, checkpoint: int) -> dict[str, object]
 
 
 def of_coordinator(random: Random, coordinator: Coordinator) -> dict[str, object]:
-    """Mostly what completes checkpoints; else anything."""
+    """Random events of a coordinator, most of which lead to completed checkpoints."""
     checkpoint = max(0, coordinator.next_id + random.randrange(-3, 1))
     task = random.choice(TASKS)
     if coordinator.pending and random.random() < 0.7:
@@ -90,14 +90,14 @@ def of_coordinator(random: Random, coordinator: Coordinator) -> dict[str, object
 
 
 def drawn(model: Replayed, random: Random, step: int, first: int = 1) -> dict[str, object]:
-    """An event for the model in its state, after `step` steps of a life whose lowest id is `first`."""
+    """A random event for the model in its state; `step`: the steps before it, `first`: the lowest id."""
     if model.component == "coordinator":
         return of_coordinator(random, model.state.coordinator)
     return events(model.component, random, max(0, first + step // 4 + random.randrange(-2, 2)))
 
 
 def started(component: str, model: Replayed) -> None:
-    """A coordinator's job runs."""
+    """Starts the job of a coordinator."""
     if component == "coordinator":
         for task in TASKS:
             play(model, {"kind": "task_status", "task": task, "status": "RUNNING"})
@@ -105,7 +105,7 @@ def started(component: str, model: Replayed) -> None:
 
 
 def play(model: Replayed, event: dict[str, object], effects: list[dict[str, object]] | None = None) -> object:
-    """The rules of the step, or the rejection. Effects are the model's own unless given."""
+    """Applies an event. Returns the fired rules, or the rejection. Default effects are those of the model."""
     try:
         if effects is None:
             effects = COMPONENTS[model.component].apply(model.state, event)[1]
@@ -117,9 +117,9 @@ def play(model: Replayed, event: dict[str, object], effects: list[dict[str, obje
 
 
 def comparable(state: object) -> object:
-    """The state without what decides about nothing, and with names of states instead of their numbers.
+    """The state without fields that affect no decision, and with names of states instead of their numbers.
 
-    A pause that has ended is one that ends now.
+    A pause that has ended becomes one that ends now.
     """
     match state:
         case Sink():
@@ -151,14 +151,14 @@ def named(value: object, handles: tuple[str, ...]) -> object:
 
 
 def plain_words(answer: object) -> object:
-    """The rules or the rejection, without the fields of the shown state that decide about nothing."""
+    """The rules or the rejection, without fields of the shown state that affect no decision."""
     if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str):
         return answer[0], plain_words(answer[1])
     return re.sub(UNKEPT, "", answer) if isinstance(answer, str) else answer
 
 
 def moved(value: object, by: int) -> object:
-    """A wire value with its checkpoint ids greater by `by`."""
+    """A wire value whose checkpoint ids are increased by `by`."""
     if isinstance(value, dict):
         return {
             name: one + by

@@ -1,4 +1,4 @@
-"""Event logs as lists of lines: read, altered and written again; and what can be wrong in them."""
+"""Event logs as lists of lines, which a test reads, alters and writes again; and the possible corruptions."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ def read(folder: Path) -> Log:
 
 
 def write(log: Log, folder: Path) -> Path:
-    """The log as files, each numbered anew: a line that was dropped leaves no gap."""
+    """Writes the files, with new line numbers in each. A dropped line leaves no gap."""
     for name, lines in log.items():
         numbered = [json.dumps({**line, "seq": place}) for place, line in enumerate(lines)]
         (folder / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in numbered))
@@ -40,7 +40,7 @@ def first(lines: Lines, component: str, kind: str, effect: str | None = None) ->
 
 
 def acknowledged_twice(log: Log) -> None:
-    """The coordinator gets an acknowledgement that was sent once a second time."""
+    """The coordinator gets an acknowledgement a second time, although it was sent once."""
     lines = log["coordinator"]
     place = first(lines, "coordinator", "acknowledge")
     again = {**lines[place], "effects": [{**lines[place]["effects"][0], "result": "DUPLICATE"}]}
@@ -48,13 +48,13 @@ def acknowledged_twice(log: Log) -> None:
 
 
 def acknowledged_without_snapshot(log: Log) -> None:
-    """A task's asynchronous part never ended, and the coordinator has its acknowledgement."""
+    """A task's asynchronous part has not ended, but the coordinator has its acknowledgement."""
     lines = log["1-count-0"]
     del lines[first(lines, "subtask", "async_done", "acknowledge")]
 
 
 def completed_before_the_last(log: Log) -> None:
-    """What completion says is said at the acknowledgement before the last one."""
+    """The effects of the completion already occur at the acknowledgement before the last one."""
     lines = log["coordinator"]
     place = first(lines, "coordinator", "acknowledge", "complete")
     earlier = max(one for one in places(lines, "coordinator", "acknowledge") if one < place)
@@ -86,7 +86,7 @@ def barrier_before_a_record(log: Log) -> None:
 
 
 def barrier_that_nobody_sent(log: Log) -> None:
-    """A barrier comes from a source that has broadcast none of that checkpoint."""
+    """A barrier comes from a source that has broadcast no barrier of this checkpoint."""
     lines = log["3-count-0"]
     place = first(lines, "gate", "end_of_partition")
     event = {"kind": "barrier", "channel": lines[place]["event"]["channel"], "checkpoint": 99}
@@ -95,7 +95,7 @@ def barrier_that_nobody_sent(log: Log) -> None:
 
 
 def committed_before_completion(log: Log) -> None:
-    """The sink commits when it has snapshotted, on a notification that was never sent."""
+    """The sink commits directly after its snapshot, on a notification that nobody has sent."""
     lines = log["1-sink-0"]
     place = first(lines, "subtask", "async_done", "acknowledge")
     checkpoint = lines[place]["event"]["checkpoint"]
@@ -114,40 +114,40 @@ def committed_before_completion(log: Log) -> None:
 
 
 def committed_unasked(log: Log) -> None:
-    """The sink's snapshot commits what it has just pre-committed."""
+    """The sink's snapshot commits the transaction that it has just pre-committed."""
     lines = log["1-sink-0"]
     effects = lines[first(lines, "sink", "snapshot", "pre_commit")]["effects"]
     effects.append({"kind": "commit", "transaction": effects[0]["transaction"]})
 
 
 def effect_altered(log: Log) -> None:
-    """A gate blocks another channel than the barrier came on."""
+    """A gate blocks another channel than that of the barrier."""
     lines = log["1-count-1"]
     effect = lines[first(lines, "gate", "barrier", "block")]["effects"][0]
     effect["channel"] = 1 - effect["channel"]
 
 
 def snapshot_after_release(log: Log) -> None:
-    """A gate lets its channels go before it triggers the snapshot."""
+    """A gate unblocks its channels before it triggers the snapshot."""
     lines = log["1-count-0"]
     effects = lines[first(lines, "gate", "barrier", "trigger")]["effects"]
     effects[1], effects[2] = effects[2], effects[1]
 
 
 def foreign_attempt(log: Log) -> None:
-    """A message of the first attempt is handled in the second one's file."""
+    """A message of the first attempt is handled in a file of the second one."""
     lines = log["2-count-0"]
     lines[first(lines, "gate", "barrier")]["attempt"] = 1
 
 
 def gate_line_dropped(log: Log) -> None:
-    """The gate triggered, and the subtask's own line is missing."""
+    """The gate has triggered, but the subtask's own line is missing."""
     lines = log["1-count-0"]
     del lines[first(lines, "subtask", "checkpoint")]
 
 
 def blocked_channel_read(log: Log) -> None:
-    """The barrier of the next checkpoint is read from a channel that is still blocked."""
+    """A gate reads the barrier of the next checkpoint from a channel that is still blocked."""
     lines = log["1-count-0"]
     place = next(
         one
@@ -164,7 +164,7 @@ def blocked_channel_read(log: Log) -> None:
 
 
 def two_swapped(log: Log) -> None:
-    """A source's trigger is logged behind its own acknowledgement."""
+    """The line of a source's trigger comes after that of its acknowledgement."""
     lines = log["1-src-0"]
     place = first(lines, "subtask", "async_done", "acknowledge")
     trigger = first(lines, "subtask", "checkpoint", "snapshot")
@@ -172,20 +172,20 @@ def two_swapped(log: Log) -> None:
 
 
 def rows_written_twice(log: Log) -> None:
-    """A transaction holds more records than came since the snapshot before."""
+    """A transaction contains more records than have arrived since the previous snapshot."""
     lines = log["1-sink-0"]
     lines[first(lines, "sink", "snapshot", "pre_commit")]["rows"] += 1
 
 
 def replayed_from_the_wrong_offset(log: Log) -> None:
-    """A restored source goes on one record too late."""
+    """A restored source continues one record too late."""
     for line in log["2-src-1"]:
         if "offset" in line:
             line["offset"] += 1
 
 
 def unknown_attempt(log: Log) -> None:
-    """A task of an attempt that the coordinator never started."""
+    """A line is of a task in an attempt that the coordinator has never started."""
     log["4-src-0"] = [{**line, "attempt": 4} for line in log["3-src-0"]]
 
 

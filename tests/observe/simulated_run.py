@@ -1,7 +1,8 @@
-"""A small dataflow out of the model's components that writes an event log, step by step from a seed.
+"""Runs a small dataflow of the model's components by a seed, and writes its event log.
 
-Two sources, two counters, one sink; channels are queues, messages arrive in any order, and an attempt may
-fail at a given step. Nothing here knows a rule: each component is asked, and its effects are carried out.
+It has two sources, two counters and one sink. Channels are queues, messages arrive in any order, and an
+attempt may fail at a given step. This module states no rule: it sends each event to a component, and carries
+out the effects.
 """
 
 import json
@@ -21,11 +22,11 @@ UPSTREAM = {
 }
 DOWNSTREAM = {task: tuple(below for below in TASKS if task in UPSTREAM[below]) for task in TASKS}
 Wire = dict[str, Any]
-ROOM = 6  # what a channel holds before its source waits
+ROOM = 6  # so many items fill a channel; its source then waits
 
 
 class Recorded:
-    """A component of the model whose events go to the log."""
+    """A component of the model that writes its events to the log."""
 
     def __init__(self, run: "SimulatedRun", name: str, config: Wire, file: str, task: str) -> None:
         self.run, self.name, self.file, self.task = run, name, file, task
@@ -70,7 +71,7 @@ class SimulatedTask:
         self.run.tasks[below].inputs[UPSTREAM[below].index(self.task)].append(what)
 
     def moves(self) -> list[Any]:
-        """What this task could do now."""
+        """The possible next actions of this task."""
         found: list[Any] = [lambda n=n: self.written(n) for n in self.writing]
         if self.task in SOURCES:
             waiting = max(
@@ -153,8 +154,12 @@ class SimulatedTask:
 
 
 class SimulatedRun:
-    """`fail_at`: the steps at which the attempt fails; `checkpoint_every`: steps between requests, of
-    which there are so many `checkpoints` before the last one; 0: one starts whenever nothing else moves."""
+    """One run of the dataflow.
+
+    `fail_at`: the steps at which the attempt fails. `checkpoint_every`: the steps between two requests; 0
+    means that a checkpoint starts whenever nothing else can happen. `checkpoints`: the number of checkpoints
+    before the last one.
+    """
 
     def __init__(
         self,
@@ -187,7 +192,7 @@ class SimulatedRun:
         lines.append(json.dumps({"attempt": self.attempt, "task": task, "seq": len(lines), **fields}))
 
     def execute(self) -> Path:
-        """Run to the end; the folder of the event log."""
+        """Runs to the end. Returns the folder of the event log."""
         self.start()
         step = 0
         while not all(task.ended for task in self.tasks.values()):
@@ -207,7 +212,10 @@ class SimulatedRun:
         return self.folder
 
     def checkpoint_or_end(self, *, idle: bool) -> None:
-        """Ask for a checkpoint; when nothing moves any more the last one, and after it the ends."""
+        """Requests a checkpoint.
+
+        When nothing else can happen, it requests the last one, and then ends the inputs.
+        """
         if self.ending:
             assert not idle, "the simulated run is stuck"
             return
@@ -221,7 +229,7 @@ class SimulatedRun:
             for task in SOURCES:
                 self.tasks[task].end()
             return
-        if idle and self.coordinator.state.coordinator.pending:  # overtaken, and never to be acknowledged
+        if idle and self.coordinator.state.coordinator.pending:  # it will never be acknowledged
             self.coordinate({"kind": "advance", "ms": 600_000})
             return
         if idle:

@@ -1,4 +1,4 @@
-"""The classifier on components that are driven through failures, and on the account of a recorded run."""
+"""The classifier on components that a test drives through failures, and on the account of a recorded run."""
 
 import shlex
 import sys
@@ -61,7 +61,7 @@ def test_a_sink_that_commits_early_is_dirty_and_doubles(capsys):
     assert cli.run(["classify", "--adapter", HASTY, "--keeps", "at-least-once"]) == Exit.CONFORMS
 
 
-def test_what_is_not_offered_is_no_pass(capsys):
+def test_a_component_that_is_not_offered_does_not_pass(capsys):
     assert cli.run(["classify", "--adapter", FORGETFUL]) == Exit.UNDETERMINED
     assert "only a gate at handler level" in capsys.readouterr().out
     assert cli.run(["classify", "--adapter", "./no-such-engine"]) == Exit.UNDETERMINED

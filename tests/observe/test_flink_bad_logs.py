@@ -1,4 +1,7 @@
-"""A log that cannot be judged is refused with what to do; the command's exit codes say which it was."""
+"""A log that cannot be checked is refused with what to do.
+
+The exit codes of the command distinguish the cases.
+"""
 
 import gzip
 import io
@@ -102,7 +105,7 @@ def test_no_log(lines: list[str]) -> None:
         validate_flink(lines)
 
 
-def test_an_unaligned_checkpoint_is_not_judged() -> None:
+def test_a_log_with_an_unaligned_checkpoint_is_not_checked() -> None:
     lines = [
         line.replace("is unaligned checkpoint : false", "is unaligned checkpoint : true") for line in log()
     ]
@@ -110,7 +113,7 @@ def test_an_unaligned_checkpoint_is_not_judged() -> None:
         validate_flink(lines)
 
 
-def test_a_stop_with_savepoint_is_not_judged() -> None:
+def test_a_log_with_a_stop_with_savepoint_is_not_checked() -> None:
     lines = [line.replace("name='Checkpoint'", "name='Terminate Savepoint'") for line in log()]
     with pytest.raises(UnjudgedError, match="is a stop-with-savepoint"):
         validate_flink(lines)
@@ -155,7 +158,7 @@ def test_under_covered_is_2(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_not_judged_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_that_is_not_checked_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = [
         line.replace("is unaligned checkpoint : false", "is unaligned checkpoint : true") for line in log()
     ]

@@ -1,4 +1,4 @@
-"""A corrupted log is rejected, at its line and for the corruption's own rule."""
+"""A corrupted log is rejected at its line, with the rule that the corruption violates."""
 
 import re
 from functools import cache
@@ -54,7 +54,7 @@ def log(name: str) -> AcceptedLog:
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
 def test_a_corruption_is_rejected_for_its_own_reason(name: str, corruption: Corruption) -> None:
-    """Each log has its own draw; `test_all_of_them_one_after_another` has one more."""
+    """Each log has corruptions drawn for it; `test_all_of_them_one_after_another` has one more."""
     outcome = corrupt(log(name), corruption, Settings(), ALL.index(name))
     if corruption.name in UNOBSERVABLE[name]:
         assert not outcome.observable
@@ -120,7 +120,7 @@ def test_the_verdict_asks_for_every_reason() -> None:
 @pytest.mark.parametrize("name", ["flink-1.13.6-fail", "flink-2.2.1-fail"])
 @pytest.mark.parametrize("kind", ["checkpoint started", "acknowledged"])
 def test_an_altered_id_is_reported_near_its_line_although_the_job_restores_soon_after(name, kind):
-    """The restore is rejected too, hundreds of lines later: it is a consequence."""
+    """The restore is rejected too, hundreds of lines later, but only as a consequence."""
     texts = log(name).texts[:900]
     lines = [line for line in log(name).of(kind) if line.number < 800][::7]
     for line in lines:

@@ -1,4 +1,4 @@
-"""What `docs/verify/flink-logs.md` states of the logs and of the releases, beside what the tool finds."""
+"""The statements of `docs/verify/flink-logs.md` agree with the findings of the tool."""
 
 import re
 from pathlib import Path

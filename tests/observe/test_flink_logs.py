@@ -1,4 +1,4 @@
-"""Logs of real Flink jobs are accepted as they are, also when their threads are interleaved otherwise."""
+"""Logs of real Flink jobs are accepted, also with another interleaving of their threads."""
 
 import gzip
 from collections.abc import Sequence
@@ -85,7 +85,7 @@ def test_the_rules_of_every_part_have_fired() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_edited_log_gives_the_same_with_remembered_steps_as_without(name: str) -> None:
-    """A line is left out, doubled or moved."""
+    """A line is removed, duplicated or moved."""
     random, found = Random(name), set()
     for edit in range(6):
         lines = list(log(name))
@@ -101,13 +101,13 @@ def test_an_edited_log_gives_the_same_with_remembered_steps_as_without(name: str
     assert found & {Verdict.DIVERGES, Verdict.UNDETERMINED}
 
 
-def test_what_was_not_witnessed_is_undetermined() -> None:
+def test_a_situation_that_was_not_witnessed_is_undetermined() -> None:
     result = validate_flink(log("flink-2.2.1"), required=(*REQUIRED, "restored from a checkpoint"))
     assert result.verdict is Verdict.UNDETERMINED
     assert result.missing == ("restored from a checkpoint",)
 
 
-def test_a_situation_that_is_none_is_an_error() -> None:
+def test_an_unknown_situation_of_a_flink_log_is_an_error() -> None:
     with pytest.raises(ValueError, match="no situation is called 'reboot'"):
         validate_flink(log("flink-2.2.1"), required=("reboot",))
 
@@ -123,7 +123,7 @@ def test_a_running_job_s_log_may_end_anywhere() -> None:
 
 
 def as_flink_writes_it(line: str) -> str:
-    """Flink's own layout, which names no thread."""
+    """Flink's own layout, which has no name of the thread."""
     time, level, logger, rest = line.split(maxsplit=3)
     return f"2026-11-21 {time} {level:5} {logger:60} [] - {rest.partition('] ')[2]}"
 
@@ -163,7 +163,7 @@ def test_a_plain_file_and_a_packed_one_hold_the_same_lines(tmp_path: Path) -> No
 
 
 def interleaved(lines: Sequence[str], read: Sequence[LogLine], seed: int, late: int) -> list[str]:
-    """Each line up to `late` places later than it was, every thread in its own order."""
+    """Moves each line by up to `late` places; the lines of each thread keep their order."""
     random = Random(seed)
     last: dict[str, float] = {}
     due: list[tuple[float, int]] = []
@@ -179,7 +179,7 @@ def interleaved(lines: Sequence[str], read: Sequence[LogLine], seed: int, late: 
 
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(("seed", "late"), [(1, 3), (2, 8), (3, 20)])
-def test_threads_may_be_interleaved_otherwise(name: str, seed: int, late: int) -> None:
+def test_another_interleaving_of_threads_is_accepted(name: str, seed: int, late: int) -> None:
     lines = interleaved(log(name), parse(log(name)), seed, late)
     result = accepted(lines)
     assert result.situations["checkpoint completed"] == accepted(log(name)).situations["checkpoint completed"]
@@ -187,7 +187,7 @@ def test_threads_may_be_interleaved_otherwise(name: str, seed: int, late: int) -
     assert len(result.tolerated) > 1
 
 
-def test_what_is_tolerated_in_the_logs_themselves() -> None:
+def test_reorderings_in_the_recorded_logs_are_tolerated() -> None:
     found = {name: dict(accepted(log(name)).tolerated) for name in ALL}
     late = "asynchronous part logged as finished after its acknowledgement"
     assert all(
@@ -202,7 +202,7 @@ def test_what_is_tolerated_in_the_logs_themselves() -> None:
 
 
 def moved(lines: Sequence[str], what: str, before: str) -> list[str]:
-    """The first line with `what` put before the first one with `before`."""
+    """Moves the first line with `what` before the first one with `before`."""
     changed = list(lines)
     place = next(number for number, line in enumerate(lines) if what in line)
     line = changed.pop(place)

@@ -1,6 +1,6 @@
-"""Jobs that did more than fail: several checkpoints at once, expiries, declines, savepoints, early ends.
+"""Logs of jobs with several checkpoints at once, expiries, declines, savepoints and early ends.
 
-The logs under `logs/more` were written by jobs of ours on released Flinks, and cut to the protocol's lines.
+Our jobs on released Flinks wrote the logs under `logs/more`. They contain only the lines of the protocol.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def validated(name: str) -> FlinkResult:
 
 
 @pytest.mark.parametrize("name", WITNESSES)
-def test_the_log_is_accepted_and_witnesses_what_it_is_there_for(name: str) -> None:
+def test_the_log_is_accepted_and_witnesses_its_situation(name: str) -> None:
     result = validated(name)
     assert result.verdict is Verdict.CONFORMS, result.describe()
     assert {situation for situation in WITNESSES[name] if not result.situations.get(situation)} == set()
@@ -52,7 +52,7 @@ def test_the_log_is_accepted_and_witnesses_what_it_is_there_for(name: str) -> No
 
 @pytest.mark.parametrize("name", [name for name in WITNESSES if name not in CONCURRENT])
 @pytest.mark.parametrize("corruption", CORRUPTIONS, ids=lambda corruption: corruption.name)
-def test_a_corruption_is_rejected_there_too(name: str, corruption: Corruption) -> None:
+def test_a_corruption_of_these_logs_is_rejected_too(name: str, corruption: Corruption) -> None:
     outcome = corrupt(accepted_log(log(name)), corruption, Settings(), 5)
     if not corruption.rules:
         assert outcome.unreadable is not None, f"not found unreadable: {outcome.what}"
@@ -68,8 +68,8 @@ def test_more_checkpoints_at_once_than_the_settings_allow_are_rejected() -> None
     assert "--max-concurrent" in rejection.guard
 
 
-def test_a_task_forgets_aborts_and_yet_knows_those_that_lie_far_back() -> None:
-    """With two at once: of the aborts of 11 to 15 it keeps 14 and 15; 12 is too far below 15, 13 is not."""
+def test_a_task_forgets_aborts_but_treats_ids_far_below_as_aborted() -> None:
+    """Two aborts are remembered: of 11 to 15 the task keeps 14 and 15. 12 is too far below 15, 13 is not."""
     lines = [line for line in parse(log("flink-2.3.0-expiries")) if line.task == "agg (2/2)#0"]
     kinds = {(line.kind, line.checkpoint) for line in lines}
     assert ("aborted before", 12) in kinds
@@ -81,7 +81,7 @@ def test_a_task_forgets_aborts_and_yet_knows_those_that_lie_far_back() -> None:
 
 
 def edited(name: str, of: Callable[[str], bool], make: Callable[[str], list[str]]) -> list[str]:
-    """The log with the first line that `of` finds replaced by what `make` makes of it."""
+    """The log in which the output of `make` replaces the first line that `of` finds."""
     lines = list(log(name))
     place = next(number for number, line in enumerate(lines) if of(line))
     lines[place : place + 1] = make(lines[place])
@@ -93,12 +93,12 @@ def acknowledgement(line: str) -> bool:
 
 
 def words(line: str) -> tuple[str, str]:
-    """What stands before the message, and the execution."""
+    """The part of a line before the message, and the execution."""
     head, _, message = line.partition("Received acknowledge message for checkpoint 4 from task ")
     return head, message.split()[0]
 
 
-def test_a_duplicate_that_is_called_one_is_accepted() -> None:
+def test_a_duplicate_with_the_line_of_a_duplicate_is_accepted() -> None:
     def twice(line: str) -> list[str]:
         head, execution = words(line)
         said = f"Received a duplicate acknowledge message for checkpoint 4, task {execution}, job {JOB}."
@@ -119,7 +119,7 @@ def test_a_first_acknowledgement_called_a_duplicate_is_rejected() -> None:
     assert rejection.rules[0] == "COORD-05"
 
 
-def test_a_stranger_that_is_called_one_is_accepted() -> None:
+def test_an_unknown_task_with_the_line_of_one_is_accepted() -> None:
     def stranger(line: str) -> list[str]:
         head, _ = words(line)
         said = (
@@ -141,7 +141,7 @@ def test_an_answer_is_late_only_when_its_checkpoint_has_ended() -> None:
     assert validate_flink(edited("flink-2.2.1", acknowledgement, late)).rejection is None
 
 
-def test_ids_may_be_burnt_and_never_go_back() -> None:
+def test_ids_may_be_skipped_and_never_decrease() -> None:
     def renumber(line: str) -> str:
         for old in (51, 50, 49):
             for before, after in (

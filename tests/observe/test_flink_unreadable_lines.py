@@ -90,7 +90,7 @@ def test_a_line_that_cannot_be_read(line: str) -> None:
         f"{TIME} org.example.MyTask [t] a (1/2)#0 ({JOB}) switched from RUNNING to FINISHED.",
     ],
 )
-def test_a_line_of_something_else_is_none(line: str) -> None:
+def test_a_line_of_another_subject_is_not_unreadable(line: str) -> None:
     result = with_line(line)
     assert result.unreadable == ()
     assert result.verdict is Verdict.CONFORMS
@@ -179,6 +179,6 @@ def test_a_log_is_read_as_a_stream() -> None:
     assert peak < 1 << 20
 
 
-def test_a_record_of_no_logger_of_the_protocol_is_none_of_ours() -> None:
+def test_a_record_of_another_logger_is_ignored() -> None:
     assert unreadable(Record(1, "org.example.Tasks", "t", "Completed checkpoint x")) is None
     assert broken(1, "") is None

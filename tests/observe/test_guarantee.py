@@ -1,4 +1,4 @@
-"""The classifier: each anomaly by its name, and the strongest guarantee that is left."""
+"""The classifier names each anomaly, and the strongest guarantee that the anomalies do not refute."""
 
 import pytest
 
@@ -139,13 +139,13 @@ def test_every_anomaly_is_found_by_some_case():
     assert {anomaly for _, anomalies, *_ in CASES.values() for anomaly in anomalies} == set(Anomaly)
 
 
-def test_state_and_output_are_judged_apart():
+def test_state_and_output_are_classified_separately():
     found = classified((*RIGHT, RIGHT[3]), state=STATE)
     assert found.of(Subject.STATE) is Guarantee.EXACTLY_ONCE
     assert found.of(Subject.OUTPUT) is Guarantee.AT_LEAST_ONCE
 
 
-def test_of_many_the_first_few_are_shown_and_all_are_counted():
+def test_the_first_few_anomalies_are_shown_and_all_are_counted():
     sent = {number: Sent("a", "in-0", number) for number in range(100)}
     [finding] = classify(Account(sent, ())).findings
     assert (finding.times, len(finding.first)) == (100, 5)

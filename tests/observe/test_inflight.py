@@ -1,4 +1,4 @@
-"""Records in flight of an unaligned checkpoint add up, or the cut is not consistent (UNAL-37)."""
+"""The in-flight records of an unaligned checkpoint add up, or the cut is inconsistent (UNAL-37)."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SENT = {"sent": {"count-0": 10}}
 
 
 def torn(*, read: int = 6, stored: int = 3, overtaken: int = 2, restored: int = 1):
-    """Of 10 records sent after `restored` ones: read by the receiver, stored by it, stored by the sender."""
+    """The rejection of a cut, or None. 10 records are sent after `restored` restored ones."""
     run = Run()
     sender, receiver = (InFlight(run, LogFile(Path(), task, 1)) for task in ("src-0", "count-0"))
     receiver.deployed({"recovered": {"input": {"src-0": restored}}})

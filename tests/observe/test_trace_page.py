@@ -1,4 +1,4 @@
-"""The page about recorded runs: pieces in causal order, where situations are shown, what was rejected."""
+"""The page about a recorded run: its parts in causal order, its situations, and the rejected event."""
 
 import gzip
 import json
@@ -65,7 +65,7 @@ def test_no_event_comes_before_what_it_follows_from(seed, tmp_path):
     assert lanes == ["coordinator", "src-0", "src-1", "count-0", "count-1", "sink-0"]
     assert len(told) == len(record.seen)
     sent = {message for moment in told for message in moment.sends}
-    assert len(arrows) == sum(moment.receives in sent for moment in told) > 50  # each is sent before it comes
+    assert len(arrows) == sum(moment.receives in sent for moment in told) > 50  # sent before it arrives
     for task in lanes:
         own = [place for place in places if place[1] == task]
         assert own == sorted(own)
@@ -97,7 +97,7 @@ def test_a_rejected_event_is_the_last_step_with_what_is_missing(recorded, tmp_pa
     assert len({step["wire"] for step in steps if step["component"] == "gate"}) > 1
 
 
-def test_what_an_event_is_about():
+def test_the_page_states_the_subject_of_an_event():
     replaced = [{"kind": "complete", "checkpoint": 3}, {"kind": "discard", "checkpoint": 2}]
     assert concerned({"kind": "acknowledge", "checkpoint": 3}, replaced) == {3}
     assert concerned({"kind": "trigger"}, [{"kind": "trigger_task", "checkpoint": 4}]) == {4}

@@ -1,4 +1,4 @@
-"""A log that cannot be read names its place, and a rejection gives every reason."""
+"""A log that cannot be read names the place of its fault, and a rejection states every reason."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_a_refused_event_is_reported_with_every_action(recorded: Path, tmp_path:
     assert all(len(one) <= 80 for one in told)
 
 
-def test_where_nothing_can_go_on_every_guard_is_reported(recorded: Path, tmp_path: Path) -> None:
+def test_if_no_file_can_continue_every_guard_is_reported(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     name = next(name for name in log if "src-" in name)
     log[name] = log[name][: first(log[name], "subtask", "checkpoint", "broadcast_barrier")]
@@ -78,7 +78,7 @@ def test_where_nothing_can_go_on_every_guard_is_reported(recorded: Path, tmp_pat
 
 
 @pytest.mark.parametrize("file", ["coordinator", "1-"])
-def test_a_word_of_the_engine_that_nobody_reads_is_an_error_with_its_place(recorded, tmp_path, file):
+def test_a_line_of_an_unknown_kind_is_an_error_with_its_place(recorded, tmp_path, file):
     log = read(recorded)
     name = next(one for one in sorted(log) if one.startswith(file))
     last = log[name][-1]

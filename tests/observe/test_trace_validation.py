@@ -1,4 +1,4 @@
-"""A run's event log is accepted as it is, and rejected with the right rule when something in it is wrong."""
+"""The event log of a correct run is accepted, and an altered log is rejected with the violated rule."""
 
 import json
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def test_the_situations_are_counted(recorded: Path) -> None:
     assert len(SITUATIONS) == 14
 
 
-def test_a_run_that_exercises_nothing_is_not_green(tmp_path: Path) -> None:
+def test_a_run_that_exercises_nothing_does_not_pass(tmp_path: Path) -> None:
     result = validate(SimulatedRun(tmp_path, checkpoint_every=10_000).execute())
     assert result.rejection is None
     assert result.verdict is Verdict.UNDETERMINED
@@ -44,7 +44,7 @@ def test_a_run_that_exercises_nothing_is_not_green(tmp_path: Path) -> None:
 
 
 def resumed(log: Log, first_id: int) -> Log:
-    """What a second driver logs that takes over after the first attempt."""
+    """The lines of a second driver that takes over after the first attempt."""
     kept = [line for line in log["coordinator"] if line["attempt"] > 1]
     restored = next(line["restored"] for line in kept if line.get("kind") == "attempt_started")
     told = {"kind": "coordinator_started", "first_id": first_id, "completed": [restored]}
@@ -54,7 +54,7 @@ def resumed(log: Log, first_id: int) -> Log:
     return {**tasks, "coordinator": lines}
 
 
-def test_a_run_that_is_taken_over_is_accepted(recorded: Path, tmp_path: Path) -> None:
+def test_a_run_with_a_second_driver_is_accepted(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     drawn = [
         effect["checkpoint"]
@@ -97,7 +97,7 @@ def test_an_effect_of_another_type_is_rejected(wrong: object, recorded: Path, tm
     assert validate(write(log, tmp_path)).verdict is Verdict.DIVERGES
 
 
-def test_a_rejection_tells_the_guard_and_its_values(recorded: Path, tmp_path: Path) -> None:
+def test_a_rejection_states_the_guard_and_its_values(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     lines = log["1-count-0"]
     line = lines[first(lines, "gate", "barrier")]
@@ -108,7 +108,7 @@ def test_a_rejection_tells_the_guard_and_its_values(recorded: Path, tmp_path: Pa
     assert json.loads(rejection.event)["records"] == line["records"]
 
 
-def test_a_circle_of_waiting_files_is_reported(recorded: Path, tmp_path: Path) -> None:
+def test_files_that_wait_for_each_other_are_reported(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     committed_before_completion(log)
     rejection = validate(write(log, tmp_path)).rejection

@@ -1,4 +1,4 @@
-"""Verifications made of fake parts, and one made by hand whose text is always the same."""
+"""Verifications of fake parts, and one verification with fixed values, whose text is always the same."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -28,7 +28,7 @@ FAKES = {name: Part(f"fake_parts.{name}", "fake") for name in NAMES}
 
 @pytest.fixture
 def verified(tmp_path: Path) -> Callable[..., Verification]:
-    """Run these fake parts, given by their names."""
+    """Runs the fake parts with these names."""
 
     def run(
         *names: str, watch: Watch | None = None, only: tuple[str, ...] = (), paced: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ def verified(tmp_path: Path) -> Callable[..., Verification]:
 
 @pytest.fixture
 def by_hand() -> Callable[..., Verification]:
-    """A verification of these parts on a machine that is always the same."""
+    """A verification of these parts with fixed facts of the machine."""
 
     def make(*parts: PartResult, not_run: tuple[str, ...] = (), quick: bool = False) -> Verification:
         machine = Machine(2, "3.11.7", "17.0.15", "Linux x86_64")

@@ -1,4 +1,4 @@
-"""A failure fits two screens of 80 columns, however long its sequence and whatever an implementation says."""
+"""A failure fits two screens of 80 columns, for any length of its sequence and its texts."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ SAVED = SavedFiles(
 ADAPTERS = Path(__file__).parents[1] / "adapters"
 
 
-def told(component, config, events, got, rules=("ALIGN-04",)):
+def described(component, config, events, got, rules=("ALIGN-04",)):
     *before, expected = map(answer_of, Oracle(component, config).transcript(events))
     divergence = Divergence(component, config, tuple(events), expected, got, rules, tuple(before))
     return description.describe(
@@ -40,7 +40,7 @@ def fits(lines):
 def test_a_long_sequence_is_shown_by_its_ends(component):
     config = generate.configs(component)[0]
     events, _ = drawn(Oracle(component, config), generate.chooser(component, config, Random(1)), 60)
-    lines = told(component, config, events, Answer([{"kind": "fail", "error": "E"}] * 20, {}))
+    lines = described(component, config, events, Answer([{"kind": "fail", "error": "E"}] * 20, {}))
 
     fits(lines)
     assert any(line.startswith(f"->{len(events):>4}") for line in lines)
@@ -48,10 +48,10 @@ def test_a_long_sequence_is_shown_by_its_ends(component):
     assert any("steps left out, answered as expected" in line for line in lines) or len(events) < 15
 
 
-def test_a_short_one_is_shown_whole():
+def test_a_short_sequence_is_shown_completely():
     barrier = {"kind": "barrier", "channel": 0, "checkpoint": 1}
     config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
-    lines = told("gate", config, [barrier] * 5, Answer([], {"blocked": []}))
+    lines = described("gate", config, [barrier] * 5, Answer([], {"blocked": []}))
 
     assert [line[:6] for line in lines if line[:6].strip().lstrip("->").isdigit() or "->" in line[:2]] == [
         "     1", "     2", "     3", "     4", "->   5",
@@ -64,7 +64,7 @@ def test_last_text_of_an_implementation_is_cut(failure):
     chatter = "no word that ends the chatter " * 400
     config = {"channels": 2, "mode": "exactly-once", "level": "handler"}
     event = {"kind": "barrier", "channel": 0, "checkpoint": 1}
-    lines = told("gate", config, [event], failure(chatter, f"{chatter}\n" * 99))
+    lines = described("gate", config, [event], failure(chatter, f"{chatter}\n" * 99))
 
     fits(lines)
     assert any(line.startswith("    no word that ends") for line in lines)
@@ -81,7 +81,7 @@ def test_the_fakes_fit_on_a_terminal_and_in_a_pipe(script, tmp_path, capsys):
     output = capsys.readouterr().out
     lines = output[output.index("\nDIVERGES  ") + 1 :].splitlines()
 
-    assert "\x1b" not in output  # there is no colour to lose
-    assert len(lines) <= LINES + 2  # the verdict stands below the story
+    assert "\x1b" not in output  # without colours nothing is missing
+    assert len(lines) <= LINES + 2  # the verdict comes below the steps
     commands = [line for line in lines if str(tmp_path) in line or "--adapter" in line]
     assert [line for line in lines if len(line) > NARROW and line not in commands] == []

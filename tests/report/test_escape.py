@@ -1,4 +1,4 @@
-"""Hostile texts go through every form of report: each stays data, and nothing unseen is printed."""
+"""Hostile text in every form of report stays data, and no invisible character is printed."""
 
 import ast
 import json
@@ -71,9 +71,9 @@ EVENTS = ({"kind": "barrier", "channel": 0, "checkpoint": 1},)
 
 
 def found(text):
-    """A divergence whose answer holds the text wherever an implementation has a say."""
+    """A divergence whose answer contains the text in every place that an implementation determines."""
     (edge,) = Oracle("gate", GATE).transcript(EVENTS)
-    named = escape.utf8(text)  # JSON holds no lone surrogates
+    named = escape.utf8(text)  # JSON cannot hold lone surrogates
     got = Answer(({"kind": named, "why": named, "channel": {named: [named]}},), {"blocked": named, named: 1})
     return Divergence("gate", GATE, EVENTS, Answer(edge.effects, edge.after.observed), got, edge.rules)
 
@@ -96,12 +96,12 @@ def assert_is_visible(text):
 # ---------------------------------------------------------------- the functions
 
 
-def test_every_character_that_is_not_seen_is_known():
+def test_every_invisible_character_is_known():
     by_kind = {True: [], False: []}
     for one in map(chr, range(sys.maxunicode + 1)):
         by_kind[unicodedata.category(one) in UNSEEN].append(one)
     assert not [one for one in by_kind[True] if escape.line(one) == one]
-    assert len(set(escape.line("".join(by_kind[False])))) > 1_000_000  # and all others stay
+    assert len(set(escape.line("".join(by_kind[False])))) > 1_000_000  # others are unchanged
 
 
 @HOSTILE
@@ -113,7 +113,7 @@ def test_a_line_a_block_and_what_is_printed_are_visible(text):
     assert len(escape.short(text)) < 5 * escape.SHOWN
 
 
-def test_what_is_harmless_stays():
+def test_harmless_text_is_unchanged():
     for name in ("plain", "not ASCII"):
         text = CORPUS[name]
         assert escape.line(text) == escape.block(text) == escape.printed(text) == escape.short(text) == text
@@ -134,7 +134,7 @@ def test_a_string_of_tla_is_ascii_on_one_line(text):
     spelled = escape.tla_string(text)
     assert spelled.isascii()
     assert spelled.isprintable()
-    assert json.loads(spelled) is not None  # its escapes are those of JSON, too
+    assert json.loads(spelled) is not None  # its escapes are also those of JSON
     comment = escape.tla_comment(text)
     assert comment.isascii()
     assert comment.isprintable()
@@ -148,8 +148,8 @@ def test_different_texts_are_different_strings_of_tla():
 
 
 @pytest.mark.parametrize("name", [name for name in CORPUS if name not in ("NUL", "long")])
-def test_a_shell_gives_the_words_back(name):
-    word = CORPUS[name].replace("\ud800", "")  # no name of a file has it
+def test_a_shell_splits_a_quoted_command_into_the_same_words(name):
+    word = CORPUS[name].replace("\ud800", "")  # no file name contains it
     line = escape.shell(["printf", "%s", word])
     assert_is_visible(line)
     assert "\n" not in line
@@ -199,7 +199,7 @@ def test_text_of_an_implementation_is_one_visible_line(text):
 
 
 @HOSTILE
-def test_the_story_is_visible(text):
+def test_every_character_of_the_description_is_visible(text):
     assert_is_visible(description.describe(found_divergence(text[:9_000])))
     assert_is_visible(
         command_lines("  again   ", shlex.join(["barrierspec", "conform", "--adapter", text[:9_000]]))
@@ -250,7 +250,7 @@ def parts(text):
 
 
 @HOSTILE
-def test_files_for_machines_can_be_read_and_hold_it_as_data(text, tmp_path):
+def test_machine_readable_files_hold_the_text_as_data(text, tmp_path):
     asked = findings.Outputs(*(tmp_path / name for name in ("json", "junit", "sarif", "annotations")))
     write_findings(asked, "conform", parts(text), text)
 
@@ -299,7 +299,7 @@ def test_the_test_that_is_written_holds_it_as_data(text, tmp_path):
 
 @pytest.fixture(scope="module")
 def modules(tmp_path_factory):
-    """The module of each text, and what TLC's parser prints of all of them."""
+    """The module for each text, and the output of TLC's parser for all modules."""
     folder = tmp_path_factory.mktemp("modules")
     written = {text: saved.save(found_divergence(text), 0, folder).module for text in CORPUS.values()}
     with specification() as among:

@@ -1,4 +1,4 @@
-"""What a command has found for machines: JSON and SARIF against their schemas, and JUnit."""
+"""Findings of a command in machine-readable form: JSON and SARIF match their schemas; JUnit is valid."""
 
 import gzip
 import subprocess
@@ -48,7 +48,7 @@ def written(folder):
 
 
 @pytest.mark.parametrize("name", documents.NAMES)
-def test_a_schema_is_one(name):
+def test_the_schema_is_valid(name):
     jsonschema.Draft202012Validator.check_schema(documents.schema(name))
 
 
@@ -147,7 +147,7 @@ def test_a_pass_is_written_too(tmp_path):
     assert (run["results"], suites.get("failures"), suites.get("errors")) == ([], "0", "0")
 
 
-def test_no_answer_is_undetermined(tmp_path):
+def test_a_run_without_an_answer_is_undetermined(tmp_path):
     assert cli.run(["conform", "--adapter", "./no-such-engine", *wanted(tmp_path)]) == Exit.UNDETERMINED
     made, run, suites = written(tmp_path)
 

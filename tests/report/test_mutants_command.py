@@ -1,4 +1,4 @@
-"""`barrierspec mutants`: a survivor, a wrong killer and a mutant that could not be tried are told apart."""
+"""`barrierspec mutants` distinguishes a survivor, a wrong killer and a mutant that could not be tried."""
 
 import jsonschema
 import orjson
@@ -21,7 +21,7 @@ MISTAKEN = MutantResult(MUTANT, ("ALIGN-05",), 3, "gate of 2 channels")
 
 
 def answered(monkeypatch, *fates):
-    """A campaign that comes to these ends; an exception is raised."""
+    """A campaign with these results of its mutants. A result that is an exception is raised."""
 
     def campaigned(chosen, *, at_once):
         for fate in fates:
@@ -119,6 +119,6 @@ def test_a_mutant_of_the_specification_belongs_to_the_component_of_its_module():
 
 
 @pytest.mark.parametrize("words", [["--rule", "ALIGN-99"], ["--layer", "spec", "--rule", "ALIGN-19"]])
-def test_a_choice_of_nothing_is_a_usage_error(words, capsys):
+def test_a_selection_without_a_mutant_is_a_usage_error(words, capsys):
     assert cli.run(["mutants", *words]) == 64
     assert capsys.readouterr().out == ""

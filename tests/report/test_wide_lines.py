@@ -1,4 +1,4 @@
-"""Lines are as wide as the terminal, at least 80 columns, and a command can be pasted though it is cut."""
+"""Lines are as wide as the terminal, at least 80 columns. A broken command line can still be pasted."""
 
 import shlex
 
@@ -14,7 +14,7 @@ def test_a_line_is_never_narrower_nor_endless(monkeypatch, said, wide):
     assert max(map(len, wrapped("many words " * 50, 4).splitlines())) <= wide
 
 
-def test_what_goes_on_goes_on_below_its_beginning(monkeypatch):
+def test_continued_lines_are_indented_below_the_first(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     first, second = deeper("    " + "many words " * 9).splitlines()
     assert (len(first) - len(first.lstrip()), len(second) - len(second.lstrip())) == (4, 6)

@@ -1,4 +1,4 @@
-"""One SparkSession for all tests of a folder: starting one costs more than most of them."""
+"""One SparkSession for all tests of a folder, because its start takes longer than most tests."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.runtime.spark_classes import spark_archive
 
 @pytest.fixture(scope="session")
 def spark_classes(tmp_path_factory):
-    """Java maps the classes of Spark from an archive: a session starts in half the processor time."""
+    """Java maps the classes of Spark from an archive. This halves the processor time of the start."""
     with pytest.MonkeyPatch.context() as patch:
         flags = spark_archive().flags(tmp_path_factory.mktemp("classes"))
         patch.setenv("SPARK_SUBMIT_OPTS", " ".join(flags))

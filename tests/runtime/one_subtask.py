@@ -1,4 +1,4 @@
-"""One subtask whose loop a test plays by hand: each frame and each piece of mail is a call."""
+"""One subtask without its thread: the test calls its loop for each frame and each message."""
 
 import queue
 
@@ -15,7 +15,7 @@ from tests.memory_storage import MemoryStorage
 
 
 class SentFrames(list):
-    """A channel that keeps what was sent: rows one by one, and (kind, id) of barriers and cancellations."""
+    """A channel that records its output: single rows, and (kind, id) of barriers and cancellations."""
 
     def send(self, kind, payload=b""):
         if kind is Kind.RECORDS:
@@ -56,7 +56,7 @@ class OneSubtask:
         self.subtask.read_frame(channel, (Kind.END_OF_DATA, b""))
 
     def snapshot(self):
-        """Wait until the snapshot that was begun is stored; returns its sections, or why it failed."""
+        """Waits until the begun snapshot is stored. Returns its sections, or the reason why it failed."""
         written = self.inbox.take((), 60)
         self.subtask.read_mail(written)
         if isinstance(written, SnapshotFailed):

@@ -1,6 +1,6 @@
-"""The archive of Spark's classes: Java maps them from it, and a session starts in half the processor time.
+"""The archive of Spark's classes. Java maps it, which halves the processor time of a session's start.
 
-`make setup` writes it into the environment. Without it, the first test on Spark does.
+`make setup` writes it into the environment. If it is missing, the first test on Spark writes it.
 """
 
 import os
@@ -25,7 +25,7 @@ with spark_session("local[1]", pathlib.Path(sys.argv[1]), "classes") as spark:
 
 
 def spark_archive() -> ClassArchive:
-    """The archive of this environment, which is written if it is missing.
+    """The archive of this environment. It is written if it is missing.
 
     Raises CalledProcessError if the session that writes it fails, and TimeoutExpired after MOST_SECONDS.
     """

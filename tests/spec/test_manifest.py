@@ -1,4 +1,4 @@
-"""The manifest: what a model has from its module and its base, and what TLC reads of it."""
+"""The manifest: the fields that a model takes from its module and its base, and the file that TLC reads."""
 
 import re
 
@@ -32,7 +32,7 @@ expect = { states = 10, depth = 3 }
 
 
 def broken(**fields: str) -> str:
-    """The store, and a variant of it with these fields changed; an empty one is left out."""
+    """The store, and a variant with these fields changed. An empty field is left out."""
     entry = {
         "base": '"store"',
         "shows": '"A broken store."',
@@ -70,7 +70,7 @@ def test_every_form_of_statement_is_written():
     )
 
 
-def test_what_a_configuration_does_not_have_is_not_written():
+def test_missing_fields_of_a_configuration_are_not_written():
     assert Configuration("Spec").text() == "SPECIFICATION Spec\n"
 
 
@@ -116,7 +116,7 @@ def test_a_rule_that_a_module_gets_is_checked_by_every_model_that_does_not_choos
         assert after[name].configuration.checked == (*before[name].configuration.checked, "SUB_09")
 
 
-def test_what_is_not_exercised_is_checked_and_does_not_count():
+def test_a_rule_that_is_not_exercised_is_checked_and_does_not_count():
     store = parse_manifest(STORE + 'unexercised = ["SUB-07"]\n')["store"]
 
     assert "SUB_07" in store.configuration.properties

@@ -1,5 +1,7 @@
-"""The model's classes of events and effects are made from the vocabulary (imports no model, so that
-`--rewrite` works whatever the files hold)."""
+"""The model's classes of events and effects are made from the vocabulary.
+
+This module imports no model, so that `--rewrite` works with any content of the files.
+"""
 
 from pathlib import Path
 

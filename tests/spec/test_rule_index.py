@@ -1,4 +1,4 @@
-"""The index of rules and the specification name each other."""
+"""The index of rules and the specification refer to each other consistently."""
 
 import re
 from functools import cache

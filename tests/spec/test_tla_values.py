@@ -1,4 +1,4 @@
-"""The reader of TLA+ values: what TLC prints comes back as Python values."""
+"""The reader of TLA+ values converts TLC's output into Python values."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_true_is_not_one():
 
 
 @pytest.mark.parametrize("text", ["", "<<1", "[a |> 1]", "{1,}", "1 2", "(0 :> )", "?"])
-def test_what_is_no_value_is_refused(text):
+def test_an_invalid_value_is_refused(text):
     with pytest.raises(ValueSyntaxError, match="expected"):
         parse_value(text)
 

@@ -1,4 +1,4 @@
-"""TLC on two small models, and the graph of one; all models run in `barrierspec verify`."""
+"""TLC on two small models, and the state graph of one. `barrierspec verify` runs all models."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def test_a_violated_refinement_is_named_by_the_property_that_states_it():
 
 @pytest.mark.parametrize("name", ["notifies", "aborted_in_silence", "too_early"])
 def test_a_savepoint_that_ends_in_another_way_is_seen_by_what_a_step_changes(name):
-    """A frame is no rule, so these models are no mutants of the catalogue."""
+    """A frame is no rule, so the catalogue does not list these models as mutants."""
     result = check(MANIFEST[f"broken_dataflow_savepoint_{name}"])
     assert result.violated == "Frame"
     assert result.differences == ()
@@ -141,7 +141,7 @@ def test_the_classes_are_archived_by_the_first_run_and_mapped_by_the_next(monkey
     assert second._replace(seconds=0) == first._replace(seconds=0)
 
 
-def test_an_archive_that_is_none_changes_nothing(monkeypatch, tmp_path):
+def test_an_invalid_archive_changes_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(java, "ARCHIVES", tmp_path / "share")
     archive = java.class_archive(java.find_java(), java.find_jar())
     archive.path.parent.mkdir()
@@ -153,18 +153,18 @@ def test_a_kept_dump_is_the_graph_and_one_of_another_text_is_not_used(tmp_path):
     model = MANIFEST["gate_polled_2_ends_abort"]
     check(model, dump=kept_at(model, tmp_path))
     assert [path.suffix for path in tmp_path.iterdir()] == [".dot"]
-    whole = _said(state_graph(model))
-    assert _said(state_graph(model, kept=tmp_path)) == whole
+    whole = _named_edges(state_graph(model))
+    assert _named_edges(state_graph(model, kept=tmp_path)) == whole
     other = MANIFEST["gate_polled_2"]
     assert kept_at(other, tmp_path).name != kept_at(model, tmp_path).name
     kept_at(model, tmp_path).write_text('1 [label="x = 0",style = filled]\n')
     assert len(state_graph(model, kept=tmp_path).nodes) == 1
     kept_at(model, tmp_path).rename(tmp_path / f"{model.name}-0.dot")
-    assert _said(state_graph(model, kept=tmp_path)) == whole
+    assert _named_edges(state_graph(model, kept=tmp_path)) == whole
 
 
-def _said(graph):
-    """The edges with their states; each run of TLC has fingerprints of its own."""
+def _named_edges(graph):
+    """The edges with their states instead of fingerprints, which differ between runs of TLC."""
     states = {node: repr(sorted(state.items(), key=str)) for node, state in graph.nodes.items()}
     return sorted((states[source], action, states[target]) for source, action, target in graph.edges)
 

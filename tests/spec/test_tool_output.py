@@ -1,4 +1,4 @@
-"""TLC's tool output: verdict, counts and counterexample; exit code and text must agree."""
+"""TLC's tool output: verdict, counts and counterexample. Exit code and text must agree."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The tracker in the place of the aligned gate breaks exactly-once, with the story that is always told."""
+"""With the gate of mode at-least-once the dataflow violates exactly-once; TLC shows the expected run."""
 
 from spec.manifest import load_manifest
 from spec.tlc import check

@@ -1,4 +1,4 @@
-"""Test vectors: written, read back, played by the model, by an implementation and by broken ones."""
+"""Test vectors: written, read back, and played by the model, by an implementation and by broken ones."""
 
 from collections import Counter
 from pathlib import Path
@@ -34,7 +34,7 @@ def store():
     return list(vectors_of("store", seed=0, walks=5))
 
 
-def test_every_run_comes_once_and_states_where_from(store):
+def test_every_run_occurs_once_and_states_its_origin(store):
     assert len({vector.id for vector in store}) == len(store)
     origins = Counter(vector.origin for vector in store)
     assert origins["path"] >= 17
@@ -62,12 +62,12 @@ def test_named_scenarios_are_played_in_every_generation_that_has_them():
     assert list(scenario_runs("sink")) == []
 
 
-def test_a_line_gives_back_what_was_written(store):
+def test_a_vector_survives_writing_and_reading(store):
     for vector in store:
         assert encode(decode(encode(vector), "here")) == encode(vector)
 
 
-def test_the_id_stays_when_what_has_to_come_changes():
+def test_the_id_does_not_depend_on_the_expected_answers():
     before = vector_of("path", "gate", {**GATE, "profile": "flink-1.12"}, OVERTAKEN)
     assert before.id == identify("gate", {**GATE, "profile": "flink-1.12"}, OVERTAKEN)
     assert before.steps[2].refused
@@ -75,13 +75,13 @@ def test_the_id_stays_when_what_has_to_come_changes():
 
 
 @pytest.mark.parametrize("name", ["model", "impl"])
-def test_what_does_right_plays_them_all(store, name):
+def test_a_right_implementation_passes_all_vectors(store, name):
     adapter = ours(name)
     assert [vector for vector in store if check(vector, adapter) is not None] == []
 
 
 class Changed(ModelAdapter):
-    """Answers one thing otherwise."""
+    """Gives one wrong answer."""
 
     def __init__(self, change):
         super().__init__(COMPONENTS)
@@ -105,7 +105,7 @@ class Changed(ModelAdapter):
     ],
     ids=["effects", "state", "refuses", "takes"],
 )
-def test_what_comes_out_otherwise_is_shown_at_its_step(change, step, came):
+def test_a_different_answer_is_shown_at_its_step(change, step, came):
     vector = vector_of("path", "gate", GATE, OVERTAKEN)
     difference = check(vector, Changed(change))
     assert isinstance(difference, Difference)
@@ -151,7 +151,7 @@ def test_a_failure_that_does_not_end_the_instance_is_compared_with_its_error():
     assert difference.step == 2
 
 
-def test_a_field_that_nobody_sees_is_not_compared_and_a_skip_is_no_pass():
+def test_a_field_that_is_not_observable_is_not_compared_and_a_skip_is_no_pass():
     vector = vector_of("path", "gate", GATE, OVERTAKEN[:2])
     assert check(vector, Changed(lambda event, answer: answer._replace(state={}))) is None
     adapter = ModelAdapter({"store": COMPONENTS["store"]})
@@ -189,7 +189,7 @@ def test_a_folder_is_written_verified_and_refused_once_it_is_altered(tmp_path):
     assert "give a folder" in str(invoke("verify", folder).exception)
 
 
-def test_what_has_changed_in_the_model_is_shown(tmp_path, monkeypatch):
+def test_changes_of_the_model_are_shown(tmp_path, monkeypatch):
     folder = tmp_path / "vectors"
     invoke("write", folder, "--component", "offsets", "--walks", "0")
     monkeypatch.setattr("conformance.adapters.choose.open_adapter", lambda *_: Changed(_says_nothing))
@@ -204,7 +204,7 @@ def _says_nothing(event, answer):
     return answer._replace(effects=[[]]) if isinstance(answer, Applied) else answer
 
 
-def test_only_what_hello_offers_is_tested():
+def test_only_capabilities_that_hello_offers_are_tested():
     offers = {"gate": Offer(("exactly-once",), ("flink-1.14",), ("handler",))}
     newest = vector_of("path", "gate", GATE, OVERTAKEN)
 
@@ -218,7 +218,7 @@ def test_only_what_hello_offers_is_tested():
     assert not is_offered(vector_of("path", "gate", polled, OVERTAKEN), offers)
 
 
-def test_a_line_that_is_none_is_refused_by_its_place():
+def test_an_invalid_line_is_refused_with_its_place():
     with pytest.raises(VectorError, match="here:3: expected a line"):
         decode(b"{}", "here:3")
     changed = {**orjson.loads(encode(vector_of("path", "gate", GATE, OVERTAKEN))), "id": "0"}

@@ -1,4 +1,4 @@
-"""The wheel, built once for the tests that install it."""
+"""The wheel, built once for all tests that install it."""
 
 import shutil
 import subprocess
@@ -14,7 +14,7 @@ PROJECT = ("pyproject.toml", "README.md", "LICENSE")
 
 @pytest.fixture(scope="session")
 def quietly():
-    """Run a command that has to succeed; what it printed."""
+    """Runs a command that has to succeed. Returns its output."""
 
     def command(*words, **options):
         done = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False, **options)
@@ -26,7 +26,7 @@ def quietly():
 
 @pytest.fixture(scope="session")
 def wheel(quietly, tmp_path_factory):
-    """Built out of a copy, so that nothing that an earlier build has left comes along."""
+    """Builds the wheel from a copy, so that files of an earlier build are not included."""
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
     for house in HOUSES:
         shutil.copytree(ROOT / house, source / house, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,4 +1,4 @@
-"""A repository that is not ours: what `init` writes, and the action, with nothing but the wheel."""
+"""The files of `init` and the action in a user's repository that has only the wheel."""
 
 import shutil
 import subprocess
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.wheel
 
 @pytest.fixture(scope="module")
 def runner_files(tmp_path_factory):
-    """Files of the runner, kept over the tests of the module: the action installs the wheel once."""
+    """Files of the runner, kept for all tests of the module: the action installs the wheel once."""
     return tmp_path_factory.mktemp("runner")
 
 
 @pytest.fixture
 def runner(wheel, tmp_path, runner_files):
-    """A git repository with what `init` writes, and the wheel beside it."""
+    """A git repository with the files that `init` writes, and the wheel beside it."""
     folder = tmp_path / "repository"
     write_skeleton(skeleton("python", str(wheel)), folder, keep=False)
     subprocess.run(["git", "init", "-q", str(folder)], check=True)

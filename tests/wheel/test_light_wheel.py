@@ -1,4 +1,4 @@
-"""The wheel without any extra: small, and enough to check an implementation."""
+"""The wheel without extras: small, and enough to check an implementation."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.wheel
 
 @pytest.fixture(scope="module")
 def environment(wheel, quietly, tmp_path_factory):
-    """An environment that holds the wheel and what it depends on."""
+    """An environment with the wheel and its dependencies."""
     folder = tmp_path_factory.mktemp("light")
     quietly(sys.executable, "-m", "venv", folder)
     quietly(folder / "bin/pip", "install", "--no-compile", "--constraint", CONSTRAINTS, wheel)
@@ -27,7 +27,7 @@ def environment(wheel, quietly, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def give(environment, tmp_path_factory):
-    """Run a command of this environment; its exit code and what it printed."""
+    """Runs a command of this environment. Returns its exit code and its output."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own["PATH"] = f"{environment / 'bin'}{os.pathsep}{own['PATH']}"
     where = tmp_path_factory.mktemp("project")

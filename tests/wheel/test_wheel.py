@@ -1,7 +1,7 @@
-"""The wheel in an empty environment, beside a `model/`, a `spec.py` and an `impl/` of the reader's own.
+"""The wheel in an empty environment, beside a user's own `model/`, `spec.py` and `impl/`.
 
-`make wheel` runs it: it downloads some hundred megabytes. The reader's engine is the one of the tutorial,
-taken apart as a reader might: the gate stands in `model/`, the adapter imports it from there.
+`make wheel` runs it. It downloads some hundred megabytes. The user's engine is that of the tutorial in two
+files: the gate is in `model/`, and the adapter imports it from there.
 """
 
 import json
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.wheel
 
 @pytest.fixture(scope="module")
 def environment(wheel, quietly, tmp_path_factory):
-    """The folder of programs of an environment that holds the wheel and what it asks for."""
+    """The folder of programs of an environment with the wheel and its dependencies."""
     folder = tmp_path_factory.mktemp("environment")
     quietly(sys.executable, "-m", "venv", folder)
     quietly(folder / "bin/pip", "install", "--constraint", ROOT / ".ci/constraints.txt", f"{wheel}[all]")
@@ -39,7 +39,7 @@ def environment(wheel, quietly, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A reader's own project, with our names in it."""
+    """A user's project, in which some folders have our names."""
     page = (ROOT / "docs/verify/verify-your-implementation.md").read_text(encoding="utf-8")
     (engine,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert engine.count(BUG) == 1
@@ -57,7 +57,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def give(environment, folder):
-    """Give a command in the reader's folder and see it end as expected; what it prints."""
+    """Runs a command in the user's folder, which must end as expected. Returns its output."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own["PATH"] = f"{environment}{os.pathsep}{own['PATH']}"
 
@@ -71,7 +71,7 @@ def give(environment, folder):
     return command
 
 
-def test_it_holds_the_four_houses_but_what_only_a_checkout_needs(wheel):
+def test_the_wheel_holds_the_four_packages_without_files_for_a_checkout(wheel):
     held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
     files = (path for house in HOUSES for path in (ROOT / house).rglob("*") if path.is_file())
     names = {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
@@ -131,7 +131,7 @@ def test_a_list_of_known_divergences_is_kept(give):
     assert "1 listed, met " in give(*command)
 
 
-def test_several_are_put_into_one_table(give, folder):
+def test_several_implementations_are_put_into_one_table(give, folder):
     listed = [f"[[implementation]]\nname = '{name}'\nadapter = '{ADAPTER}'\n" for name in ("one", "other")]
     listed += [f"[[implementation]]\nname = 'Flink'\nrelease = '{newest().version}'\n"]
     listed += [f"[[pipeline]]\nname = '{runs}'\nruns = '{runs}'\n" for runs in ("runtime", STREAMING)]
@@ -171,7 +171,7 @@ def test_a_log_of_flink_is_read(give):
     assert "18 of 18 situations witnessed" in give("trace", "flink", log, "--html", "trace.html")
 
 
-def test_what_is_read_as_data_is_there(give):
+def test_data_files_are_included(give):
     names = give("schema").split()
 
     assert {"gate", "findings", "sarif"} <= set(names)

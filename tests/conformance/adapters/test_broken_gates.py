@@ -40,7 +40,7 @@ def test_the_broken_gate_diverges_at_its_rule(start, script, rule, length):
 
 
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
-def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, length):
+def test_shrinking_gives_the_same_sequence_for_every_walk(start, script, rule, length):
     adapter = start(script)
     shrunk = []
     for seed in (2, 2, 3):
@@ -52,14 +52,14 @@ def test_shrinking_is_deterministic_whatever_the_walk(start, script, rule, lengt
 
 
 @pytest.mark.parametrize(("script", "rule", "length"), BROKEN)
-def test_a_hypothesis_machine_finds_it_too(start, script, rule, length):
+def test_a_hypothesis_state_machine_also_finds_the_defect(start, script, rule, length):
     adapter = start(script)
     found = run_machine("gate", adapter, Source(3, 150, steps=15, pinned=PINNED)).divergence
     smallest = shrink(found, adapter)
     assert (smallest.rule, smallest.step) == (rule, length)
 
 
-def test_a_level_that_is_not_supported_is_no_pass(start):
+def test_a_run_at_an_unsupported_level_does_not_pass(start):
     done = examine("gate", start("gate_forgets_subsumption"), Plan(1, 1, pinned={"level": "polled"}))
     assert done.verdict is Verdict.UNDETERMINED
     assert done.undetermined[0].startswith("skipped, not supported: only a gate at handler level")

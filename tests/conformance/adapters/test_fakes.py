@@ -32,7 +32,7 @@ FAKES = {
 }
 
 
-def test_a_gate_is_judged_under_the_generation_that_is_asked_for(little_adapter, tmp_path, capsys):
+def test_a_gate_is_compared_with_the_requested_generation(little_adapter, tmp_path, capsys):
     command = ["conform", "--adapter", little_adapter("fake_gates", "right"), "--examples", "4"]
     older = ["--config", "profile=flink-1.12", "--out", str(tmp_path)]
 
@@ -41,7 +41,7 @@ def test_a_gate_is_judged_under_the_generation_that_is_asked_for(little_adapter,
 
 
 @pytest.mark.parametrize("fake", FAKES, ids="-".join)
-def test_it_gets_its_verdict_and_a_message_that_helps(fake, little_adapter, tmp_path, capsys):
+def test_each_fake_gets_its_verdict_and_a_message_with_the_defect(fake, little_adapter, tmp_path, capsys):
     verdict, says = FAKES[fake]
     command = ["conform", "--adapter", little_adapter(*fake), "--examples", "2", "--no-suites"]
 

@@ -35,7 +35,7 @@ def test_after_a_crash_the_next_case_gets_a_fresh_process(start):
     assert adapter.apply(LATEST) == Errored("there is no instance; send `new` first")
 
 
-def test_of_a_flood_on_stderr_the_head_and_the_tail_are_kept(start):
+def test_the_head_and_the_tail_of_a_long_stderr_are_kept(start):
     adapter = start("misbehaving", "noisy")
     adapter.new("store", STORE)
     crashed = adapter.apply(LATEST)
@@ -76,7 +76,7 @@ def test_a_slow_answer_in_time_is_a_good_answer(start):
         ("short", "effects: expected a list of 1 lists, one for each event, got 0"),
     ],
 )
-def test_what_is_no_valid_answer_is_malformed(start, how, complaint):
+def test_an_invalid_answer_is_malformed(start, how, complaint):
     adapter = start("misbehaving", how)
     adapter.new("store", STORE)
     answer = adapter.apply(LATEST)
@@ -91,7 +91,7 @@ def test_an_oversized_answer_is_cut_off(start):
     assert adapter.apply(LATEST) == Malformed("an answer of more than 10000 bytes", "")
 
 
-def test_what_is_not_supported_is_a_skip(start):
+def test_an_unsupported_request_is_a_skip(start):
     assert start("misbehaving", "unsupported").new("store", STORE) == Unsupported("no instance of anything")
 
 
@@ -101,7 +101,7 @@ def test_a_command_that_does_not_exist_is_reported():
     assert answer.how.startswith("cannot start ./no-such-engine --gate: ")
 
 
-def test_an_event_greater_than_a_pipe_gets_through():
+def test_an_event_larger_than_the_pipe_buffer_arrives():
     with ProcessAdapter([sys.executable, "-m", "conformance.cli", "serve", "model"], 60.0) as adapter:
         assert adapter.new("sink", {}) == Made()
         value = "x" * 1_000_000

@@ -54,7 +54,9 @@ def test_the_skeleton_conforms_in_process_and_a_defect_in_it_is_found(user_folde
         ("__import__('threading').Event().wait()", Hung),
     ],
 )
-def test_what_it_does_is_an_answer_and_changes_nothing_of_the_suite(user_folder, body, answer):
+def test_exceptions_and_output_of_the_object_are_answers_and_do_not_affect_the_suite(
+    user_folder, body, answer
+):
     name = f"offsets_{abs(hash(body))}"
     (user_folder / f"{name}.py").write_text(OFFSETS.format(body=body))
     limit = 0.2 if answer is Hung else 60.0
@@ -93,7 +95,7 @@ def test_a_factory_and_events_at_once_have_a_time_limit_too(user_folder):
         ("model.gate:components", "barrierspec has a package of this name; rename the module"),
     ],
 )
-def test_an_object_that_cannot_be_used_is_an_error_of_usage(user_folder, named, why):
+def test_an_unusable_object_is_a_usage_error(user_folder, named, why):
     (user_folder / "little.py").write_text(
         "number = 1\nclass Gate:\n    modes = 'aligned'\nwrong = {'gate': Gate}\n"
     )

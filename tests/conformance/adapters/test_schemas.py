@@ -87,11 +87,11 @@ def test_every_frame_is_valid():
         ("frames", "answer", {"seq": 1, "effects": [[{}]], "state": {}}),
     ],
 )
-def test_what_is_wrong_is_refused(name, part, wrong):
+def test_invalid_frames_are_refused(name, part, wrong):
     assert list(validation.complaints(name, part, wrong))
 
 
-def test_an_unknown_schema_or_definition_names_those_there_are():
+def test_the_error_for_an_unknown_schema_lists_the_known_ones():
     with pytest.raises(KeyError, match="expected one of: frames, gate"):
         validation.schema("window")
     with pytest.raises(KeyError, match="expected one of: config, event"):

@@ -45,7 +45,7 @@ def test_the_example_of_the_protocol_page(name):
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_bad_frames_get_an_error_and_the_loop_goes_on(name):
+def test_invalid_frames_get_an_error_and_the_loop_continues(name):
     replies = answers(
         name,
         b"nonsense",

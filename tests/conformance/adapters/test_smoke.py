@@ -28,13 +28,13 @@ def failing(adapter):
 
 
 @pytest.mark.parametrize("name", ["model", "impl"])
-def test_what_speaks_the_protocol_passes_with_every_component(name):
+def test_an_adapter_of_the_protocol_passes_for_every_component(name):
     checks = list(smoke(ours(name)))
     assert [check for check in checks if check.wrong is not None] == []
     assert {check.subject for check in checks} == {"hello", *COMPONENTS}
 
 
-def test_a_gate_that_speaks_well_and_does_wrong_fails_the_first_look_only():
+def test_a_wrong_gate_with_valid_frames_fails_only_the_check_of_behaviour():
     with ProcessAdapter([sys.executable, str(ADAPTERS / "gate_forgets_subsumption.py")]) as adapter:
         wrong = failing(adapter)
     assert list(wrong) == ["answers like the model in 100 random cases"]
@@ -55,7 +55,7 @@ def test_a_gate_that_speaks_well_and_does_wrong_fails_the_first_look_only():
         ("deaf", "no answer within 1 s"),
     ],
 )
-def test_what_breaks_the_frame_is_reported(how, says):
+def test_violations_of_the_frame_format_are_reported(how, says):
     with ProcessAdapter([sys.executable, str(ADAPTERS / "misbehaving.py"), how], 0.5) as adapter:
         wrong = failing(adapter)
     assert any(says in why for why in wrong.values()), wrong
@@ -140,7 +140,7 @@ def test_every_check_can_fail(kind, name):
     assert name in failing(kind(STORE))
 
 
-def test_the_command_tells_it_and_ends_with_1():
+def test_the_command_prints_the_failure_and_ends_with_1():
     gate = shlex.join([sys.executable, str(ADAPTERS / "gate_forgets_subsumption.py")])
     ran = CliRunner().invoke(command.command, ["--adapter", gate], standalone_mode=False)
     assert ran.return_value == 1

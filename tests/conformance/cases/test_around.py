@@ -9,7 +9,7 @@ def event(name):
     return {"kind": name}
 
 
-def test_nothing_is_suspect_and_one_run_takes_it_all():
+def test_without_suspect_transitions_one_run_takes_all():
     transitions = [Transition(0, event("a"), 1, False), Transition(1, event("b"), 0, False)]
 
     assert list(ways_around(transitions, 40)) == [[event("a"), event("b")]]
@@ -29,7 +29,7 @@ def test_a_suspect_transition_ends_a_run_of_its_own():
 
 
 @pytest.mark.parametrize("behind", [1, 2])
-def test_what_only_a_suspect_transition_leads_to_is_taken_behind_it(behind):
+def test_transitions_reachable_only_through_a_suspect_one_come_after_it(behind):
     transitions = [
         Transition(0, event("late"), 1, True),
         *(Transition(at, event(f"b{at}"), at + 1, False) for at in range(1, behind + 1)),

@@ -27,7 +27,10 @@ def test_every_mode_has_its_profiles():
 def test_no_path_is_left_without_a_case_or_a_proof(mode, profile):
     found = directed_at(mode, profile, channels=2)
     assert found.hit == len(found.scripts) > 10
-    assert found.excluded > 0 or (mode, profile) == ("unaligned", "flink-1.11")  # here every path has a case
+    assert found.excluded > 0 or (mode, profile) == (
+        "unaligned",
+        "flink-1.11",
+    )  # in this model every path has a case
     assert found.beyond == 0
 
 
@@ -54,7 +57,7 @@ def _left(profile):
     return relations, [[state for state, _ in graph.nodes] for graph in graphs], left
 
 
-def test_what_is_excluded_is_taken_by_no_run_of_a_larger_model():
+def test_no_run_of_a_larger_model_takes_an_excluded_path():
     profile = PROFILES["flink-1.13"]
     relations, states, left = _left(profile)
     excluded = never_taken(relations, chain(*states), left)
@@ -66,7 +69,7 @@ def test_what_is_excluded_is_taken_by_no_run_of_a_larger_model():
             assert not relation.enabled(state, transition.event, list(paths))
 
 
-def test_what_a_run_takes_is_never_excluded_however_little_was_seen():
+def test_a_path_that_a_run_takes_is_never_excluded():
     relations, states, left = _left(PROFILES["flink-1.13"])
     every = [set(range(len(relation))) for relation in relations]
     starts = [of_one[0] for of_one in states]
@@ -74,7 +77,7 @@ def test_what_a_run_takes_is_never_excluded_however_little_was_seen():
     assert never_taken(relations, [], every) == [set() for _ in relations]
 
 
-def test_nothing_is_excluded_where_steps_lead_to_shapes_without_a_case():
+def test_no_path_is_excluded_if_steps_lead_to_shapes_without_a_case():
     profile = PROFILES["flink-1.9"]
     some = [case for case in gate_path_cases("at-least-once", profile, 2) if "0 of at most" in case.label]
     graphs = [explore(closed) for closed in closed_free_models("at-least-once", profile, 2)]
@@ -82,7 +85,7 @@ def test_nothing_is_excluded_where_steps_lead_to_shapes_without_a_case():
     assert found.excluded == 0
 
 
-def test_an_order_travels_to_another_process():
+def test_an_order_can_be_sent_to_another_process():
     directed = directed_at("exactly-once", "flink-1.7", channels=1)
     for order in (
         Order(10, 0, aims=False),

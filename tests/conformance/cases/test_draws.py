@@ -21,7 +21,7 @@ RECORDS = ("channel", "subtask", "store", "sink", "offsets")
 
 
 def words_of(component):
-    """By set of event kinds that exist in a configuration: one such configuration."""
+    """By set of event kinds that exist in a configuration: one configuration with this set."""
     words = vocabulary()[component].events
     return {
         frozenset(one.kind for one in words if exists(component, one.where, config)): config
@@ -84,7 +84,7 @@ def test_an_event_is_read_and_written_back(component, data):
         ({"kind": "restore", "checkpoint": 1, "fails": 0}, "fails: expected an int of at least 1, got 0"),
     ],
 )
-def test_what_the_vocabulary_does_not_have_is_refused_with_the_reason(event, complaint):
+def test_a_word_outside_the_vocabulary_is_refused_with_the_reason(event, complaint):
     with pytest.raises(WireError, match=complaint):
         COMPONENTS["sink"].words.event(event)
 

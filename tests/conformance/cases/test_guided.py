@@ -23,7 +23,7 @@ def counts(found):
     return {kind: len(some) for kind, some in found.items()}
 
 
-def test_ids_count_by_their_order_alone_and_contents_of_records_not_at_all():
+def test_marks_depend_on_the_order_of_ids_and_not_on_record_contents():
     oracle = Oracle("gate", GATE)
     assert marks(oracle, barriers(5, 9)) == marks(oracle, barriers(70, 2**60))
     assert marks(oracle, barriers(5, 9)) != marks(oracle, barriers(9, 5))
@@ -32,7 +32,7 @@ def test_ids_count_by_their_order_alone_and_contents_of_records_not_at_all():
     assert marks(sink := Oracle("sink", {}), write) == marks(sink, other)
 
 
-def test_what_a_walk_reaches_is_counted_as_it_is():
+def test_the_marks_of_a_walk_are_counted_exactly():
     oracle = Oracle("gate", GATE)
     assert counts(marks(oracle, [])) == {"states": 1, "transitions": 0, "pairs": 0, "paths": 0}
     both = barriers(5, 5)  # the second barrier takes another path: it completes the alignment
@@ -41,7 +41,7 @@ def test_what_a_walk_reaches_is_counted_as_it_is():
     assert marks(oracle, [refused, *both]) == marks(oracle, both)
 
 
-def test_the_candidate_with_most_that_is_new_is_chosen_until_it_is_reached():
+def test_the_candidate_with_the_most_new_marks_is_played_next():
     oracle, reached = Oracle("gate", GATE), Reached(WALKS)
     long, short = ((events, marks(oracle, events)) for events in (barriers(5, 5), barriers(5)))
 
@@ -55,7 +55,7 @@ def test_the_candidate_with_most_that_is_new_is_chosen_until_it_is_reached():
 
 
 @pytest.mark.parametrize("component", ["gate", "sink"])
-def test_guided_walks_reach_more_with_as_many_cases(component):
+def test_guided_walks_reach_more_with_the_same_number_of_cases(component):
     def transitions(guide):
         found = set()
         for case in islice(walks(component, 1, reached=guide, length=20), 60):
@@ -73,7 +73,7 @@ def test_guided_walks_reach_more_with_as_many_cases(component):
 
 
 @pytest.mark.parametrize("played", [0, 3, 20])
-def test_a_case_that_ends_early_has_reached_what_comes_before_its_last_event(played):
+def test_a_case_that_ends_early_counts_only_the_events_before_its_last(played):
     guide = Reached(WALKS)
     cases = walks("sink", 1, reached=guide, length=20)
     case = next(cases)

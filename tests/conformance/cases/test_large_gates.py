@@ -1,4 +1,4 @@
-"""Kernels search the larger gates. Their results count if they agree with the explorer on few ids."""
+"""Kernels search the larger gates. Their results count if they agree with the explorer for few ids."""
 
 import pytest
 
@@ -17,7 +17,7 @@ GATE = of_component("gate")
 SMALL, LARGE = (bounded_gate(2, ids) for ids in (UP_TO, 5))
 
 
-def lets_go(closed: ClosedModel) -> ClosedModel:
+def unblocks_above(closed: ClosedModel) -> ClosedModel:
     """The closed model with a gate that blocks no channel for ids above UP_TO."""
 
     def step(state, event):
@@ -29,10 +29,10 @@ def lets_go(closed: ClosedModel) -> ClosedModel:
     return closed._replace(step=step)
 
 
-BROKEN = LargeGate(lets_go(SMALL.closed), Bounded(lets_go(LARGE.closed), LARGE.bounds))
+BROKEN = LargeGate(unblocks_above(SMALL.closed), Bounded(unblocks_above(LARGE.closed), LARGE.bounds))
 
 
-def test_a_kernel_goes_on_with_the_ids_that_the_explorer_has_not():
+def test_a_kernel_continues_with_more_ids_than_the_explorer_has():
     found = searched(LargeGate(SMALL.closed, LARGE), GATE)
 
     graph = explore(LARGE.closed, keep_transitions=False)
@@ -40,7 +40,7 @@ def test_a_kernel_goes_on_with_the_ids_that_the_explorer_has_not():
     assert (found.violation, found.disagreement) == (None, "")
 
 
-def test_what_breaks_beyond_the_few_ids_is_found_by_the_kernel():
+def test_the_kernel_finds_a_violation_beyond_the_ids_of_the_explorer():
     found = searched(BROKEN, GATE)
 
     assert explore(BROKEN.small, GATE).violation is None
@@ -50,7 +50,7 @@ def test_what_breaks_beyond_the_few_ids_is_found_by_the_kernel():
     assert found.violation.run[0].checkpoint > UP_TO
 
 
-def test_a_kernel_that_counts_otherwise_is_reported():
+def test_a_kernel_with_other_counts_than_the_explorer_is_reported():
     another = bounded_gate(2, UP_TO, polled=False).closed
     found = searched(LargeGate(another, LARGE), GATE)
 
@@ -67,7 +67,7 @@ def test_a_kernel_that_counts_otherwise_is_reported():
     ],
     ids=["broken", "not believed"],
 )
-def test_the_part_is_red_through_a_kernel(one, verdict, rule, monkeypatch, tmp_path):
+def test_a_violation_found_by_a_kernel_fails_the_part(one, verdict, rule, monkeypatch, tmp_path):
     seen = exploration.Explored("a small one", 1, 2, frozenset(), None)
     monkeypatch.setattr(exploration, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(exploration, "exhaust", lambda _: seen)
@@ -91,7 +91,7 @@ def test_the_part_is_red_through_a_kernel(one, verdict, rule, monkeypatch, tmp_p
         (None, ["a small one: expected no line, got 1 states, 2 transitions"]),
     ],
 )
-def test_other_numbers_than_the_pinned_ones_are_found(known, expected, monkeypatch):
+def test_numbers_that_differ_from_the_pinned_ones_are_findings(known, expected, monkeypatch):
     monkeypatch.setattr(exploration, "pinned", lambda: {"a small one": known} if known else {})
     found = exploration.other_counts(exploration.Explored("a small one", 1, 2, frozenset(), None))
 

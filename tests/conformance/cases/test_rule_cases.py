@@ -74,7 +74,7 @@ def looked_through(component):
 
 
 def possible(component, kind):
-    """The rules that can fire in a kind. If it has an option in _OWN, only the rules of that option."""
+    """The rules that can fire in this kind; for an option in `_OWN`, only the rules of that option."""
     known = set(coverage(component, (), dict(kind), injects=True).missing)
     for option, rules in _OWN.items():
         if option in kind:
@@ -153,7 +153,7 @@ def file():
 
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
-def test_every_rule_has_one_in_every_kind_of_configuration(component, pytestconfig):
+def test_every_rule_has_a_case_in_every_kind_of_configuration(component, pytestconfig):
     if pytestconfig.getoption("--rewrite") and any(without_a_case(component).values()):
         make_anew(component)
     assert not any(without_a_case(component).values()), without_a_case(component)
@@ -176,12 +176,12 @@ def test_a_seed_whose_walks_miss_a_rule_conforms():
     assert (done.verdict, done.undetermined) == (Verdict.CONFORMS, ())
 
 
-def test_a_case_is_read_as_it_is_written():
+def test_a_case_survives_writing_and_reading():
     assert [read(written(case)) for case in rule_cases()] == list(rule_cases())
 
 
 @pytest.mark.rule("SUB-10")
-def test_only_what_is_asked_for_is_played():
+def test_only_cases_of_the_selected_rules_are_played():
     played = play_rule_cases("store", frozenset({"SUB-10"}))
 
     assert (played.cases, "SUB-10" in played.fired) == (1, True)

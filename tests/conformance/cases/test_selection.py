@@ -81,7 +81,7 @@ def test_a_rule_that_is_broken_is_found(start, played):
 
 
 @pytest.mark.rule("ALIGN-12")
-def test_a_rule_that_is_not_chosen_is_not_found(start):
+def test_a_violation_of_a_rule_that_is_not_selected_is_not_found(start):
     adapter = start("gate_unblocks_on_late_barrier")
     kept = walked("gate", adapter, 1, 20, length=4, pinned=PINNED, selected={"ALIGN-12"})
 
@@ -127,7 +127,7 @@ def test_rules_choose_the_components():
         (["ALIGN-04"], ["gate", "sink"], "none of ALIGN-04 fires at sink; leave it out"),
     ],
 )
-def test_a_rule_that_cannot_be_asked_for_is_refused(rules, components, complaint):
+def test_a_rule_that_cannot_be_selected_is_refused(rules, components, complaint):
     with pytest.raises(InputError, match=complaint):
         selected_rules(rules, components)
 
@@ -165,7 +165,7 @@ def test_fail_fast_ends_at_the_first_component_that_diverges(little_adapter, tmp
     assert "  sink         UNDETERMINED" in capsys.readouterr().out
 
 
-def test_a_number_of_steps_is_gone_to(capsys):
+def test_the_run_continues_to_the_requested_number_of_steps(capsys):
     selected = ["--component", "store", "--component", "offsets", "--examples", "1", "--steps", "3000"]
     assert cli.run(["conform", "--adapter", "impl", "--no-suites", *selected]) == 0
     output = capsys.readouterr().out

@@ -50,7 +50,7 @@ def test_a_repeated_barrier_is_a_change_with_its_shortest_run():
     ]
 
 
-def test_what_one_side_refuses_is_gained_or_lost():
+def test_an_event_that_one_side_refuses_is_gained_or_lost():
     inject = {"kind": "inject", "checkpoint": 1}
     vector = vector_of("walk", "gate", GATE, [inject])
     older, newer = Reprofiled("flink-1.13"), Reprofiled("flink-1.14")
@@ -98,7 +98,7 @@ def test_rules_vectors_and_mutants_that_are_affected_are_named():
         ([Kind.CHANGED], Meaning.INCOMPATIBLE),
     ],
 )
-def test_what_it_means_for_whoever_relies_on_the_old_side(kinds, meaning):
+def test_the_report_states_the_consequence_for_users_of_the_old_side(kinds, meaning):
     nothing = Answer([], {})
     assert meaning_of(Change(kind, "gate", {}, (), nothing, nothing, 1) for kind in kinds) is meaning
 
@@ -174,7 +174,7 @@ def test_a_revision_writes_runs_for_the_paths_of_its_own_functions(repository, t
     assert not [effect for effects in ends for effect in effects if effect["kind"] == "ignored"]
 
 
-def test_rules_that_come_go_or_say_something_else_are_named(repository, tmp_path_factory):
+def test_new_removed_and_changed_rules_are_named(repository, tmp_path_factory):
     before = tmp_path_factory.mktemp("before")
     shutil.copytree(repository / "spec", before / "spec")
     edit(repository / "spec/rules.toml", 'id = "ALIGN-01"', 'id = "ALIGN-99"')
@@ -183,7 +183,7 @@ def test_rules_that_come_go_or_say_something_else_are_named(repository, tmp_path
     assert (said.added, said.removed, said.reworded) == (("ALIGN-99",), ("ALIGN-01",), ("ALIGN-12",))
 
 
-def test_a_revision_that_there_is_not_is_a_clear_error(repository):
+def test_an_unknown_revision_is_a_clear_error(repository):
     ran = invoke(gate, "--base", "no-such-revision")
     assert "git has no 'no-such-revision' here" in str(ran.exception)
     assert "git has no 'nowhere' here" in str(invoke(diff, "nowhere").exception)

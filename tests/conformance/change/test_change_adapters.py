@@ -94,7 +94,7 @@ def test_a_difference_without_other_effects_is_one(compared, before, after, kind
     assert {found["case"]["kind"] for found in part["findings"]} == {kind}
 
 
-def test_what_is_not_offered_any_more_is_lost(compared):
+def test_a_capability_that_is_no_longer_offered_is_lost(compared):
     code, printed, part = compared(('["flink-1.14"]', '["flink-1.13"]'))
     assert (code, part["verdict"]) == (2, "UNDETERMINED")
     assert "no configuration that both offer" in printed
@@ -163,7 +163,7 @@ LATE_CANCELS = (
         ),
     ],
 )
-def test_wide_gates_long_lives_and_suites_show_what_nothing_else_does(
+def test_wide_gates_long_lives_and_suites_each_find_differences_that_other_cases_miss(
     compared, source, changes, played, switched_off
 ):
     code, printed, _ = compared(*changes, played=played)

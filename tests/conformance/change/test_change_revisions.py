@@ -114,7 +114,7 @@ def test_a_configured_filter_decides_nothing(checkout):
     assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
 
 
-def test_a_file_that_is_gone_is_a_difference(checkout):
+def test_a_deleted_file_is_a_difference(checkout):
     (checkout / "model/gate.py").write_text("first\n", encoding="utf-8")
     head = repositories.commit(checkout, "HEAD")
     assert not repositories.differs(checkout, head, ("model", "spec/rules.toml"))
@@ -129,7 +129,7 @@ def test_a_branch_that_is_called_like_an_option_is_resolved(checkout):
     assert repositories.commit(checkout, "HEAD") == head
 
 
-def test_files_that_git_does_not_know_yet_are_a_difference(checkout):
+def test_untracked_files_are_a_difference(checkout):
     (checkout / "model/gate.py").write_text("first\n", encoding="utf-8")
     head = repositories.commit(checkout, "HEAD")
     assert not repositories.differs(checkout, head, ("model",))
@@ -150,7 +150,7 @@ class Gone(InProcess):
         return Crashed("it ended with exit code 1", "ImportError")
 
 
-def test_two_sides_that_crash_are_no_agreement():
+def test_two_sides_that_crash_do_not_agree():
     vector = vector_of("walk", "gate", {"channels": 1, "mode": "exactly-once"}, [])
     for old, new in ((Gone(), Gone()), (Gone(), Reprofiled("flink-1.14"))):
         with pytest.raises(ChangeError, match="crashed: it ended with exit code 1"):

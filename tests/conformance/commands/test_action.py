@@ -22,7 +22,7 @@ def runner(tmp_path):
     folder = tmp_path / "repository"
     write_skeleton(skeleton("python"), folder, keep=False)
     made = Runner(folder, tmp_path / "runner", GITHUB_ACTION_PATH="/no/such/action")
-    name = "barrierspec-2516719235"  # the number is the checksum of `here`, the source of the installation
+    name = "barrierspec-2516719235"  # the checksum of `here`, the source of the installation
     program = made.temporary / name / "bin/barrierspec"
     program.parent.mkdir(parents=True)
     program.symlink_to(Path(sys.executable).parent / "barrierspec")

@@ -29,7 +29,7 @@ def test_ids_sizes_and_offsets_are_listed(folder, capsys):
     assert "a resumed run starts from checkpoint 5" in output
 
 
-def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
+def test_files_that_checkpoints_share_count_as_new_once(tmp_path, capsys):
     storage = CheckpointStorage(tmp_path)
     attempt = storage.new_attempt()
     (tmp_path / "table").write_bytes(b"x" * 100_000)
@@ -49,7 +49,7 @@ def test_what_checkpoints_share_is_new_once(tmp_path, capsys):
     assert "no checkpoint can be restored" in capsys.readouterr().out
 
 
-def test_an_altered_checkpoint_is_named_and_the_one_before_is_gone_on_from(folder, capsys):
+def test_an_altered_checkpoint_is_named_and_a_resume_uses_the_one_before(folder, capsys):
     state = folder / "chk-5" / "count-0.1.state"
     data = bytearray(state.read_bytes())
     data[-1] ^= 1

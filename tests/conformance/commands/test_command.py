@@ -153,13 +153,13 @@ def test_a_file_that_holds_no_divergence_is_wrong_usage(content, complaint, tmp_
     assert complaint in capsys.readouterr().err
 
 
-def test_our_own_fault_is_no_verdict(monkeypatch, capsys):
+def test_an_internal_error_is_no_verdict(monkeypatch, capsys):
     monkeypatch.setattr("conformance.drive.conform.examine", lambda *_: 1 / 0)
     assert cli.run(["conform", "--adapter", "impl"]) == Exit.INTERNAL_ERROR
     assert "an internal error of barrierspec" in capsys.readouterr().err
 
 
-def test_verdicts_together():
+def test_the_verdict_of_several_components():
     conforms, diverges, undetermined = Verdict.CONFORMS, Verdict.DIVERGES, Verdict.UNDETERMINED
     assert together([conforms, conforms]) is conforms
     assert together([conforms, undetermined]) is undetermined

@@ -55,7 +55,7 @@ def test_a_model_without_bounds_has_no_kernel(capsys):
     assert "leave --labelled out" in capsys.readouterr().err
 
 
-def test_fewer_states_stand_for_all_once_that_is_proved(tmp_path, capsys):
+def test_representative_states_are_explored_if_the_symmetry_is_proved(tmp_path, capsys):
     counts = []
     for chosen in ((), ("--symmetric",), ("--symmetric", "--every-id")):
         file = tmp_path / "found.json"
@@ -69,7 +69,7 @@ def test_fewer_states_stand_for_all_once_that_is_proved(tmp_path, capsys):
     assert "not proved" in capsys.readouterr().err
 
 
-def test_reductions_are_of_kernels(capsys):
+def test_reductions_need_the_kernel_engine(capsys):
     assert cli.run(["explore", "gate", "--engine", "python", "--symmetric"]) == Exit.USAGE
     assert "need a kernel" in capsys.readouterr().err
     assert cli.run(["explore", "coordinator", "--ids", "2", "--every-id"]) == Exit.USAGE

@@ -58,7 +58,9 @@ def test_hooks_use_the_installed_command_if_the_wheel_is_in_the_repository():
     text = skeleton("python", "./my wheels/barrierspec.whl").files[".pre-commit-config.yaml"]
     hooks = yaml.safe_load(text)["repos"][0]["hooks"]
 
-    assert {hook["language"] for hook in hooks} == {"system"}  # others install in another folder
+    assert {hook["language"] for hook in hooks} == {
+        "system"
+    }  # other languages are installed in another folder
     assert not any("additional_dependencies" in hook for hook in hooks)
 
 

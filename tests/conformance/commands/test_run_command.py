@@ -12,7 +12,7 @@ from impl.spark.errors import JobFailedError, TooFewSlotsError
 from impl.state import CheckpointStorage, StorageError, SupersededError
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
+def test_a_folder_that_no_run_has_made_is_not_changed(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
 
     with pytest.raises(click.UsageError, match="name a new folder"):
@@ -30,7 +30,7 @@ def test_a_claim_takes_a_savepoint(tmp_path, capsys):
     assert "CLAIM needs from_savepoint" in capsys.readouterr().err
 
 
-def test_a_savepoint_is_asked_of_a_job_that_runs(tmp_path, capsys):
+def test_a_savepoint_is_requested_from_a_running_job(tmp_path, capsys):
     command = ["savepoint", str(tmp_path), "--seconds", "0.01"]
     assert cli.run(command) == Exit.USAGE
     assert "has no checkpoints; name the folder" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_every_order_is_explained(component):
 
 @pytest.mark.parametrize("component", MESSAGES)
 @pytest.mark.parametrize("broken", [LosesUpdates, MixesEffects])
-def test_what_no_order_explains_is_refused_with_a_short_history(component, broken):
+def test_an_answer_that_no_order_explains_is_refused_with_a_short_history(component, broken):
     found = examine_concurrent(component, broken(), OFFER, 60, 1, lambda: True)
 
     lines = found.wrong.splitlines()
@@ -86,7 +86,7 @@ def in_order(oracle, node, step, order):
 
 
 @pytest.mark.parametrize("component", MESSAGES)
-def test_what_explains_an_answer_is_what_an_enumeration_of_all_orders_finds(component):
+def test_the_search_explains_an_answer_if_an_enumeration_of_all_orders_does(component):
     random, right, wrong = Random(2), 0, 0
     for config in generate.configs(component)[:4]:
         oracle = Oracle(component, config)

@@ -189,7 +189,7 @@ def test_a_rule_that_cannot_be_evaluated_is_named_and_leaves_it_open(tmp_path):
     assert "CONFORMS" not in text
 
 
-def test_what_else_diverges_still_does_and_the_rule_is_named(tmp_path):
+def test_another_divergence_stays_and_the_rule_is_named(tmp_path):
     def more(rules):
         return rules.replace("PROPERTIES\n", "PROPERTIES\n    Unreadable\n")
 
@@ -205,6 +205,6 @@ def test_what_else_diverges_still_does_and_the_rule_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["-h", "AlignedModel", "Gate", "a b", "..", "1"])
-def test_a_module_is_not_given_to_tlc_under_any_name(name):
+def test_a_module_with_an_unsafe_name_is_not_passed_to_tlc(name):
     with pytest.raises(TlcError, match="module"):
         replay(Module(name, "", ""))

@@ -132,7 +132,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_tlc_replays_it_and_names_what_is_violated(case, tmp_path):
+def test_tlc_replays_a_divergence_and_names_the_violated_rule(case, tmp_path):
     violated, *given = CASES[case]
     found = divergence(*given)
     _, module = write(found, "abc", "wrong 1", "./wrong", tmp_path)
@@ -145,7 +145,7 @@ def test_tlc_replays_it_and_names_what_is_violated(case, tmp_path):
     assert len([line for line in steps if line[:3].strip()]) == 1 + len(found.events) - (violated == "Allows")
 
 
-def test_what_is_right_passes(tmp_path):
+def test_a_right_answer_passes_every_replay(tmp_path):
     found = divergence("gate", GATE, [barrier(0, 1)], [])
     _, module = write(replace(found, got=found.expected), "abc", "right 1", "./right", tmp_path)
 
@@ -169,7 +169,7 @@ NOT_IN_TLA = {
 
 
 @pytest.mark.parametrize("why", NOT_IN_TLA)
-def test_what_no_module_describes_is_reported(why):
+def test_a_divergence_that_no_module_describes_is_reported(why):
     component, config, events = NOT_IN_TLA[why]
     with pytest.raises(NotInTlaError, match=why):
         module_of(divergence(component, config, events, [effect("fail", error="x")]), "Any", "wrong 1")
@@ -189,7 +189,7 @@ def test_a_module_that_differs_from_the_model_is_undetermined(tmp_path):
     assert told.startswith("UNDETERMINED  AsModel: ")
 
 
-def test_all_three_replay_what_conform_has_found(little_adapter, tmp_path, capsys):
+def test_all_three_replays_show_the_divergence_of_conform(little_adapter, tmp_path, capsys):
     adapter = little_adapter("gate_forgets_subsumption")
     assert (
         cli.run(["conform", "--adapter", adapter, "--examples", "2", "--out", str(tmp_path)]) == Exit.DIVERGES

@@ -27,7 +27,7 @@ def examined(start):
 
 
 @pytest.mark.parametrize("component", ["sink", "store"])
-def test_what_keeps_its_data_conforms_and_was_killed(examined, component):
+def test_an_implementation_that_keeps_its_data_is_killed_and_conforms(examined, component):
     kept = examined("right", component)
 
     assert (kept.wrong, kept.undetermined, kept.not_killed) == ("", "", "")
@@ -45,7 +45,7 @@ def test_what_keeps_its_data_conforms_and_was_killed(examined, component):
         ("never-drops", "store", "SUB-07: "),
     ],
 )
-def test_what_loses_or_shows_too_much_is_refused_with_few_moves(examined, wrong, component, rule):
+def test_lost_or_early_visible_data_is_refused_with_a_short_sequence(examined, wrong, component, rule):
     kept = examined(wrong, component)
 
     assert rule in kept.wrong
@@ -79,7 +79,7 @@ def test_our_sink_and_store_are_read_without_a_kill_in_this_process():
     assert kept[0].not_killed == "no kill, as the implementation is in this process"
 
 
-def test_what_is_offered_and_cannot_be_tested_is_undetermined(start):
+def test_an_offered_capability_that_cannot_be_tested_is_undetermined(start):
     adapter = start("durable", "right")
     offer = adapter.hello().components["sink"]
     alone = examine_durable("sink", adapter, offer._replace(capabilities=("restart",)), 5, 0, lambda: True)
@@ -142,7 +142,7 @@ def test_a_commit_that_is_cut_short_shows_all_or_nothing(visible, during, what):
     assert (wrong and wrong.what) == what
 
 
-def test_what_was_seen_committed_stays_visible_behind_the_next_kill():
+def test_data_seen_as_committed_stays_visible_after_the_next_kill():
     expected = sink(*WRITTEN)
     expected.restart([1, 2], COMMIT)
 

@@ -66,7 +66,7 @@ def test_a_mounted_folder_stays_full_although_files_are_deleted(place, folder):
     (place.checkpoints / "chk-4").write_bytes(b"metadata")
 
 
-def test_nothing_is_left_of_a_mount(tmp_path):
+def test_a_mount_is_removed_completely(tmp_path):
     with Processes(tmp_path / "logs") as processes:
         place = Place(tmp_path, processes)
         try:
@@ -79,7 +79,7 @@ def test_nothing_is_left_of_a_mount(tmp_path):
     assert list((tmp_path / "mounted").iterdir()) == []
 
 
-def test_a_machine_without_the_programs_tells_what_to_install(place, monkeypatch):
+def test_a_machine_without_the_programs_gets_a_message_what_to_install(place, monkeypatch):
     monkeypatch.setenv("PATH", "")
 
     with pytest.raises(EngineSetUpError, match="expected the program unshare, got none; install util-linux"):
@@ -129,7 +129,7 @@ def logged(log, line):
         file.write(line + "\n")
 
 
-def test_the_effect_has_what_failed_since_the_fault_and_why(cluster, tmp_path):
+def test_the_effect_lists_failures_since_the_fault_and_their_reasons(cluster, tmp_path):
     processes, log, counts, history = cluster
     logged(log, "java.io.IOException: No space left on device")
     effect = Effect(Kind.NO_SPACE, 1, processes)
@@ -173,7 +173,7 @@ def test_a_log_of_another_process_is_not_of_the_cluster(place):
     assert [log.name for log in of_cluster(place.processes)] == ["02-job-manager.out", "04-task-manager.out"]
 
 
-def test_checkpoints_of_the_row_end_before_a_frozen_process_is_missed():
+def test_checkpoints_expire_before_a_frozen_process_is_declared_dead():
     for checkpoints in table_row("flink-checkpoints").draws["checkpoints"]:
         settings = {"mode": "unaligned", "backend": "heap", "checkpoints": checkpoints}
         made = settings_of("job-manager", settings)
@@ -262,7 +262,7 @@ class Exact(Engine):
         ("no savepoint", {"unread": "no savepoint"}, []),
     ],
 )
-def test_a_round_compares_the_state_and_tells_why_it_has_none(tmp_path, state, shown, anomalies):
+def test_a_round_compares_the_state_or_states_why_it_has_none(tmp_path, state, shown, anomalies):
     result = RoundResult("flink", 0, 1, [])
     ran = run_round(lambda place: Exact(place, {"state": state}), [], tmp_path / "round", result, RECORDS)
 

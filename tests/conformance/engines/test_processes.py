@@ -30,7 +30,7 @@ def test_a_last_line_has_no_path_of_the_machine(tmp_path):
     assert prints.last_line() == f"in {tmp_path.name}/logs"
 
 
-def test_the_folder_is_away_and_comes_back(tmp_path):
+def test_the_folder_disappears_and_comes_back(tmp_path):
     folder = tmp_path / "checkpoints"
     folder.mkdir()
     (folder / "chk-1").mkdir()
@@ -40,7 +40,7 @@ def test_the_folder_is_away_and_comes_back(tmp_path):
     assert [one.name for one in tmp_path.iterdir()] == ["checkpoints"]
 
 
-def test_a_limited_process_cannot_write_and_goes_on_afterwards(tmp_path):
+def test_a_limited_process_cannot_write_and_continues_afterwards(tmp_path):
     writes = f"""
 import time, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""The results of rounds are written, read again, summed up, and printed in the page."""
+"""Results of rounds are written to a file, read back, summarised, and printed on the page."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_a_planted_defect_must_be_seen():
     assert summary("flink-early", one("flink-early", 0, "DUPLICATED_RECORD")).verdict is Verdict.CONFORMS
 
 
-def test_one_round_refutes_and_the_page_marks_what_fewer_than_three_rounds_showed():
+def test_one_round_refutes_a_claim_and_the_page_marks_results_of_fewer_than_three_rounds():
     twice = summary("spark", *(one("spark", at, "DUPLICATED_RECORD") for at in range(2)), one("spark", 2))
     thrice = summary("spark", *(one("spark", at, "DUPLICATED_RECORD") for at in range(3)))
 
@@ -109,7 +109,7 @@ def test_a_kind_of_fault_without_any_effect_leaves_a_row_undetermined(failed, li
     assert summary("flink-checkpoints", round_, again).verdict is Verdict.CONFORMS
 
 
-def test_the_page_tells_whose_state_was_read_and_the_line_tells_why_not():
+def test_the_page_names_engines_whose_state_was_read_and_the_line_gives_the_reason_if_not():
     read = {**one("flink-double-state", 0, "STATE_TOO_LARGE"), "state": {"keys": 13, "records": 20_000}}
     unread = {**one("flink-double-state", 1), "state": {"unread": "no savepoint"}}
 
@@ -119,7 +119,7 @@ def test_the_page_tells_whose_state_was_read_and_the_line_tells_why_not():
     assert "| `flink-double-state` | 2 | 1 | 1 |" in table
 
 
-def test_a_row_that_the_table_has_not_is_refused():
+def test_a_row_that_the_table_does_not_have_is_refused():
     assert table_row("flink@1.20.5").release == "1.20.5"
     for name in ("storm", "spark@3.5.0"):
         with pytest.raises(UnknownRowError, match="expected one of flink"):
@@ -132,7 +132,7 @@ def test_every_row_draws_its_settings_by_the_seed():
         assert set(row.settings(1, 2)) == set(row.draws)
 
 
-def test_a_campaign_that_goes_on_repeats_rounds_without_a_verdict_or_of_another_version(tmp_path):
+def test_a_continued_campaign_repeats_rounds_without_a_verdict_or_of_another_version(tmp_path):
     class BeginsError(Exception):
         """Raised where a campaign starts the engine of a round."""
 

@@ -59,7 +59,7 @@ def test_a_row_that_was_read_and_is_gone_is_taken_back():
     assert anomalies(lines, [before]) == (Guarantee.AT_LEAST_ONCE, {Anomaly.OUTPUT_TAKEN_BACK})
 
 
-def test_a_torn_line_at_the_end_is_a_row_that_nobody_sent():
+def test_a_torn_line_at_the_end_is_a_row_that_was_never_sent():
     lines = [*outputs(order()), "3,1,7"]
 
     assert anomalies(lines) == (Guarantee.BROKEN, {Anomaly.PHANTOM_RECORD})

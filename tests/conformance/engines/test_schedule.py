@@ -26,7 +26,7 @@ def test_the_faults_of_one_round_stay_as_they_are():
     ]
 
 
-def test_points_have_room_between_them_and_before_the_end():
+def test_points_keep_a_minimum_distance_to_each_other_and_to_the_end():
     for number in range(200):
         points = [0, *(one.point for one in faults_of(1, number)), RECORDS]
         assert min(later - before for before, later in pairwise(points)) >= SPACING
@@ -69,7 +69,7 @@ def test_too_many_faults_are_refused():
         faults_of(1, 0, faults=10)
 
 
-def test_an_engine_gets_another_kind_for_one_that_it_has_not():
+def test_a_kind_that_an_engine_lacks_is_replaced_by_another():
     assert Kind.LONG_FREEZE.among(ONE_PROCESS) is Kind.FREEZE
     assert Kind.RESCALE.among(ONE_PROCESS | {Kind.STOP}) is Kind.STOP
     assert Kind.DISK_FULL.among(ONE_PROCESS) is Kind.NO_FOLDER

@@ -113,7 +113,7 @@ def test_a_crash_ends_a_word_and_is_a_difference():
     assert found[0].learned == '{"ends":"crashed"}'
 
 
-def test_what_remembers_without_a_bound_is_no_finite_machine(monkeypatch):
+def test_an_implementation_with_unbounded_memory_is_no_finite_machine(monkeypatch):
     monkeypatch.setattr("conformance.learn.system.WORDS_AT_MOST", 300)
     with pytest.raises(NotLearnedError, match="after 300 words"):
         learn(gate_of(Counting), alphabet_of(CONFIG), extra=1)
@@ -124,7 +124,7 @@ def test_two_answers_to_the_same_events_end_the_learning():
         learn(gate_of(Unsteady), alphabet_of(CONFIG), extra=1)
 
 
-def test_a_budget_that_ends_is_no_machine():
+def test_no_machine_is_learned_if_the_budget_ends():
     steps = iter(range(10_000))
     with pytest.raises(NotLearnedError, match="budget"):
         learn(model_adapter(), alphabet_of(CONFIG), extra=1, may_go_on=lambda: next(steps) < 50)

@@ -144,10 +144,11 @@ print(json.dumps([
 
 
 def test_each_judge_complains_of_the_mutant_only(tmp_path):
-    """Four mutants of the reader of offsets, of which the second is equivalent to the original.
+    """Tests four mutants of the reader of offsets.
 
-    The first remembers offsets after a crash, and the third throws at a crash. The fourth changes the initial
-    state. It makes other cases for the proofs, and these cases judge it.
+    The first remembers offsets after a crash. The second is equivalent to the original. The third throws at
+    a crash. The fourth changes the initial state; from this state the proofs make other cases, and these
+    cases judge it.
     """
     module = "model.offsets.offsets"
     source = dict(campaign.modules("model"))[module]
@@ -299,7 +300,7 @@ def test_an_edit_that_is_no_tla_is_no_mutant():
     )
 
 
-def test_no_mutant_begins_when_the_time_is_over(tmp_path):
+def test_no_mutant_starts_after_the_time_limit(tmp_path):
     """The report states how many mutants were not judged. If more than half were not, it is UNDETERMINED."""
     chosen = [one for one in edits("spec") if one.module == "spec.offsets.Offsets"][:1]
 
@@ -323,7 +324,7 @@ def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
     assert not _judged(UNTYPED).is_mutant
 
 
-def test_the_first_crash_of_a_mutant_asks_mypy(monkeypatch, tmp_path):
+def test_mypy_checks_a_mutant_at_its_first_crash(monkeypatch, tmp_path):
     """mypy runs once. If it refuses the edit, no further unit and no further judge runs."""
     asked: list[Edit] = []
     edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
@@ -366,7 +367,7 @@ def test_the_interval_is_that_of_wilson():
     assert report.interval(10, 10)[1] == pytest.approx(1)
 
 
-def test_a_bar_is_stated_if_its_judges_were_consulted():
+def test_a_target_is_stated_if_its_judges_have_run():
     """With `--first`, the triangle does not judge a mutant that the proofs have killed."""
     edit = next(iter(edits("model")))
     consulted = [

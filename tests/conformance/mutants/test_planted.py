@@ -59,7 +59,7 @@ def test_a_mutant_without_a_reason_is_in_a_component_that_an_adapter_offers():
     assert outside == ["model-exchange-restores-sender-only"]
 
 
-def test_what_was_measured_is_not_measured_again(tmp_path, monkeypatch):
+def test_a_measured_mutant_is_not_measured_again(tmp_path, monkeypatch):
     one = Planted("a", "model", "gate", "cmd", ("default",))
     measured = []
 

@@ -115,7 +115,7 @@ def test_groups_of_units_find_what_all_units_together_find(monkeypatch):
         assert found(["", ""], size) == ("", 2)
 
 
-def test_mypy_is_asked_once_for_all_judges(monkeypatch):
+def test_mypy_runs_once_for_all_judges(monkeypatch):
     asked = []
     monkeypatch.setattr(prepared, "is_refused", lambda *_: asked.append(1))
     units = [(prepared.Unit(lambda: crash("TypeError")), 0)] * 3
@@ -126,7 +126,7 @@ def test_mypy_is_asked_once_for_all_judges(monkeypatch):
     assert len(asked) == 1
 
 
-def test_a_crash_before_the_first_unit_asks_mypy(monkeypatch, tmp_path):
+def test_a_crash_before_the_first_unit_runs_mypy(monkeypatch, tmp_path):
     """It runs in its own process, because a judge limits the memory and the time of its process."""
     edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
     judges = Judges("model", "offsets", tmp_path)
@@ -143,7 +143,7 @@ def test_a_crash_before_the_first_unit_asks_mypy(monkeypatch, tmp_path):
     assert (judged(Tally()), judged(Tally(is_typed=True))) == (UNTYPED, crash("TypeError"))
 
 
-def test_swapped_arguments_that_survive_ask_mypy():
+def test_mypy_checks_surviving_mutants_with_swapped_arguments():
     """In Python `True` is equal to 1, so no judge detects that a number and a boolean are swapped."""
     text = dict(modules("model"))["model.dataflow.dataflow"]
     swapped = next(one for one in edits("model") if one.after == "aligned.new_gate(True, 1)")
@@ -167,7 +167,7 @@ def test_a_judge_is_killed_with_the_processes_that_it_has_forked():
     until(lambda: not Path(f"/proc/{other}").exists(), possible=lambda: time.monotonic() < begun + 30)
 
 
-def test_an_edit_that_has_no_outcome_in_time_is_given_up():
+def test_an_edit_without_an_outcome_in_time_is_abandoned():
     """The report counts it among the edits for which the time was too short."""
     assert next(answers(_waits_for_another, (), until=time.monotonic()), None) is None
 

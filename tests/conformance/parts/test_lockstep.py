@@ -59,7 +59,7 @@ LARGE_GATES = Plan(seed=11, examples=MANY)
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
 @pytest.mark.parametrize("name", OURS)
-def test_it_conforms_and_every_rule_fires(component, name):
+def test_the_model_conforms_to_itself_and_every_rule_fires(component, name):
     with_large_gates = (component, name) == ("gate", "impl")
     done = examine(component, ours(name), LARGE_GATES if with_large_gates else PLANS[name])
     assert (done.verdict, done.divergence, done.undetermined) == (Verdict.CONFORMS, None, ())
@@ -68,7 +68,7 @@ def test_it_conforms_and_every_rule_fires(component, name):
 
 
 @pytest.mark.parametrize("batch", [1, 7, 60])
-def test_batches_say_the_same_as_single_events(batch):
+def test_batches_give_the_same_answers_as_single_events(batch):
     plain = drive(walks("gate", 5), ours("impl"), Limits(cases=40))
     batched = drive(walks("gate", 5), ours("impl"), Limits(batch, cases=40))
     assert (batched.steps, batched.fired, batched.divergence) == (plain.steps, plain.fired, None)
@@ -168,13 +168,13 @@ def test_a_crash_at_an_event_outside_the_protocol_is_a_divergence():
     assert isinstance(found.got, Crashed)
 
 
-def test_what_stands_in_a_batch_before_a_refused_event_is_compared():
+def test_events_of_a_batch_before_a_refused_one_are_compared():
     silent = altered(said=lambda event, effects: [])
     found = replay(Oracle("gate", GATE), silent, [FIRST, STRAY], batch=5).divergence
     assert (found.step, found.event) == (1, FIRST)
 
 
-def test_what_differs_only_once_is_undetermined():
+def test_a_difference_that_occurs_only_once_is_undetermined():
     answered = []
 
     def once(event, effects):
@@ -186,7 +186,7 @@ def test_what_differs_only_once_is_undetermined():
     assert done.divergence.repeats == (0, 20)
 
 
-def test_a_hypothesis_machine_shrinks_what_it_finds():
+def test_a_hypothesis_state_machine_shrinks_its_finding():
     forgets = altered("store", said=lambda event, effects: effects[:1])
     found = run_machine("store", forgets, Source(1, 30, steps=15, pinned={"profile": "2.3"})).divergence
     assert found.rules[-1] == "SUB-09"
@@ -194,7 +194,7 @@ def test_a_hypothesis_machine_shrinks_what_it_finds():
     assert [event["kind"] for event in smallest.events] == ["add", "add"]
 
 
-def test_the_budget_is_undetermined():
+def test_a_run_that_exceeds_its_budget_is_undetermined():
     done = examine("gate", ours("impl"), Plan(seed=1, examples=5, may_go_on=lambda: False))
     assert (done.verdict, done.steps) == (Verdict.UNDETERMINED, 0)
     assert done.undetermined[0].startswith("the budget ended")
@@ -211,7 +211,7 @@ def test_a_component_that_is_not_offered_is_undetermined():
     assert not_offered("sink").verdict is Verdict.UNDETERMINED
 
 
-def test_pinned_options_are_the_only_ones_played():
+def test_only_configurations_with_the_selected_options_are_played():
     pinned = {"level": "polled", "mode": "exactly-once"}
     plan = Plan(seed=1, examples=20, pinned=pinned, greatest={"channels": 9}, checkpoints=0)
     done = examine("gate", ours("impl"), plan)
@@ -257,7 +257,7 @@ def test_the_oracle_answers_as_the_model_does_even_when_it_forgets(monkeypatch):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_a_divergence_is_shown_with_the_fewest_channels_whichever_it_came_on():
+def test_a_divergence_is_shown_with_the_fewest_channels_on_any_channel():
     def forgets(event, effects):
         return [effect for effect in effects if effect["kind"] != "abort"]
 
@@ -270,7 +270,7 @@ def test_a_divergence_is_shown_with_the_fewest_channels_whichever_it_came_on():
     assert [event["channel"] for event in found.events] == [0, 1]
 
 
-def test_the_bound_names_what_no_released_jar_was_compared_with(tmp_path, monkeypatch):
+def test_the_bound_names_configurations_that_were_compared_with_no_released_jar(tmp_path, monkeypatch):
     monkeypatch.setattr(generate, "COMPONENTS", ("offsets",))
     done = lockstep.run(Context(11, tmp_path, quick=True))
 

@@ -31,7 +31,7 @@ def eager(gate: Gate, event: Event) -> Step[Gate]:
     return step_of("gate")(gate, event)
 
 
-def test_the_three_agree(dumped):
+def test_the_three_sides_agree(dumped):
     agreement = compare("gate_polled_2", dumped, projection_of(MODELS["gate_polled_2"]))
 
     assert agreement.difference is None
@@ -103,25 +103,25 @@ def test_a_coordinator_that_forgets_what_is_durable_is_named():
 
 @pytest.fixture(scope="module")
 def unblocked():
-    """The state graph of the composed dataflow in TLA+, with a gate that also reads blocked channels."""
+    """The state graph in TLA+ of the composed dataflow with a gate that also reads blocked channels."""
     return state_graph(MODELS["broken_dataflow_unblocked"])
 
 
-def test_a_coordinator_whose_relation_hears_no_decline_is_named():
+def test_a_coordinator_whose_relation_ignores_declines_is_named():
     model = MODELS["coordinator_one_at_a_time"]
     sound = projection_of(model)
     graph = state_graph(model)
     # `barrierspec verify` also compares the relation in z3, which takes seconds
     assert compare(model.name, graph, sound._replace(cases=None)).difference is None
 
-    def deaf(state: Coordinator, event: Event) -> Step[Coordinator]:
+    def ignores_declines(state: Coordinator, event: Event) -> Step[Coordinator]:
         """The coordinator's step, which ignores a decline."""
         if type(event) is DeclineMessage:
             return Step(state, (), ("COORD-09",))
         return sound.closed_model.step(state, event)
 
     def cases():
-        return [case._replace(step=deaf) for case in sound.cases()]
+        return [case._replace(step=ignores_declines) for case in sound.cases()]
 
     difference = compare(model.name, graph, sound._replace(cases=cases)).difference
     assert difference is not None
@@ -155,7 +155,7 @@ def test_a_broken_model_of_the_dataflow_is_named(unblocked, monkeypatch):
     assert "different in 0.sink.pending" in difference.story
 
 
-def test_two_states_that_read_as_one_are_seen(dumped):
+def test_two_states_with_the_same_projection_are_detected(dumped):
     projection = projection_of(MODELS["gate_polled_2"])
     blurred = projection._replace(node=lambda state: (*projection.node(state)[:2], ()))
     difference = compare("gate_polled_2", dumped, blurred).difference
@@ -164,7 +164,7 @@ def test_two_states_that_read_as_one_are_seen(dumped):
     assert "two states of TLA+ are one of the model; they differ in\n    out: " in difference.story
 
 
-def test_a_graph_that_lacks_one_edge_is_seen(dumped):
+def test_a_graph_that_lacks_one_edge_is_detected(dumped):
     lost = min(dumped.edges, key=repr)
     agreement = compare(
         "gate_polled_2", dumped._replace(edges=dumped.edges - {lost}), projection_of(MODELS["gate_polled_2"])

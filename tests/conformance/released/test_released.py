@@ -15,7 +15,7 @@ from conformance.drive.oracle import Oracle
 from conformance.drive.signatures import signature
 from conformance.parts import released as parts
 from conformance.parts.released import LEVELS, MODES
-from conformance.released import gate, sequences
+from conformance.released import comparison, gate
 from conformance.released.gate import GateSearch, GateTarget, alphabet
 from conformance.released.known_divergences import Known, KnownError, known_divergences, read
 from conformance.released.matrix import Cell
@@ -25,7 +25,7 @@ from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
 from model.closed_model_runs import Script
 
-conform = partial(sequences.conform, kind=GateSearch)
+conform = partial(comparison.conform, kind=GateSearch)
 TARGET = GateTarget("9.9.9", "flink-1.14", "exactly-once", "handler", after_finish=True)
 OVERTAKEN = (
     {"kind": "barrier", "channel": 0, "checkpoint": 1},
@@ -48,7 +48,7 @@ def entries(monkeypatch):
     """A function that sets the known divergences; at first none."""
 
     def put(*known):
-        monkeypatch.setattr(sequences, "known_divergences", lambda: list(known))
+        monkeypatch.setattr(comparison, "known_divergences", lambda: list(known))
 
     put()
     return put
@@ -100,7 +100,7 @@ def test_a_new_divergence_is_shrunk_and_reported(start, entries, no_injections):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_the_search_goes_on_behind_what_is_known(start, entries, no_injections):
+def test_the_search_continues_after_a_known_divergence(start, entries, no_injections):
     adapter = start("gate_forgets_subsumption")
     entries(ENTRY)
     first = conform(adapter, TARGET, 0, tour_nodes=30)
@@ -120,7 +120,7 @@ def test_the_search_goes_on_behind_what_is_known(start, entries, no_injections):
 
 def shared_conform(adapter, target, shared):
     kind = partial(GateSearch, shared=shared)
-    return sequences.conform(adapter, target, 40, tour_nodes=20, directed=DIRECTED, kind=kind)
+    return comparison.conform(adapter, target, 40, tour_nodes=20, directed=DIRECTED, kind=kind)
 
 
 def without_release(done):
@@ -128,7 +128,7 @@ def without_release(done):
 
 
 def test_the_next_release_of_a_generation_gets_the_same_sequences_and_results(impl, entries, monkeypatch):
-    alone, shared = conform(impl, TARGET, 40, tour_nodes=20, directed=DIRECTED), sequences.Shared()
+    alone, shared = conform(impl, TARGET, 40, tour_nodes=20, directed=DIRECTED), comparison.Shared()
     first = shared_conform(impl, TARGET, shared)
     played = list(shared.drawn.cases)
     monkeypatch.setattr(GateSearch, "chooser", None)  # no event is drawn again
@@ -140,7 +140,7 @@ def test_the_next_release_of_a_generation_gets_the_same_sequences_and_results(im
 
 
 def test_a_release_with_other_draws_gets_its_own_sequences(impl, entries):
-    shared = sequences.Shared()
+    shared = comparison.Shared()
     shared_conform(impl, TARGET, shared)
     basis = shared.drawn.basis
     other = replace(TARGET, after_finish=False)
@@ -152,8 +152,8 @@ def test_a_release_with_other_draws_gets_its_own_sequences(impl, entries):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_sequences_that_met_a_divergence_are_not_passed_on(impl, start, entries, no_injections):
-    shared = sequences.Shared()
+def test_sequences_with_a_divergence_are_not_reused(impl, start, entries, no_injections):
+    shared = comparison.Shared()
     shared_conform(impl, TARGET, shared)
     broken = shared_conform(start("gate_forgets_subsumption"), TARGET, shared)
 
@@ -163,9 +163,9 @@ def test_sequences_that_met_a_divergence_are_not_passed_on(impl, start, entries,
 
 
 def test_a_release_that_stops_is_not_credited_with_what_another_one_reached(impl, entries, monkeypatch):
-    shared = sequences.Shared()
+    shared = comparison.Shared()
     shared_conform(impl, TARGET, shared)
-    monkeypatch.setattr(sequences, "differing", lambda adapter, cases: iter([Crashed("it has ended", "")]))
+    monkeypatch.setattr(comparison, "differing", lambda adapter, cases: iter([Crashed("it has ended", "")]))
     stopped = shared_conform(impl, TARGET, shared)
 
     assert stopped.verdict is Verdict.UNDETERMINED
@@ -183,7 +183,7 @@ def test_releases_of_the_same_generations_are_compared_together(monkeypatch):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_nothing_is_reached_from_a_known_divergence_on(start, entries):
+def test_nothing_after_a_known_divergence_counts_as_reached(start, entries):
     entries(ENTRY)
     search = GateSearch(start("gate_forgets_subsumption"), TARGET, done := Conformed(TARGET))
     assert search.begin()
@@ -194,7 +194,7 @@ def test_nothing_is_reached_from_a_known_divergence_on(start, entries):
     assert done.reached == {"states": 2, "transitions": 1, "pairs": 0, "paths": 1}
 
 
-def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):
+def test_a_known_divergence_that_no_longer_occurs_fails_the_run(impl, entries):
     entries(ENTRY, ENTRY._replace(name="of another release", releases=("1.0.0",)))
     done = conform(impl, TARGET, 5, tour_nodes=5)
     assert done.verdict is Verdict.DIVERGES
@@ -202,7 +202,7 @@ def test_a_known_divergence_that_is_gone_fails_the_run(impl, entries):
     assert "gone: 'forgets' no longer diverges" in told.details(done)
 
 
-def test_an_event_that_is_not_offered_is_no_pass(start, entries):
+def test_an_event_that_is_not_offered_prevents_a_pass(start, entries):
     search = GateSearch(start("misbehaving", "lacking"), TARGET, done := Conformed(TARGET))
     case = search._case(search._oracle(TARGET.configs()[0]), OVERTAKEN, (len(OVERTAKEN),))
     assert not search.play(iter([case]))
@@ -210,7 +210,7 @@ def test_an_event_that_is_not_offered_is_no_pass(start, entries):
     assert (done.verdict, done.skipped) == (Verdict.UNDETERMINED, False)
 
 
-def test_what_cannot_be_driven_is_no_pass(start, entries):
+def test_a_release_that_cannot_be_driven_does_not_pass(start, entries):
     skipped = conform(start("misbehaving", "unsupported"), TARGET, 5)
     assert isinstance(skipped.stopped, Unsupported)
     assert (skipped.verdict, skipped.skipped) == (Verdict.UNDETERMINED, True)
@@ -252,7 +252,7 @@ def test_the_same_sequences_for_all_releases_of_a_profile(impl, entries):
 def test_small_graphs_hold_every_kind_of_event(mode, level):
     target = GateTarget("9.9.9", "flink-1.14", mode, level, after_finish=True)
     config = target.configs()[0]
-    kinds = {event["kind"] for _, event, _, _ in sequences.edges_of(Oracle("gate", config), 40, alphabet)}
+    kinds = {event["kind"] for _, event, _, _ in comparison.edges_of(Oracle("gate", config), 40, alphabet)}
     wanted = {"barrier", "cancel", "end_of_partition"}
     wanted |= {"inject"} if mode == "exactly-once" else set()
     wanted |= {"record"} if level == "polled" else set()
@@ -313,7 +313,7 @@ def test_an_entry_that_is_not_whole_is_reported(damage, said):
         list(read(GOOD.replace(*damage), "odd"))
 
 
-def test_what_looks_the_same_has_one_signature(start):
+def test_divergences_of_the_same_form_have_one_signature(start):
     adapter = start("gate_forgets_subsumption")
     oracle = Oracle("gate", {**ENTRY.config, "level": "handler"})
     later = [{**event, "channel": 1, "checkpoint": event["checkpoint"] + 7} for event in OVERTAKEN]

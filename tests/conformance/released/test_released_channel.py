@@ -124,7 +124,7 @@ def test_the_newest_release_conforms(flink):
     ],
 )
 @pytest.mark.rule("UNAL-35")
-def test_what_the_protocol_refuses_fails_in_the_release(flink, events):
+def test_events_that_the_protocol_refuses_fail_in_the_release(flink, events):
     oracle = Oracle("channel", {"profile": newest().channel})
     *before, last = oracle.transcript(script(events))
     assert last.refused is not None

@@ -68,7 +68,7 @@ def test_a_store_of_another_generation_diverges(monkeypatch):
     assert replayed.divergence.rule in rule_index.rules()
 
 
-def test_what_no_release_is_asked_is_left_out():
+def test_events_that_no_release_receives_are_left_out():
     assert is_left_out({"kind": "trigger", "type": "checkpoint", "drain": True}, ())
     assert not is_left_out({"kind": "trigger", "type": "stop", "drain": True}, ())
     assert not is_left_out({"kind": "restore"}, ())
@@ -136,7 +136,7 @@ def test_an_event_that_a_release_cannot_receive_ends_the_search_and_is_reported(
     assert "stopped: error: it does not offer savepoints" in report.details(done)
 
 
-def test_random_histories_ask_every_kind_of_event_in_every_configuration():
+def test_random_histories_send_every_kind_of_event_in_every_configuration():
     """The search leaves out no kind of event and no configuration silently."""
     for profile in ("1.9", "1.13", "1.15", "2.3"):
         one = target("9.9.9", profile, "coordinator")
@@ -166,7 +166,7 @@ def test_random_histories_ask_every_kind_of_event_in_every_configuration():
 
 @pytest.mark.rule("COORD-03")
 @pytest.mark.parametrize(("profile", "told"), [("1.9", [0, 0]), ("1.11", [4, 1]), ("2.3", [4, 2])])
-def test_floods_bring_more_requests_than_may_wait(profile, told):
+def test_floods_send_more_requests_than_may_wait(profile, told):
     """The number of rejected requests in each flood. Before 1.11 no request waits.
 
     In 1.11 the first request of a user starts before a periodic one can.

@@ -55,13 +55,13 @@ def test_every_reason_and_type_is_tested():
     assert played(search, adapter) == []
 
 
-def test_up_to_1_14_only_checkpoints_are_asked_about():
+def test_up_to_1_14_only_failures_of_checkpoints_are_tested():
     one = target("1.13.6", "1.13")
     assert {event["type"] for event in one.failures(1)} == {"checkpoint"}
     assert Oracle("failures", one.configs()[0]).step  # the model knows the profile
 
 
-def test_a_count_that_forgets_its_successes_is_seen():
+def test_a_count_that_ignores_successes_is_detected():
     def forgets(state):
         return state._replace(failures=Failures(state.failures.counted, -1))
 

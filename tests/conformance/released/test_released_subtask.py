@@ -48,13 +48,13 @@ def test_every_kind_of_event_is_sent_and_the_model_conforms():
     assert SEARCHES["subtask"] is SubtaskSearch
 
 
-def test_a_subtask_that_forgets_aborts_is_seen():
+def test_a_subtask_that_forgets_aborts_is_detected():
     _, found = played(lambda config: Instance(config, lambda state: state._replace(aborted=())))
     assert found
 
 
 @pytest.mark.rule("TASK-06")
-def test_a_subtask_that_forgets_what_it_was_restored_from_is_seen():
+def test_a_subtask_that_forgets_its_restored_checkpoint_is_detected():
     def without(config):
         return Instance({name: value for name, value in config.items() if name != "restored"})
 
@@ -101,5 +101,5 @@ def test_barriers_of_a_gate_are_compared_at_each_state(profile, declines):
         {"kind": "status", "running": True},
     ],
 )
-def test_what_no_release_receives_is_left_out(event):
+def test_events_that_subtasks_of_releases_do_not_receive_are_left_out(event):
     assert not is_sent({"running_task": False}, event)

@@ -87,7 +87,7 @@ def test_the_simplest_case_has_the_fewest_channels_the_simplest_level_defaults_a
 
 
 @pytest.mark.parametrize(("channel", "checkpoint"), [(64, 2**31), (33, 2**53 + 1)])
-def test_numbers_that_count_are_the_lowest_that_show_it(channel, checkpoint):
+def test_relevant_numbers_are_the_lowest_that_show_the_defect(channel, checkpoint):
     def forgets(config, last, event):
         return event["channel"] >= channel and event.get("checkpoint", 0) >= checkpoint
 
@@ -98,7 +98,7 @@ def test_numbers_that_count_are_the_lowest_that_show_it(channel, checkpoint):
     assert smallest.config["channels"] == channel + 1
 
 
-def test_what_a_user_has_chosen_and_what_is_not_offered_stays():
+def test_options_that_a_user_chose_or_that_are_not_offered_stay():
     fixed = {**OFFERED, "channels": 4, "level": ("polled",)}
     smallest = found("gate", GATE, RUN, lambda config, last, event: "checkpoint" in event, fixed)
 

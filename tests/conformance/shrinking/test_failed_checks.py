@@ -51,7 +51,9 @@ def examined(folder, *words, limit="60"):
         ("sleep(9)", "pass", "hung: no answer within 0.5 s", Exit.UNDETERMINED, "0.5"),
     ],
 )
-def test_what_has_no_sequence_of_events_is_saved_and_replayed(user_folder, new, late, says, code, limit):
+def test_a_failure_without_a_sequence_of_events_is_saved_and_replayed(
+    user_folder, new, late, says, code, limit
+):
     name = f"gate_{abs(hash((new, late)))}"
     (user_folder / f"{name}.py").write_text(GATE.format(new=new, late=late))
     adapter = ("--adapter", f"{name}:components")
@@ -65,7 +67,7 @@ def test_what_has_no_sequence_of_events_is_saved_and_replayed(user_folder, new, 
     assert file.stat().st_size < 2_000
 
 
-def test_wrong_conduct_in_batches_is_saved_replayed_listed_and_then_passed_over(tmp_path):
+def test_a_failure_in_batches_is_saved_replayed_listed_and_then_tolerated(tmp_path):
     file, out = tmp_path / "known.json", tmp_path / "out"
     command = ("--adapter", NO_POSITION, "--life", "0", "--known-divergences", file)
     assert examined(out, *command[:-2]).return_value == Exit.DIVERGES

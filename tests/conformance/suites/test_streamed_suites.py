@@ -26,7 +26,7 @@ def played(start):
 
 
 def test_all_sequences_are_sent_to_one_process(played, monkeypatch):
-    monkeypatch.setattr(sequences, "drive", None)  # playing a case step by step would fail
+    monkeypatch.setattr(sequences, "drive", None)  # a step-by-step run of a case would fail
     (guarantee,), total, starts = played("right")
     assert (guarantee.states, guarantee.extra) == (11, 0)
     assert (guarantee.sequences, guarantee.events) == (total.cases, total.steps)

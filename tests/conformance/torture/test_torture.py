@@ -69,7 +69,7 @@ def test_modes_come_in_turn_unless_one_is_given():
     ("kind", "kill"),
     [("driver", Action.KILL_DRIVER), ("executor", Action.KILL_EXECUTOR), ("server", Action.KILL_SERVER)],
 )
-def test_rounds_apart_kill_what_they_are_named_for(kind, kill):
+def test_rounds_with_a_name_kill_the_process_that_it_names(kind, kill):
     for k in range(5):
         assert [one.action for one in round_named(f"{kind}-{k}", 1).faults].count(kill) == KILLS_A_ROUND
 
@@ -84,7 +84,7 @@ def test_rounds_on_a_standalone_cluster_kill_a_host_an_executor_and_a_driver():
     assert checkpoints.data_inline_threshold_bytes == 0  # so every task writes an object
 
 
-def test_all_that_can_be_reached_is_what_rounds_draw():
+def test_the_reachable_faults_are_those_that_rounds_draw():
     rounds = [round_named(f"{kind}-{k}", 1) for kind in FAULTS_A_ROUND for k in range(800)]
     drawn = [marks_of(one, one.faults) for one in rounds]
     for kind, possible in all_marks().items():
@@ -204,7 +204,7 @@ def test_a_fault_that_was_planned_and_not_injected_comes_again_before_others(tmp
     assert len(tally(guided.outcomes)) > 85  # it would be 80 if planned faults counted as reached
 
 
-def test_the_report_has_what_was_reached_of_all(tmp_path, monkeypatch):
+def test_the_report_states_reached_faults_of_all_reachable_ones(tmp_path, monkeypatch):
     played = play(tmp_path, monkeypatch, 1, only=("round-7",))
     assert [one.round for one in played.outcomes] == [round_named("round-7", 1)]
     pairs, modes, phases = (len(marks) for marks in all_marks().values())
@@ -228,7 +228,7 @@ def campaign(tmp_path, wanted, *outcomes):
     return Campaign(1, None, wanted, 60, tmp_path, list(outcomes), 12.3)
 
 
-def test_enough_faults_and_nothing_wrong_is_a_pass(tmp_path):
+def test_enough_faults_without_a_finding_pass(tmp_path):
     passed = campaign(tmp_path, 4, outcome())
     assert passed.verdict is Verdict.CONFORMS
     text = report(passed)
@@ -237,7 +237,7 @@ def test_enough_faults_and_nothing_wrong_is_a_pass(tmp_path):
     assert all(one.point in text and one.action in text for one in round_named("round-0", 1).faults)
 
 
-def test_too_few_faults_are_no_pass(tmp_path):
+def test_too_few_faults_do_not_pass(tmp_path):
     few = campaign(tmp_path, 5, outcome())
     assert few.verdict is Verdict.UNDETERMINED
     assert "fewer faults than 5" in report(few)
@@ -268,7 +268,7 @@ def test_a_record_that_is_doubled_is_named_with_its_place_and_its_round(tmp_path
     assert "again   barrierspec torture --seed 1 --only round-0" in text
 
 
-def test_what_is_left_behind_fails_the_round(tmp_path):
+def test_files_or_processes_left_behind_fail_the_round(tmp_path):
     left = campaign(tmp_path, 4, outcome(findings=["left behind: process 7 is stopped"]))
     assert left.verdict is Verdict.DIVERGES
     assert "left behind: process 7 is stopped" in report(left)

@@ -1,4 +1,4 @@
-"""One channel of the implementation: what overtakes, what is stored, what a restore begins with."""
+"""One channel of the implementation: which items overtake, which are stored, and how a restore begins."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from impl.core.gate.unaligned_events import Alignment
 
 
 def reading(channel):
-    """All that the gate reads until nothing is left."""
+    """Everything that the gate reads from the channel until it is empty."""
     read = []
     while said := channel.take():
         read += said
@@ -64,7 +64,7 @@ def test_urgent_barriers_keep_their_own_order():  # UNAL-35
     ]
 
 
-def test_a_second_promise_loses_the_first():  # UNAL-33
+def test_a_second_announced_time_out_replaces_the_first():  # UNAL-33
     channel = Channel()
     channel.send_barrier(1, Alignment.TIMEOUT)
 
@@ -110,7 +110,7 @@ def test_no_snapshot_begins_before_restored_records_are_read():  # UNAL-36
     assert channel.observe()["persisting"] == 7
 
 
-def test_what_makes_no_sense_is_refused_and_changes_nothing():
+def test_invalid_events_of_a_channel_are_refused_and_change_nothing():
     channel = Channel()
     channel.emit("a")
     before = channel.observe()

@@ -1,4 +1,4 @@
-"""The CSV source: partitions, offsets, and a file that changed."""
+"""The CSV source: partitions, offsets, and a file that has changed."""
 
 import zipfile
 
@@ -36,7 +36,7 @@ def test_row_i_belongs_to_partition_i_modulo_n(flights):
     assert [one.offset for one in partitions] == [9, 8, 8]
 
 
-def test_the_partition_goes_on_across_the_blocks_in_which_the_file_is_read(tmp_path):
+def test_the_partition_continues_across_the_blocks_of_the_file(tmp_path):
     rows = 500_000  # more than one block of 4 MiB
     source = CsvSource(write_csv(tmp_path / "long.csv", rows), partition=1, partitions=3)
     assert ids(source, rows) == list(range(1, rows, 3))
@@ -51,7 +51,7 @@ def test_a_zip_reads_like_its_file(flights, tmp_path):
     )
 
 
-def test_columns_and_types_may_be_chosen(flights):
+def test_columns_and_types_can_be_selected(flights):
     source = CsvSource(flights, columns=["carrier", "id"], types={"id": pa.string()})
     assert source.schema == pa.schema({"carrier": pa.string(), "id": pa.string()})
     assert source.read(2).to_pylist() == [{"carrier": "AA", "id": "0"}, {"carrier": "UA", "id": "1"}]
@@ -59,7 +59,7 @@ def test_columns_and_types_may_be_chosen(flights):
 
 @pytest.mark.rule("ONCE-01")
 @given(st.integers(0, 40), st.integers(1, 4), st.data())
-def test_a_restored_source_reads_exactly_the_rest(tmp_path_factory, rows, partitions, data):
+def test_a_restored_source_reads_exactly_the_remaining_rows(tmp_path_factory, rows, partitions, data):
     path = write_csv(tmp_path_factory.mktemp("csv") / "f.csv", rows)
     partition = data.draw(st.integers(0, partitions - 1))
     batch = data.draw(st.integers(1, 7))
@@ -154,7 +154,7 @@ def test_a_number_that_a_guessed_type_would_round_is_refused(tmp_path, text):
         ("2020-01-01T00:00:00", pa.timestamp("us", "UTC"), None),
     ],
 )
-def test_a_value_of_csv_comes_exactly_or_is_refused(tmp_path, text, kind, came):
+def test_a_value_of_csv_is_read_exactly_or_refused(tmp_path, text, kind, came):
     path = tmp_path / "f.csv"
     path.write_text(f"id\n{text}\n")
     if came is not None:

@@ -1,8 +1,8 @@
-"""What holds for every sink, whatever stands behind it: the same histories against the protocol core.
+"""Rules that hold for every sink and every system behind it: the same histories as in the protocol core.
 
-A history is driven into a sink and, as events of the wire, into the core alone. Both have to answer the
-same, but for the numbers of transactions; and what can be seen in the system behind is, after every step,
-just the rows of the transactions that the core has been told to keep.
+A test sends each step of a history to a sink and, as events of the wire, to the core alone. Both have to
+give the same answers, except for the numbers of transactions. After each step, the rows that a reader sees
+in the system behind the sink have to be the rows of the transactions that the core has committed.
 """
 
 import pickle
@@ -58,7 +58,7 @@ class Parquet:
 
 
 def _objects():
-    """A store of its own that loses every third answer."""
+    """An object store of this test, which loses every third answer."""
     files = FaultyClient(*[LOST, None, None] * 10_000).files()
     return files.below(f"{next(FRESH)}")
 
@@ -95,7 +95,7 @@ class Postgres:
 
 @pytest.fixture(scope="module", params=["parquet", "objects", "sqlite", "postgres"])
 def behind(request, tmp_path_factory):
-    """Makes a fresh system behind a sink, and ends what is left prepared there."""
+    """Creates a system behind a sink, and rolls back at the end the transactions still prepared in it."""
     server = request.getfixturevalue("postgres") if request.param == "postgres" else None
 
     def make():
@@ -119,17 +119,17 @@ def opened(behind, attempt=1, state=None, lineage=None):
 
 
 class History:
-    """One sink with the core beside it; transactions are compared by their order of beginning."""
+    """One sink and the core. Transactions of both correspond by the order in which they began."""
 
     def __init__(self, system):
         self.system, self.core = system, COMPONENTS["sink"]({})
-        self.ours = {1: 1}  # by the sink's number of a transaction: the core's
+        self.ours = {1: 1}  # transactions of the core, by the sink's number
         self.rows = {}  # by the core's number
         self.numbers, self.attempt, self.checkpoint = count(), 1, 0
         self.completed, self.finished, self.states = None, False, {}
         self.sink, _ = opened(system)
 
-    def tell(self, effects, **event):
+    def apply(self, effects, **event):
         expected = self.core.apply(event)
         came = [effect.wire() for effect in effects]
         for mine, theirs in zip(expected, came, strict=True):
@@ -145,29 +145,29 @@ class History:
             return
         numbers = [next(self.numbers) for _ in range(3)]
         self.rows.setdefault(self.core.observe()["open"], []).extend(numbers)
-        self.tell(self.sink.write(rows(numbers)), kind="write", value="rows")
+        self.apply(self.sink.write(rows(numbers)), kind="write", value="rows")
 
     def snapshot(self):
         self.checkpoint += 1
-        self.tell(self.sink.snapshot(self.checkpoint), kind="snapshot", checkpoint=self.checkpoint)
+        self.apply(self.sink.snapshot(self.checkpoint), kind="snapshot", checkpoint=self.checkpoint)
         self.states[self.checkpoint] = pickle.dumps(self.sink.state_of(self.checkpoint))
 
     def complete(self):
         if self.states:
             self.completed = max(self.states)
             effects = self.sink.notify_complete(self.completed)
-            self.tell(effects, kind="notify_complete", checkpoint=self.completed)
+            self.apply(effects, kind="notify_complete", checkpoint=self.completed)
 
     def abort(self):
         if self.checkpoint:
-            self.tell(
+            self.apply(
                 self.sink.notify_abort(self.checkpoint), kind="notify_abort", checkpoint=self.checkpoint
             )
 
     def finish(self):
         if not self.finished:
             self.finished = True
-            self.tell(self.sink.finish(), kind="finish")
+            self.apply(self.sink.finish(), kind="finish")
 
     def crash(self, *, zombie=False):
         dead, was_finished, self.finished = self.sink, self.finished, False
@@ -179,7 +179,7 @@ class History:
             dead.close()
         self.system.output.sweep(self.system.lineage, self.attempt, keep)
         self.system.output.retract(self.system.lineage, self.completed)
-        if zombie:  # it goes on, and pre-commits what nobody will ask for
+        if zombie:  # it continues, and pre-commits data that no job will request
             if not was_finished:
                 dead.write(rows([next(self.numbers)]))
             dead.snapshot(self.checkpoint + 1)
@@ -193,7 +193,7 @@ class History:
         else:
             state = replace(state, next_transaction=self.attempt * 1_000)
             self.sink, effects = opened(self.system, self.attempt, state)
-            self.tell(effects, kind="restore", checkpoint=self.completed)
+            self.apply(effects, kind="restore", checkpoint=self.completed)
         self.system.output.sweep(self.system.lineage, self.attempt, keep)
 
     def zombie(self):
@@ -218,7 +218,7 @@ STEPS = st.sampled_from(["write", "snapshot", "complete", "abort", "finish", "cr
 @given(story=st.lists(STEPS, max_size=20))
 @example(story=["write", "snapshot", "complete", "write", "snapshot", "crash", "zombie", "write"])
 @example(story=["write", "snapshot", "write", "snapshot", "complete", "crash", "finish", "crash"])
-def test_what_is_seen_is_what_the_core_keeps_whatever_happens(behind, story):
+def test_visible_rows_are_those_that_the_core_has_committed(behind, story):
     history = History(behind())
     for step in [*story, "snapshot", "complete", "write", "snapshot"]:
         getattr(history, step)()
@@ -232,7 +232,7 @@ def test_what_is_seen_is_what_the_core_keeps_whatever_happens(behind, story):
 
 
 @pytest.mark.rule("SINK-10")
-def test_a_commit_that_fails_keeps_no_other_from_being_tried(behind):
+def test_after_a_failed_commit_the_other_commits_are_still_tried(behind):
     system = behind()
     sink, _ = opened(system)
     for checkpoint in (1, 2, 3):
@@ -247,7 +247,7 @@ def test_a_commit_that_fails_keeps_no_other_from_being_tried(behind):
 
 
 @pytest.mark.rule("SINK-09")
-def test_a_closing_sink_gives_up_its_open_transaction_only(behind):
+def test_a_closing_sink_aborts_only_its_open_transaction(behind):
     system = behind()
     sink, _ = opened(system)
     sink.write(rows([1]))
@@ -260,7 +260,7 @@ def test_a_closing_sink_gives_up_its_open_transaction_only(behind):
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_sweep_removes_what_dead_attempts_have_left_and_nobody_elses(behind):
+def test_a_sweep_removes_only_transactions_of_dead_attempts(behind):
     system = behind()
     states = {}
     for attempt in (1, 2):
@@ -270,7 +270,7 @@ def test_a_sweep_removes_what_dead_attempts_have_left_and_nobody_elses(behind):
         states[attempt] = sink.state_of(1)
         sink.close()
     [old], [new] = states[1].names, states[2].names
-    if not isinstance(system, Parquet):  # whose directory is one job's
+    if not isinstance(system, Parquet):  # one job owns its directory
         stranger, _ = opened(system, 1, lineage=STRANGER)
         stranger.write(rows([7]))
         stranger.snapshot(1)
@@ -287,7 +287,7 @@ def test_a_sweep_removes_what_dead_attempts_have_left_and_nobody_elses(behind):
 
 
 @pytest.mark.rule("SINK-06")
-def test_what_a_restore_would_commit_and_is_gone_is_reported(behind):
+def test_a_missing_transaction_that_a_restore_must_commit_is_reported(behind):
     system = behind()
     sink, _ = opened(system)
     sink.write(rows([1]))
@@ -321,7 +321,7 @@ def test_output_beyond_the_restored_checkpoint_is_taken_back(behind):
     assert sorted(system.seen()) == [1, 10]
 
 
-def test_output_of_a_job_of_that_name_is_noticed(behind):
+def test_existing_output_of_a_job_with_this_name_is_detected(behind):
     system = behind()
     assert not system.output.holds_output("job")
     sink, _ = opened(system)

@@ -1,4 +1,4 @@
-"""Parquet, JSON lines and made-up rows as sources: partitions, offsets, and what is refused."""
+"""The sources of Parquet, of JSON lines and of generated rows: partitions, offsets, and refused input."""
 
 import json
 
@@ -63,7 +63,7 @@ def test_row_i_belongs_to_partition_i_modulo_n(source, tmp_path):
 
 @pytest.mark.rule("ONCE-01")
 @EVERY
-def test_a_restored_source_reads_on_where_the_snapshot_was_taken(source, tmp_path):
+def test_a_restored_source_continues_at_its_snapshot(source, tmp_path):
     first = source(tmp_path, partition=1, partitions=2)
     first.read(5)
     taken = first.snapshot()
@@ -82,19 +82,19 @@ def test_a_snapshot_of_another_partition_is_refused(source, tmp_path):
 
 
 @EVERY
-def test_a_partition_that_is_none_is_refused(source, tmp_path):
+def test_an_invalid_partition_is_refused(source, tmp_path):
     with pytest.raises(SourceError, match="correct them"):
         source(tmp_path, partition=2, partitions=2)
 
 
-def test_a_parquet_file_tells_which_columns_it_lacks(tmp_path):
+def test_the_error_names_the_columns_that_a_parquet_file_lacks(tmp_path):
     with pytest.raises(SourceError, match="delay"):
         ParquetSource(write_parquet(tmp_path), columns=["id", "delay"])
     with pytest.raises(SourceError, match="expected a Parquet file"):
         ParquetSource(write_json(tmp_path))
 
 
-def test_a_json_line_that_is_none_is_named(tmp_path):
+def test_an_invalid_json_line_is_named(tmp_path):
     path = write_json(tmp_path)
     path.write_text(path.read_text() + "\n{oops}\n")
     with pytest.raises(SourceError, match="row 25 is no JSON"):
@@ -139,7 +139,7 @@ def test_a_value_of_json_that_its_field_does_not_hold_is_refused(tmp_path, line,
         JsonLinesSource(path, pa.schema({"x": kind})).read(5)
 
 
-def test_values_of_json_come_exactly(tmp_path):
+def test_values_of_json_are_read_exactly(tmp_path):
     path = tmp_path / "one.jsonl"
     path.write_text('{"i": 9223372036854775807, "u": 18446744073709551615, "f": 0.1, "w": 2.0, "d": 12}')
     kinds = {"i": pa.int64(), "u": pa.uint64(), "f": pa.float64(), "w": pa.int64(), "d": pa.decimal128(9, 2)}

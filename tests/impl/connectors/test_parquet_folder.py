@@ -1,4 +1,4 @@
-"""A folder of Parquet files: every row once, in every partition, also after a restore."""
+"""A folder of Parquet files: every partition reads each of its rows once, also after a restore."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -27,7 +27,7 @@ def numbers(source, rows=2):
     ]
 
 
-def test_files_are_shared_out_whole(folder):
+def test_each_file_belongs_to_one_partition(folder):
     assert numbers(ParquetFolder(folder)) == list(range(12))
     halves = [numbers(ParquetFolder(folder, partition=index, partitions=2)) for index in (0, 1)]
     assert halves == [[0, 1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11]]
@@ -36,7 +36,7 @@ def test_files_are_shared_out_whole(folder):
 
 @pytest.mark.rule("ONCE-01")
 @pytest.mark.parametrize("before", range(7))
-def test_a_restored_folder_goes_on_where_the_snapshot_stood(folder, before):
+def test_a_restored_folder_continues_at_its_snapshot(folder, before):
     source = ParquetFolder(folder)
     read = [one for _ in range(before) for one in source.read(2).column("number").to_pylist()]
     again = ParquetFolder(folder)

@@ -1,4 +1,4 @@
-"""Parquet output behind a server that speaks S3, and behind one whose answers are lost, late or refused."""
+"""Parquet output in an S3 server, also if its answers are lost, late or refused."""
 
 import pickle
 import random
@@ -32,7 +32,7 @@ UPLOADS = ("PUT", "POST")
 
 @pytest.fixture
 def files(object_server, monkeypatch, request):
-    """Makes a location of this test in the store; through a proxy, if one is given."""
+    """Makes a location of this test in the store; if a proxy is given, through it."""
 
     def make(proxy=None, seconds=60.0):
         for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
@@ -45,7 +45,7 @@ def files(object_server, monkeypatch, request):
 
 
 def begun(location, attempt, starts):
-    """The output, claimed by an attempt, and the attempt's sink."""
+    """An attempt's claim of the output, and the sink of this attempt."""
     output = ParquetOutput(location, SCHEMA)
     output.prepare()
     output.claim(Claim("job", RUN, attempt, starts))
@@ -68,7 +68,7 @@ def seen(location):
 
 
 def uploads(fault, folder):
-    """Every first upload of an object in a folder gets the fault."""
+    """A fault for the first upload of each object in a folder."""
     known = set()
 
     def choose(method, path):
@@ -84,7 +84,7 @@ def uploads(fault, folder):
 @pytest.mark.rule("SINK-06")
 @pytest.mark.parametrize("folder", ["data", "manifests", "claims", "progress"])
 @pytest.mark.parametrize("fault", list(StoreFault))
-def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(object_server, files, fault, folder):
+def test_a_failed_upload_neither_loses_nor_doubles_a_row(object_server, files, fault, folder):
     with FaultyStore(object_server.endpoint, uploads(fault, folder), slow_seconds=0.05) as store:
         location = files(store)
         _, sink = begun(location, 1, {1: None})
@@ -101,7 +101,7 @@ def test_an_upload_that_goes_wrong_neither_loses_nor_doubles_a_row(object_server
 
 
 @pytest.mark.rule("SINK-06")
-def test_a_commit_whose_answer_never_comes_is_repeated_by_the_next_attempt(object_server, files):
+def test_a_commit_with_a_lost_answer_is_repeated_by_the_next_attempt(object_server, files):
     def lost(method, path):
         return StoreFault.LOST if "/manifests/" in path and method == "PUT" else None
 
@@ -112,7 +112,7 @@ def test_a_commit_whose_answer_never_comes_is_repeated_by_the_next_attempt(objec
         with pytest.raises(StorageError, match="restart the job"):
             sink.notify_complete(1)
     location = files()
-    assert seen(location) == [1]  # the store has carried it out
+    assert seen(location) == [1]  # the store has executed the request
     output, _ = begun(location, 2, {1: None, 2: 1})
     assert output.sweep(RUN, 2, state.names) == ()
     sink = sink_of(output, 2, state)
@@ -138,7 +138,7 @@ def test_an_older_attempt_that_wakes_before_its_commit_is_refused(files):
     with pytest.raises(SupersededError):
         old.notify_complete(2)
     assert seen(location) == [7]
-    assert len(output.sweep(RUN, 2)) == 1  # what it has staged since
+    assert len(output.sweep(RUN, 2)) == 1  # the data that it has staged since then
 
 
 @pytest.mark.rule("ONCE-06")
@@ -166,7 +166,7 @@ def test_a_driver_that_was_paused_within_its_retraction_takes_nothing_of_a_newer
     newer = "b" * len(RUN)
 
     class Paused(LocalFiles):
-        """At its first look at the manifests, another run has begun from checkpoint 5 and committed."""
+        """Before its first look at the manifests, another run begins from checkpoint 5 and commits."""
 
         def sizes(self, folder=""):
             if folder == "manifests" and len(super().sizes("claims")) == 1:
@@ -210,7 +210,7 @@ def test_a_store_that_fails_at_random_changes_no_output(object_server, files, se
     assert seen(location) == [1, 2, 3, 4, 5, 6]
 
 
-def test_a_place_without_output_is_reported(files):
+def test_a_location_without_output_is_reported(files):
     with pytest.raises(OutputCorruptError, match="expected the output of a Parquet sink"):
         read_committed(files())
 
@@ -229,7 +229,7 @@ def test_a_killed_worker_leaves_rows_on_its_host_until_the_next_one_begins(files
 @pytest.mark.parametrize("fault", [StoreFault.CUT, StoreFault.LOST, StoreFault.FAILED])
 def test_an_upload_in_parts_that_goes_wrong_begins_again_and_never_shows_a_part(object_server, files, fault):
     parts, draw = [], random.Random(1)
-    numbers = sorted(draw.getrandbits(62) for _ in range(1_500_000))  # they can hardly be compressed
+    numbers = sorted(draw.getrandbits(62) for _ in range(1_500_000))  # random bytes, which hardly compress
 
     def second_part(method, path):
         if method == "PUT" and "partNumber" in path:

@@ -1,4 +1,4 @@
-"""Up to which checkpoint the output of several sinks is whole."""
+"""The newest checkpoint of which every sink has committed its output."""
 
 import pyarrow as pa
 import pytest
@@ -34,7 +34,7 @@ def ids(out, after=-1):
 
 
 @pytest.mark.rule("ONCE-05")
-def test_a_checkpoint_is_whole_when_every_sink_has_committed_its_part(out):
+def test_a_checkpoint_is_complete_in_the_output_when_every_sink_has_committed(out):
     first, second = sinks(out, 2)
     for checkpoint in (1, 2):
         write(first, checkpoint, checkpoint)
@@ -50,7 +50,7 @@ def test_a_checkpoint_is_whole_when_every_sink_has_committed_its_part(out):
 
 
 @pytest.mark.rule("SINK-07")
-def test_a_finished_sink_without_a_manifest_holds_nobody_up(out):
+def test_a_finished_sink_without_a_manifest_is_not_awaited(out):
     first, second = sinks(out, 2)
     first.finish()
     for checkpoint in (1, 2):
@@ -62,7 +62,7 @@ def test_a_finished_sink_without_a_manifest_holds_nobody_up(out):
 
 
 @pytest.mark.rule("SINK-06")
-def test_another_attempt_with_another_parallelism_tells_for_the_ones_before(out):
+def test_the_parallelism_of_the_newest_attempt_counts(out):
     first, second = sinks(out, 2)
     write(first, 1, 1)
     write(second, 1, 2)
@@ -75,7 +75,7 @@ def test_another_attempt_with_another_parallelism_tells_for_the_ones_before(out)
     assert ids(out) == [(1, "sink-0"), (1, "sink-1")]
 
 
-def test_two_sinks_into_one_directory_are_both_waited_for(out):
+def test_two_sinks_in_one_directory_are_both_awaited(out):
     [mine] = sinks(out, 1)
     other = TwoPhaseSink(ParquetFiles(out, subtask="other-0", attempt=1, parallelism=1))
     write(mine, 1, 1)
@@ -86,7 +86,7 @@ def test_two_sinks_into_one_directory_are_both_waited_for(out):
 
 
 @pytest.mark.rule("ONCE-03")
-def test_what_was_taken_back_is_counted_up_to_where_a_reader_is(out):
+def test_output_taken_back_counts_up_to_the_position_of_a_reader(out):
     [sink] = sinks(out, 1)
     for checkpoint in (1, 2, 3):
         write(sink, checkpoint, checkpoint)

@@ -1,4 +1,4 @@
-"""The Parquet sink: only what is committed can be seen, and it is there once."""
+"""The Parquet sink: readers see committed rows only, and each of them once."""
 
 import json
 import os
@@ -140,7 +140,7 @@ def test_a_transaction_without_rows_has_a_manifest_and_no_file(out):
     assert [one.files for one in list_committed(out)] == [()]
 
 
-def test_readers_may_ask_for_what_came_after_a_checkpoint(out):
+def test_readers_can_select_the_rows_after_a_checkpoint(out):
     sink = opened(out, "sink-0", 1)
     for checkpoint in (1, 2, 10):
         sink.write(batch(checkpoint))
@@ -151,7 +151,7 @@ def test_readers_may_ask_for_what_came_after_a_checkpoint(out):
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_sweep_removes_what_nobody_needs_and_leaves_the_rest(out):
+def test_a_sweep_removes_unneeded_files_only(out):
     sink = opened(out, "sink-0", 1)
     sink.write(batch(1))
     sink.snapshot(1)
@@ -174,8 +174,11 @@ def test_a_sweep_removes_what_nobody_needs_and_leaves_the_rest(out):
 
 
 @pytest.mark.parametrize("attempt", [1, 2])
-def test_what_a_process_that_was_killed_while_it_published_has_left_is_swept(out, monkeypatch, attempt):
-    """A later attempt may commit what an earlier one has pre-committed: the name tells who was at it."""
+def test_files_of_a_process_killed_during_its_publication_are_swept(out, monkeypatch, attempt):
+    """A later attempt may commit a file of an earlier one.
+
+    The name of a temporary file states who has written it.
+    """
     sink = opened(out, "sink-0", 1)
     sink.write(batch(1))
     sink.snapshot(1)
@@ -251,7 +254,7 @@ def test_a_manifest_that_was_rewritten_is_refused(out):
         list_committed(out)
 
 
-def test_a_manifest_that_is_no_manifest_is_refused(out):
+def test_an_invalid_manifest_is_refused(out):
     opened(out, "sink-0", 1)
     (out / "manifests" / "sink-0-1.json").write_text(json.dumps([]))
     with pytest.raises(OutputCorruptError, match="expected a JSON manifest"):
@@ -290,7 +293,7 @@ def test_rows_of_another_schema_are_reported(out):
         sink.snapshot(1)
 
 
-def test_a_closed_sink_leaves_only_what_is_pending(out):
+def test_a_closed_sink_leaves_only_pending_transactions(out):
     sink = opened(out, "sink-0", 1)
     sink.write(batch(1))
     sink.snapshot(1)
@@ -305,13 +308,15 @@ def test_a_manifest_that_is_taken_back_meanwhile_disturbs_no_reader(out):
     sink.write(batch(1))
     sink.snapshot(1)
     sink.notify_complete(1)
-    (out / "manifests" / "sink-1-2.json").symlink_to(out / "retracted")  # listed, and gone when it is read
+    (out / "manifests" / "sink-1-2.json").symlink_to(
+        out / "retracted"
+    )  # listed, but deleted before it is read
     assert seen(out) == [1]
 
 
 @pytest.mark.rule("ONCE-03")
 @given(st.lists(st.sampled_from(["write", "snapshot", "complete", "lost", "crash"]), max_size=25))
-def test_every_row_is_committed_once_whatever_crashes(tmp_path_factory, story):
+def test_every_row_is_committed_once_after_any_crash(tmp_path_factory, story):
     out = tmp_path_factory.mktemp("out")
     sink, attempt, position, checkpoint = opened(out, "s", 1), 1, 0, 0
     snapshots = {0: (0, None)}
@@ -343,7 +348,7 @@ def test_every_row_is_committed_once_whatever_crashes(tmp_path_factory, story):
 @pytest.mark.parametrize(
     "kind", [pa.month_day_nano_interval(), pa.struct([]), pa.run_end_encoded(pa.int32(), pa.int8())]
 )
-def test_a_type_that_parquet_has_not_is_refused_before_the_start(out, kind):
+def test_a_type_that_parquet_lacks_is_refused_before_the_start(out, kind):
     with pytest.raises(ConnectorError, match=r"column 'x' is .*, for which Parquet has no type"):
         ParquetOutput(out, pa.schema({"n": pa.int64(), "x": kind})).prepare()
     assert not out.exists()

@@ -1,4 +1,4 @@
-"""The PostgreSQL sink: what only a server can do to it."""
+"""The PostgreSQL sink: failures that only a server can cause."""
 
 import datetime
 import threading
@@ -36,7 +36,7 @@ def output(postgres):
 
 
 @pytest.fixture
-def ask(postgres):
+def query(postgres):
     def answer(statement):
         with psycopg.connect(postgres.conninfo, autocommit=True) as session:
             cursor = session.execute(statement)
@@ -56,7 +56,7 @@ def pre_committed(output, at, *numbers):
     return sink
 
 
-def test_a_global_id_tells_whose_it_is_and_others_are_not_taken_for_one():
+def test_a_global_id_names_its_owner_and_other_ids_are_ignored():
     gid = GlobalId("00ff", "sink_a-1", 3, 3_000_001)
     assert str(gid) == "barrierspec:00ff:sink_a-1:3:3000001"
     assert GlobalId.parse(str(gid)) == gid
@@ -65,18 +65,18 @@ def test_a_global_id_tells_whose_it_is_and_others_are_not_taken_for_one():
 
 
 @pytest.mark.rule("SINK-04")
-def test_a_server_that_crashes_between_prepare_and_commit_is_waited_for(output, postgres, ask):
+def test_the_sink_waits_for_a_server_that_crashes_between_prepare_and_commit(output, postgres, query):
     sink = pre_committed(output, context(), 1, 2)
     postgres.crash()
     starting = threading.Thread(target=postgres.start)
     starting.start()
     sink.notify_complete(1)
     starting.join()
-    assert ask(f"SELECT n FROM {output.table}") == [(1,), (2,)]
+    assert query(f"SELECT n FROM {output.table}") == [(1,), (2,)]
 
 
 @pytest.mark.rule("SINK-06")
-def test_a_server_that_stays_away_fails_the_commit_and_the_restore_commits_once(postgres, ask):
+def test_a_server_that_stays_away_fails_the_commit_and_the_restore_commits_once(postgres, query):
     output = PostgresOutput(postgres.conninfo, f"numbers_{next(FRESH)}", SCHEMA, patience_seconds=0)
     output.prepare()
     at = context()
@@ -91,23 +91,23 @@ def test_a_server_that_stays_away_fails_the_commit_and_the_restore_commits_once(
     for attempt in (2, 3):
         later = SinkContext(at.job, at.lineage, at.subtask, attempt)
         TwoPhaseSink.restored(output.open(later), state)
-    assert ask(f"SELECT n FROM {output.table}") == [(1,)]
+    assert query(f"SELECT n FROM {output.table}") == [(1,)]
 
 
 @pytest.mark.rule("SINK-04")
-def test_what_another_session_has_committed_is_not_committed_again(output, ask):
+def test_a_transaction_committed_by_another_session_is_not_committed_again(output, query):
     sink = pre_committed(output, context(), 1)
     [gid] = sink.state_of(1).names
-    ask(f"COMMIT PREPARED '{gid}'")
+    query(f"COMMIT PREPARED '{gid}'")
     sink.notify_complete(1)
-    assert ask(f"SELECT n FROM {output.table}") == [(1,)]
+    assert query(f"SELECT n FROM {output.table}") == [(1,)]
 
 
 @pytest.mark.rule("SINK-08")
-def test_what_was_rolled_back_from_outside_is_not_taken_for_committed(output, ask):
+def test_a_transaction_rolled_back_by_another_session_does_not_count_as_committed(output, query):
     sink = pre_committed(output, context(), 1)
     [gid] = sink.state_of(1).names
-    ask(f"ROLLBACK PREPARED '{gid}'")
+    query(f"ROLLBACK PREPARED '{gid}'")
     with pytest.raises(TransactionLostError, match="got neither: another program"):
         sink.notify_complete(1)
 
@@ -119,39 +119,39 @@ def test_without_prepared_transactions_the_message_states_what_to_set():
             output.prepare()
 
 
-def test_a_session_that_is_lost_in_an_open_transaction_leaves_nothing(output, ask):
+def test_a_session_that_is_lost_in_an_open_transaction_leaves_nothing(output, query):
     at = context()
     sink = TwoPhaseSink(output.open(at))
     sink.write(pa.record_batch({"n": range(9_000)}))
-    ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
+    query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
     with pytest.raises(ServerLostError):
         sink.snapshot(1)
     sink.close()
-    assert ask(f"SELECT n FROM {output.table}") == []
+    assert query(f"SELECT n FROM {output.table}") == []
     assert output.sweep(at.lineage, 9) == ()
 
 
-def test_a_session_that_is_lost_between_two_transactions_costs_nothing(output, ask):
+def test_a_session_lost_between_two_transactions_has_no_effect(output, query):
     sink = pre_committed(output, context(), 1)
     sink.notify_complete(1)
-    ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
+    query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'barrierspec'")
     sink.write(pa.record_batch({"n": [2]}))
     sink.snapshot(2)
     sink.notify_complete(2)
-    assert ask(f"SELECT n FROM {output.table}") == [(1,), (2,)]
+    assert query(f"SELECT n FROM {output.table}") == [(1,), (2,)]
 
 
 @pytest.mark.rule("ONCE-03")
-def test_rows_that_were_changed_meanwhile_are_not_taken_back_in_part(output, ask):
+def test_no_row_is_taken_back_if_one_was_changed_meanwhile(output, query):
     at = context()
     pre_committed(output, at, 1, 2, 3).notify_complete(1)
-    ask(f"UPDATE {output.table} SET n = 9 WHERE n = 2")
+    query(f"UPDATE {output.table} SET n = 9 WHERE n = 2")
     with pytest.raises(SinkConflictError, match="expected the 3 rows committed after it, got 2"):
         output.retract(at.lineage, None)
-    assert sorted(ask(f"SELECT n FROM {output.table}")) == [(1,), (3,), (9,)]
+    assert sorted(query(f"SELECT n FROM {output.table}")) == [(1,), (3,), (9,)]
 
 
-def test_every_type_comes_back_as_it_went(postgres, ask):
+def test_values_of_every_type_are_read_back_unchanged(postgres, query):
     noon = datetime.datetime(2013, 1, 1, 12, 0, 0, 250)
     row = {
         "small": (7, pa.int16()),
@@ -173,7 +173,7 @@ def test_every_type_comes_back_as_it_went(postgres, ask):
     sink.write(pa.RecordBatch.from_pylist([{name: value for name, (value, _) in row.items()}], schema))
     sink.snapshot(1)
     sink.notify_complete(1)
-    assert ask(f"SELECT * FROM {output.table}") == [tuple(value for value, _ in row.values())]
+    assert query(f"SELECT * FROM {output.table}") == [tuple(value for value, _ in row.values())]
 
 
 def test_a_type_that_has_no_column_is_refused_before_the_start(postgres):
@@ -208,7 +208,7 @@ def test_a_value_that_postgres_cannot_hold_is_refused_by_name(postgres, column, 
     sink.close()
 
 
-def test_the_values_at_the_ends_of_their_types_come_back_from_postgres(postgres, ask):
+def test_the_values_at_the_ends_of_their_types_come_back_from_postgres(postgres, query):
     batch = pa.record_batch(
         {
             "i": pa.array([2**63 - 1, -(2**63)]),
@@ -227,7 +227,7 @@ def test_the_values_at_the_ends_of_their_types_come_back_from_postgres(postgres,
     sink.snapshot(1)
     sink.notify_complete(1)
     sink.close()
-    assert ask(f"SELECT i, f, r, d, t, z, n FROM {output.table}") == rows_of(batch)
+    assert query(f"SELECT i, f, r, d, t, z, n FROM {output.table}") == rows_of(batch)
 
 
 @pytest.mark.parametrize(
@@ -242,15 +242,15 @@ def test_the_values_at_the_ends_of_their_types_come_back_from_postgres(postgres,
         ("y bigint", pa.int64()),
     ],
 )
-def test_an_older_table_that_would_convert_the_rows_is_refused(postgres, ask, there, kind):
+def test_an_older_table_that_would_convert_the_rows_is_refused(postgres, query, there, kind):
     table = f"older_{next(FRESH)}"
-    ask(f"CREATE TABLE {table} ({there})")
+    query(f"CREATE TABLE {table} ({there})")
     with pytest.raises(ConnectorError, match=r"expected a column 'x' of type .*; alter the table"):
         PostgresOutput(postgres.conninfo, table, pa.schema({"x": kind})).prepare()
 
 
-def test_an_older_table_may_have_wider_columns_and_others(postgres, ask):
+def test_an_older_table_may_have_wider_columns_and_others(postgres, query):
     table = f"wider_{next(FRESH)}"
-    ask(f"CREATE TABLE {table} (a bigint, b double precision, c varchar, d numeric, more text)")
+    query(f"CREATE TABLE {table} (a bigint, b double precision, c varchar, d numeric, more text)")
     schema = pa.schema({"a": pa.int32(), "b": pa.float32(), "c": pa.string(), "d": pa.int64()})
     PostgresOutput(postgres.conninfo, table, schema).prepare()

@@ -1,4 +1,4 @@
-"""The SQLite sink: all of a commit or nothing, and what a column may be."""
+"""The SQLite sink: a commit is atomic, and columns have supported types only."""
 
 import pickle
 import sqlite3
@@ -41,7 +41,7 @@ def seen(output):
         return database.execute('SELECT n, said, part, raw FROM "all ""counts"""').fetchall()
 
 
-def test_rows_come_back_as_they_went_and_tell_their_commit(output):
+def test_rows_are_read_back_unchanged_with_their_commit(output):
     pre_committed(output).notify_complete(1)
     pre_committed(output, "sink-1").notify_complete(1)
     assert seen(output) == [tuple(ROW.values())] * 2
@@ -65,7 +65,7 @@ def test_a_receipt_has_the_same_bytes_as_in_earlier_releases():
 
 
 @pytest.mark.rule("SINK-08")
-def test_a_commit_that_fails_half_way_leaves_nothing_and_is_done_again(output):
+def test_a_commit_that_fails_midway_leaves_nothing_and_is_repeated(output):
     sink = pre_committed(output)
     [file] = [output.staging / name for name in sink.state_of(1).names]
     content = file.read_bytes()
@@ -80,7 +80,7 @@ def test_a_commit_that_fails_half_way_leaves_nothing_and_is_done_again(output):
     assert seen(output) == [tuple(ROW.values())]
 
 
-def test_a_database_that_is_none_is_reported(tmp_path):
+def test_a_file_that_is_no_database_is_reported(tmp_path):
     (tmp_path / "out.db").write_text("no database at all, but long enough to be asked about its header")
     with pytest.raises(ConnectorError, match="table counts: expected a commit, got DatabaseError"):
         SqliteOutput(tmp_path / "out.db", "counts", SCHEMA).prepare()

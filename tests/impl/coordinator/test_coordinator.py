@@ -37,7 +37,7 @@ def state(next_id=1, pending=None, completed=(), queued=(), status="RUNNING"):
 
 
 @pytest.mark.rule("COORD-01")
-def test_nothing_starts_while_a_task_does_not_run(check):
+def test_no_checkpoint_starts_while_a_task_is_not_running(check):
     it = coordinator()
     check(
         it,
@@ -126,7 +126,7 @@ acknowledge task=b checkpoint=7
 @pytest.mark.rule("SUB-02")
 @pytest.mark.rule("SUB-03")
 @pytest.mark.rule("SUB-04")
-def test_completion_in_its_order(running, check):
+def test_the_effects_of_a_completion_have_their_order(running, check):
     it = running(max_concurrent=5)
     check(
         it,
@@ -172,7 +172,7 @@ acknowledge task=a checkpoint=4
 
 
 @pytest.mark.rule("SUB-05")
-def test_a_completed_savepoint_replaces_nothing(running, check):
+def test_a_completed_savepoint_subsumes_nothing(running, check):
     it = running(max_concurrent=2)
     check(
         it,
@@ -192,7 +192,7 @@ acknowledge task=b checkpoint=2
 
 
 @pytest.mark.rule("COORD-09")
-def test_a_decline_aborts_discards_and_tells_every_task(running, check):
+def test_a_decline_aborts_discards_and_notifies_every_task(running, check):
     it = running()
     check(
         it,
@@ -273,7 +273,7 @@ advance ms=250
 
 
 @pytest.mark.rule("COORD-12")
-def test_leaving_running_rejects_what_waits_and_aborts_what_is_pending(running, check):
+def test_leaving_running_rejects_waiting_requests_and_aborts_pending_checkpoints(running, check):
     it = running(max_concurrent=2)
     check(
         it,
@@ -313,7 +313,7 @@ trigger type=checkpoint
 
 @pytest.mark.rule("COORD-01")
 @pytest.mark.rule("COORD-11")
-def test_a_request_waits_whatever_runs_and_is_rejected_when_its_turn_comes(running, check):
+def test_a_request_waits_also_without_running_tasks_and_is_rejected_at_its_turn(running, check):
     it = running()
     check(
         it,

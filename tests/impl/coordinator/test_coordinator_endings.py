@@ -1,4 +1,4 @@
-"""How checkpoints end, generation by generation: completion, storing, restarts, masters."""
+"""How checkpoints end in each generation: completion, storing, restarts, masters."""
 
 import pytest
 
@@ -8,7 +8,7 @@ NEW, OLD = "2.3", "1.14"
 
 
 def completed(checkpoint, first=""):
-    """The ending of a checkpoint that replaces nothing."""
+    """The effects of a completion that subsumes no checkpoint."""
     tasks = "".join(f"  notify_complete task={task} checkpoint={checkpoint}\n" for task in "ab")
     return f"  complete checkpoint={checkpoint}\n{first}{tasks}"
 
@@ -122,7 +122,9 @@ trigger type=checkpoint
         ("1.11", "maybe", True, [1, 2]),
     ],
 )
-def test_what_was_written_is_found_by_the_next_coordinator(job, take, check, profile, when, deleted, found):
+def test_a_written_checkpoint_is_found_by_the_next_coordinator(
+    job, take, check, profile, when, deleted, found
+):
     it = job(profile=profile, retain=2)
     take(it, 1, completed(1))
     check(it, f"store_fails when={when}")
@@ -154,7 +156,7 @@ def test_what_was_written_is_found_by_the_next_coordinator(job, take, check, pro
     )
 
 
-def test_strangers_of_an_older_attempt_are_unknown_and_may_still_decline(job, check):
+def test_tasks_of_an_older_attempt_are_unknown_and_may_still_decline(job, check):
     it = job()
     check(
         it,
@@ -180,7 +182,7 @@ decline task=b checkpoint=1 attempt=0 reason=TASK_FAILURE
     )
 
 
-def test_a_region_that_restores_ends_what_is_pending_and_begins_new_attempts(job, check):
+def test_a_restore_of_a_region_aborts_pending_checkpoints_and_begins_new_attempts(job, check):
     it = job()
     check(
         it,
@@ -204,7 +206,7 @@ acknowledge task=a checkpoint=2 attempt=0
     )
 
 
-def test_coordinators_and_hooks_take_their_part_before_the_tasks(job, check):
+def test_operator_coordinators_and_hooks_take_part_before_the_tasks(job, check):
     it = job(operator_coordinators=["c", "d"], hooks=["h"])
     check(
         it,

@@ -1,4 +1,4 @@
-"""Who may start a checkpoint, and when: the queue, the pause, the schedule, and what stops the job."""
+"""When a request may start a checkpoint: the queue, the pause, the scheduler, and the stop of the job."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def _request(
 
 
 @pytest.mark.rule("COORD-11")
-def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
+def test_the_queue_orders_savepoints_before_forced_before_user_requests():
     command = [
         _request(CHECKPOINT, periodic=True, number=1),
         _request(CHECKPOINT, number=2),
@@ -34,7 +34,7 @@ def test_the_queue_puts_savepoints_then_forced_then_somebodys_wishes_first():
 
 
 @pytest.mark.rule("COORD-03")
-def test_without_room_only_a_forced_head_is_served():
+def test_at_the_limit_of_pending_checkpoints_only_a_forced_head_starts():
     queue = RequestQueue()
     assert queue.choose(has_capacity=True, pausing=False) == Choice()
     queue.join(_request(CHECKPOINT, number=1))
@@ -56,7 +56,7 @@ def test_only_periodic_requests_keep_the_pause():
     assert queue.waiting == ()
 
 
-def test_a_full_queue_turns_away_the_schedule_before_anybody_else(job):
+def test_a_full_queue_rejects_periodic_requests_first(job):
     queue = RequestQueue(limit=2)
     first, last = _request(CHECKPOINT, number=1), _request(CHECKPOINT, periodic=True, number=2)
     assert (queue.join(first), queue.join(last)) == (None, None)
@@ -72,7 +72,7 @@ def test_a_full_queue_turns_away_the_schedule_before_anybody_else(job):
     assert len(it.waiting) == QUEUE_LIMIT
 
 
-def test_before_there_was_a_queue_a_request_passed_or_was_dropped():
+def test_without_a_queue_a_request_starts_or_is_rejected():
     request_slot = PostponedRequest()
     wish = _request(CHECKPOINT)
     assert request_slot.refusal(wish, has_capacity=True, pausing=False) is None
@@ -83,7 +83,7 @@ def test_before_there_was_a_queue_a_request_passed_or_was_dropped():
     assert (request_slot.take(), request_slot.take()) == (True, False)
 
 
-def test_the_schedule_asks_every_interval_and_within_the_pause_moves_to_its_end(job, check):
+def test_the_scheduler_requests_every_interval_and_within_the_pause_at_its_end(job, check):
     it = job(interval_ms=100, initial_delay_ms=30, min_pause_ms=90, profile="1.20")
     check(
         it,
@@ -116,7 +116,7 @@ advance ms=100
     assert (it.now, it.observe()["queued"]) == (315, ["checkpoint"])
 
 
-def test_the_schedule_runs_with_the_job_and_with_its_tasks(job, check):
+def test_the_scheduler_runs_while_the_job_and_its_tasks_run(job, check):
     it = job(interval_ms=100, min_pause_ms=40)
     check(
         it,
@@ -144,7 +144,7 @@ job_status status=FAILING
     )
 
 
-def test_up_to_1_20_the_job_alone_starts_the_schedule_and_each_time_after_the_whole_delay(job, check):
+def test_up_to_1_20_the_job_alone_starts_the_scheduler_each_time_with_the_whole_delay(job, check):
     it = job(interval_ms=100, min_pause_ms=40, profile="1.20")
     check(
         it,
@@ -165,7 +165,7 @@ advance ms=1
     )
 
 
-def test_a_stop_ends_what_waits_or_is_pending_and_the_schedule_stands_still(job, check):
+def test_a_stop_ends_waiting_and_pending_checkpoints_and_halts_the_scheduler(job, check):
     it = job(interval_ms=100, profile="1.20")
     check(
         it,
@@ -198,7 +198,7 @@ advance ms=100
     )
 
 
-def test_in_1_9_the_schedule_makes_up_for_what_was_dropped(job, check):
+def test_in_1_9_the_scheduler_repeats_a_dropped_request(job, check):
     it = job(interval_ms=100, profile="1.9")
     check(
         it,
@@ -235,7 +235,7 @@ acknowledge task=b checkpoint=3
     assert it.observe()["queued"] == []
 
 
-def test_from_2_3_on_the_graph_starts_what_the_listener_never_stops_again(job, check):
+def test_from_2_3_on_the_graph_starts_a_scheduler_that_the_listener_never_stops(job, check):
     it = job(interval_ms=100, min_pause_ms=40)
     check(
         it,
@@ -263,7 +263,7 @@ restore
     )
 
 
-def test_unaligned_savepoints_wait_their_turn_unless_somebody_forces_them(job, check):
+def test_unaligned_savepoints_wait_for_their_turn_unless_forced(job, check):
     it = job(unaligned=True)
     check(
         it,
@@ -312,7 +312,7 @@ trigger type=checkpoint
 
 
 @pytest.mark.rule("COORD-01")
-def test_up_to_1_12_only_sources_have_to_run(job, check):
+def test_up_to_1_12_only_sources_must_be_running(job, check):
     it = job(profile="1.12")
     check(
         it,
@@ -344,7 +344,7 @@ def test_deletions_that_end_at_once_have_no_event(job):
         job().apply({"kind": "deleted"})
 
 
-def test_nothing_fails_without_the_option(job):
+def test_nothing_fails_unless_the_option_is_set(job):
     with pytest.raises(ProtocolError, match="`io_fails` needs the option io_failures injected"):
         job().apply({"kind": "io_fails", "what": "id"})
 

@@ -1,4 +1,4 @@
-"""What a runtime asks on top of the protocol: when the job fails, and when to ask for a checkpoint."""
+"""Decisions that the runtime adds to the protocol: when a job fails, and when to request a checkpoint."""
 
 import pytest
 
@@ -28,7 +28,7 @@ def test_one_checkpoint_counts_once_until_the_counter_is_cleared():
     assert [it.failed(1, CHECKPOINT_DECLINED) for _ in range(2)] == [True, True]
 
 
-def test_what_is_no_fault_of_the_job_never_counts():
+def test_failures_that_the_job_did_not_cause_never_count():
     it = CheckpointFailureManager(tolerable=0)
     assert not it.failed(1, SUBSUMED)
     assert not it.failed(2, CHECKPOINT_SUBSUMED)
@@ -94,7 +94,7 @@ def test_a_slot_that_finds_a_request_waiting_is_left_out():
     assert it.poll(100) == Decision(True, 200)
 
 
-def test_without_an_interval_it_stands_still_though_it_was_started():
+def test_without_an_interval_a_started_schedule_makes_no_request():
     it = PeriodicTrigger(None, min_pause_ms=80)
     assert it.interval_ms is None
     assert it.start(0) is None

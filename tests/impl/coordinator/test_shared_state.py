@@ -1,4 +1,4 @@
-"""Shared state is deleted with the last checkpoint that uses it, generation by generation."""
+"""Shared state is deleted with the last checkpoint that uses it. The details differ by generation."""
 
 from test_coordinator_endings import OLD, completed
 

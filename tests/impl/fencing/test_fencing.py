@@ -1,4 +1,4 @@
-"""Drivers that share a storage."""
+"""The fencing component: several drivers share a storage."""
 
 import pytest
 
@@ -72,6 +72,6 @@ draw driver=3
     )
 
 
-def test_a_number_of_drivers_is_bounded():
+def test_the_number_of_drivers_is_bounded():
     with pytest.raises(ConfigError, match="at most 8"):
         COMPONENTS["fencing"]({"drivers": 9})

@@ -1,4 +1,4 @@
-"""The input gate at handler level: everything reaches it at once."""
+"""The aligning gate at level `handler`, at which every item reaches the gate at once."""
 
 import pytest
 from hypothesis import given
@@ -34,7 +34,7 @@ barrier channel=2 checkpoint=5
 
 @pytest.mark.rule("ALIGN-05")
 @pytest.mark.rule("ALIGN-06")
-def test_the_last_barrier_triggers_first_and_then_lets_go(check):
+def test_the_last_barrier_triggers_before_it_unblocks(check):
     it = gate(3)
     check(
         it,
@@ -130,7 +130,7 @@ barrier channel=0 checkpoint=5
 
 @pytest.mark.rule("ALIGN-07")
 @pytest.mark.rule("ALIGN-08")
-def test_one_open_channel_triggers_at_once_and_gaps_say_nothing(check):
+def test_one_open_channel_triggers_at_once_and_skipped_ids_have_no_effect(check):
     it = gate(2)
     check(
         it,
@@ -171,7 +171,7 @@ barrier channel=2 checkpoint=2
 
 
 @pytest.mark.rule("ALIGN-10")
-def test_a_cancellation_kills_an_id_before_it_began(check):
+def test_a_cancellation_ends_an_id_before_its_first_barrier(check):
     it = gate(2)
     check(
         it,
@@ -312,7 +312,7 @@ end_of_partition channel=1
     assert it.observe() == state(3, closed=(1,))
 
 
-def test_a_refusal_states_what_was_expected_what_came_and_what_to_do():
+def test_a_refusal_states_the_expected_and_the_received_value_and_what_to_do():
     with pytest.raises(ProtocolError, match=r"has the channels 0 to 1, got 7; send on one of those"):
         AlignedGate(2).barrier(7, 1)
 

@@ -1,4 +1,4 @@
-"""The unaligned and alternating gates of Flink 1.11: what the type decides, and what nobody hears of."""
+"""The unaligned and alternating gates of Flink 1.11: effects of the checkpoint type, and missing effects."""
 
 import pytest
 
@@ -21,12 +21,12 @@ def kinds(effects):
 
 @pytest.mark.rule("UNAL-28")
 @pytest.mark.parametrize("alignment", ["aligned", "unaligned", "forced-aligned", "timeout"])
-def test_whatever_a_checkpoint_asks_for_it_overtakes(alignment):
+def test_a_checkpoint_overtakes_with_any_options(alignment):
     assert kinds(barrier(gate(), 0, 1, alignment=alignment)) == ["start_persisting", "trigger"]
 
 
 @pytest.mark.rule("UNAL-28")
-def test_a_savepoint_aligns_and_a_checkpoint_clears_it_away():
+def test_a_savepoint_aligns_and_a_newer_checkpoint_ends_it():
     one = gate()
 
     assert kinds(barrier(one, 0, 1, savepoint=True)) == ["block"]
@@ -54,7 +54,7 @@ def test_a_savepoint_is_aborted_by_the_next_one_before_its_channels_go_on():
         ({"kind": "end_of_partition", "channel": 0}, ["abort"]),
     ],
 )
-def test_a_whole_checkpoint_is_pending_until_something_ends_it(event, expected):
+def test_a_checkpoint_with_all_barriers_is_pending_until_an_event_ends_it(event, expected):
     one = gate()
     barrier(one, 0, 1, alignment="unaligned")
     assert barrier(one, 1, 1, alignment="unaligned") == []
@@ -67,7 +67,7 @@ def test_a_whole_checkpoint_is_pending_until_something_ends_it(event, expected):
 
 
 @pytest.mark.rule("UNAL-27")
-def test_a_repeated_barrier_of_a_checkpoint_counts_nothing():
+def test_a_repeated_barrier_of_a_checkpoint_does_not_count():
     one = gate(mode="unaligned")
     barrier(one, 0, 1, alignment="unaligned")
 
@@ -93,7 +93,7 @@ def test_there_are_no_announcements():
 
 
 def test_an_announcement_does_not_wait_behind_a_barrier():
-    """At the polled level what arrives on a blocked channel waits; an event that is not legal is refused."""
+    """At level `polled`, items of a blocked channel wait. The gate refuses an event that is not legal."""
     polled = gate(level="polled")
     barrier(polled, 0, 1, savepoint=True)
     with pytest.raises(ProtocolError, match="no announcements"):

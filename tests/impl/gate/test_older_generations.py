@@ -1,4 +1,4 @@
-"""Gates and subtasks of older generations, where they differ from the newest, rule by rule."""
+"""Gates and subtasks of older generations: each rule in which they differ from the newest one."""
 
 import pytest
 
@@ -50,7 +50,7 @@ barrier channel=1 checkpoint=5
 
 
 @pytest.mark.rule("ALIGN-22")
-def test_an_alignment_that_would_store_too_much_is_given_up(check):
+def test_an_alignment_that_exceeds_its_buffer_is_aborted(check):
     check(
         gate("flink-1.9", level="polled", alignment_limit_bytes=2 * PAGE),
         """
@@ -70,7 +70,7 @@ barrier channel=1 checkpoint=5
 
 
 @pytest.mark.rule("ALIGN-23")
-def test_what_is_stored_comes_in_the_order_of_arrival_as_behind_a_network(check):
+def test_buffered_items_are_read_in_the_order_of_arrival(check):
     told = """
 barrier channel=1 checkpoint=5
   block channel=1
@@ -144,7 +144,7 @@ advance ms=11
 
 @pytest.mark.rule("UNAL-25")
 @pytest.mark.rule("UNAL-26")
-def test_an_id_is_spent_once_and_nothing_is_blocked_for_it_afterwards(check):
+def test_an_ended_id_blocks_no_channel_again(check):
     it = gate("flink-1.14", mode="alternating", alignment_timeout_ms=10)
     check(
         it,
@@ -164,7 +164,7 @@ barrier channel=1 checkpoint=5
 
 @pytest.mark.rule("TASK-11")
 @pytest.mark.rule("TASK-12")
-def test_up_to_1_10_every_trigger_is_obeyed_and_no_abort_arrives(check):
+def test_up_to_1_10_every_trigger_is_executed_and_no_abort_is_notified(check):
     it = subtask("1.9")
     check(
         it,
@@ -229,7 +229,7 @@ async_failed checkpoint=6 reason=IO_EXCEPTION
         ("1.11", ""),
     ],
 )
-def test_who_fails_after_the_task_has_stopped_is_declined_up_to_1_10_only(check, profile, told):
+def test_a_failure_after_the_task_has_stopped_is_declined_up_to_1_10_only(check, profile, told):
     check(
         subtask(profile),
         f"""

@@ -1,4 +1,4 @@
-"""The gate behind a network: what comes on a blocked channel waits."""
+"""The gate at level `polled`: items of a blocked channel wait."""
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ barrier channel=1 checkpoint=1
 
 
 @pytest.mark.rule("ALIGN-17")
-def test_what_waited_is_handed_on_in_the_order_of_arrival_over_all_channels(check):
+def test_waiting_items_are_processed_in_the_order_of_arrival_over_all_channels(check):
     check(
         gate(3),
         """
@@ -63,7 +63,7 @@ cancel channel=2 checkpoint=1
 
 
 @pytest.mark.rule("ALIGN-17")
-def test_a_barrier_handed_on_blocks_its_channel_for_what_stands_behind_it(check):
+def test_a_waiting_barrier_that_is_processed_blocks_its_channel_for_later_items(check):
     it = gate(2)
     check(
         it,
@@ -86,7 +86,7 @@ barrier channel=1 checkpoint=1
 
 
 @pytest.mark.rule("ALIGN-17")
-def test_a_message_handed_on_may_release_another_channel_whose_older_messages_come_first(check):
+def test_a_processed_item_may_unblock_a_channel_with_older_waiting_items(check):
     check(
         gate(3),
         """
@@ -114,7 +114,7 @@ barrier channel=2 checkpoint=1
 
 
 @pytest.mark.rule("ALIGN-17")
-def test_an_end_waits_too_and_nothing_may_follow_it(check):
+def test_an_end_of_partition_waits_too_and_no_item_may_follow_it(check):
     it = gate(2)
     check(
         it,
@@ -178,7 +178,7 @@ def test_a_bad_configuration_is_refused(config, error):
         COMPONENTS["gate"](config)
 
 
-def test_a_wrong_kind_names_the_right_ones():
+def test_the_error_for_a_wrong_kind_names_the_right_ones():
     with pytest.raises(
         ProtocolError, match="takes the events record, barrier, cancel, end_of_partition, inject; got"
     ):

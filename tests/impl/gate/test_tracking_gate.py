@@ -1,4 +1,4 @@
-"""The tracker of at-least-once mode: nothing is blocked, several checkpoints are under way at once."""
+"""The gate in mode at-least-once: it blocks no channel and tracks several checkpoints at once."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def state(current: int, tracked: list[list[object]], closed: tuple[int, ...] = (
 
 @pytest.mark.rule("TRACK-02")
 @pytest.mark.rule("TRACK-03")
-def test_barriers_are_noted_without_an_effect(check):
+def test_barriers_before_the_last_have_no_effect(check):
     it = tracker(3)
     check(
         it,
@@ -38,7 +38,7 @@ barrier channel=0 checkpoint=5
 
 @pytest.mark.rule("TRACK-04")
 @pytest.mark.rule("TRACK-05")
-def test_the_last_barrier_triggers_and_older_checkpoints_end_in_silence(check):
+def test_the_last_barrier_triggers_and_older_checkpoints_end_without_an_effect(check):
     it = tracker(2)
     check(
         it,
@@ -54,7 +54,7 @@ barrier channel=1 checkpoint=5
 
 
 @pytest.mark.rule("TRACK-06")
-def test_a_newer_checkpoint_goes_on_when_an_older_one_completes(check):
+def test_a_newer_checkpoint_continues_when_an_older_one_completes(check):
     it = tracker(2)
     check(
         it,
@@ -70,7 +70,7 @@ barrier channel=1 checkpoint=6
 
 
 @pytest.mark.rule("TRACK-07")
-def test_one_checkpoint_too_many_pushes_out_the_oldest():
+def test_a_checkpoint_beyond_the_bound_removes_the_oldest():
     it = tracker(2)
     for checkpoint in range(TRACKED_AT_MOST):
         assert it.apply({"kind": "barrier", "channel": 0, "checkpoint": checkpoint}) == []
@@ -106,7 +106,7 @@ cancel channel=1 checkpoint=4
 
 @pytest.mark.rule("TRACK-09")
 @pytest.mark.rule("TRACK-12")
-def test_a_cancelled_checkpoint_is_aborted_once_and_vanishes_without_a_trigger(check):
+def test_a_cancelled_checkpoint_is_aborted_once_and_never_triggers(check):
     it = tracker(3)
     check(
         it,
@@ -139,7 +139,7 @@ cancel channel=1 checkpoint=2
 
 @pytest.mark.rule("TRACK-13")
 @pytest.mark.rule("TRACK-15")
-def test_an_end_aborts_all_and_later_checkpoints_need_the_open_channels(check):
+def test_an_end_of_partition_aborts_all_and_later_checkpoints_await_open_channels(check):
     it = tracker(3, checkpoints_after_tasks_finish=False)
     check(
         it,
@@ -235,7 +235,7 @@ barrier channel=0 checkpoint=2
 
 
 @pytest.mark.rule("TRACK-01")
-def test_a_record_is_processed_at_once_whatever_is_under_way(check):
+def test_a_record_is_processed_at_once_during_any_checkpoint(check):
     it = tracker(2, level="polled")
     check(
         it,
@@ -247,7 +247,7 @@ record channel=0 value=101
     )
 
 
-def test_what_is_illegal_is_refused_and_changes_nothing(check):
+def test_illegal_events_are_refused_and_change_nothing(check):
     it = tracker(2)
     check(
         it,
@@ -278,7 +278,7 @@ def test_a_tracker_is_driven_by_typed_steps_too():
         it.barrier(0, 4)
 
 
-def test_a_configuration_that_means_nothing_is_refused():
+def test_an_invalid_configuration_of_a_tracker_is_refused():
     with pytest.raises(ConfigError, match="1 to 32768 channels, got 0"):
         BarrierTracker(0)
     with pytest.raises(ConfigError, match="at least one checkpoint"):

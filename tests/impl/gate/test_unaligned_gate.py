@@ -1,4 +1,4 @@
-"""The unaligned and the alternating gate of the implementation: refusals, time, and what polling adds."""
+"""The unaligned and the alternating gate of the implementation: refusals, time-outs, and level `polled`."""
 
 import pytest
 
@@ -9,7 +9,7 @@ def gate(**config):
     return COMPONENTS["gate"]({"channels": 2, "mode": "alternating", "level": "handler", **config})
 
 
-def tell(component, kind, **fields):
+def apply(component, kind, **fields):
     return component.apply({"kind": kind, **fields})
 
 
@@ -17,18 +17,18 @@ def kinds(effects):
     return [effect["kind"] for effect in effects]
 
 
-def test_a_trigger_has_the_field_unaligned_only_if_it_is():
+def test_a_trigger_has_the_field_unaligned_only_if_it_overtakes():
     one = gate(channels=1)
 
-    assert tell(one, "barrier", channel=0, checkpoint=1)[1] == {"kind": "trigger", "checkpoint": 1}
-    said = tell(one, "barrier", channel=0, checkpoint=2, alignment="unaligned")
+    assert apply(one, "barrier", channel=0, checkpoint=1)[1] == {"kind": "trigger", "checkpoint": 1}
+    said = apply(one, "barrier", channel=0, checkpoint=2, alignment="unaligned")
     assert {"kind": "trigger", "checkpoint": 2, "unaligned": True} in said
 
 
 def test_a_refused_event_fails_the_task_and_ends_the_instance():
     one = gate(mode="unaligned")
 
-    said = tell(one, "barrier", channel=0, checkpoint=1, alignment="forced-aligned")
+    said = apply(one, "barrier", channel=0, checkpoint=1, alignment="forced-aligned")
 
     assert kinds(said) == ["block", "fail"]  # UNAL-21
     for event in (
@@ -55,19 +55,19 @@ def test_a_refused_event_fails_the_task_and_ends_the_instance():
 )
 def test_an_event_outside_the_protocol_changes_nothing(event):
     one = gate(alignment_timeout_ms=10)
-    tell(one, "announce", channel=1, checkpoint=3, alignment="timeout")
+    apply(one, "announce", channel=1, checkpoint=3, alignment="timeout")
     before = one.observe()
 
     with pytest.raises(ProtocolError):
         one.apply(event)
 
     assert one.observe() == before
-    assert kinds(tell(one, "advance", ms=10)) == ["prioritise"]  # UNAL-16: the timer still runs
+    assert kinds(apply(one, "advance", ms=10)) == ["prioritise"]  # UNAL-16: the timer still runs
 
 
 def test_no_task_is_triggered_by_the_coordinator_before_1_14():
     with pytest.raises(ProtocolError, match="generation"):
-        tell(gate(profile="flink-1.13"), "inject", checkpoint=1)
+        apply(gate(profile="flink-1.13"), "inject", checkpoint=1)
 
 
 def test_the_time_out_is_an_int_from_0_on():
@@ -79,25 +79,25 @@ def test_the_time_out_is_an_int_from_0_on():
 
 def test_a_timer_fires_only_within_advance_and_only_once():
     one = gate(alignment_timeout_ms=10)
-    tell(one, "advance", ms=50)
-    assert tell(one, "announce", channel=0, checkpoint=1, alignment="timeout", timestamp=0) == []
+    apply(one, "advance", ms=50)
+    assert apply(one, "announce", channel=0, checkpoint=1, alignment="timeout", timestamp=0) == []
 
-    assert kinds(tell(one, "advance", ms=0)) == ["prioritise"]  # UNAL-15: it was due at once
-    assert tell(one, "advance", ms=100) == []
+    assert kinds(apply(one, "advance", ms=0)) == ["prioritise"]  # UNAL-15: it was due at once
+    assert apply(one, "advance", ms=100) == []
 
 
-def test_1_13_counts_from_the_first_word_and_lets_savepoints_overtake():
+def test_1_13_counts_from_the_first_announcement_and_lets_savepoints_overtake():
     one = gate(alignment_timeout_ms=10, profile="flink-1.13")
-    tell(one, "advance", ms=50)
-    tell(one, "barrier", channel=0, checkpoint=1, alignment="timeout", savepoint=True, timestamp=0)
+    apply(one, "advance", ms=50)
+    apply(one, "barrier", channel=0, checkpoint=1, alignment="timeout", savepoint=True, timestamp=0)
 
-    assert tell(one, "advance", ms=9) == []
-    assert kinds(tell(one, "advance", ms=1)) == ["start_persisting", "trigger"]
+    assert apply(one, "advance", ms=9) == []
+    assert kinds(apply(one, "advance", ms=1)) == ["start_persisting", "trigger"]
 
 
-def test_what_waits_behind_a_blocked_channel_is_handed_on_in_the_order_of_arrival():
+def test_items_of_blocked_channels_are_processed_in_the_order_of_arrival():
     one = gate(level="polled")
-    tell(one, "barrier", channel=0, checkpoint=1)
+    apply(one, "barrier", channel=0, checkpoint=1)
     for event in (
         {"kind": "record", "channel": 0, "value": "a"},
         {"kind": "barrier", "channel": 0, "checkpoint": 2, "alignment": "unaligned"},
@@ -107,24 +107,24 @@ def test_what_waits_behind_a_blocked_channel_is_handed_on_in_the_order_of_arriva
         assert one.apply(event) == []  # UNAL-24: also the barrier that overtakes
 
     with pytest.raises(ProtocolError, match="no event may follow"):
-        tell(one, "announce", channel=0, checkpoint=3)
-    said = tell(one, "barrier", channel=1, checkpoint=1)
+        apply(one, "announce", channel=0, checkpoint=3)
+    said = apply(one, "barrier", channel=1, checkpoint=1)
 
     assert kinds(said) == [
         "block", "trigger", "resume", "resume", "process", "start_persisting", "trigger", "process",
     ]  # fmt: skip
     assert [effect["value"] for effect in said if effect["kind"] == "process"] == ["a", "b"]
-    assert tell(one, "record", channel=1, value="c") == [{"kind": "persist", "channel": 1, "value": "c"}]
+    assert apply(one, "record", channel=1, value="c") == [{"kind": "persist", "channel": 1, "value": "c"}]
     assert one.observe()["persisting"] == [1]
     assert one.observe()["closed"] == [0]
 
 
-def test_a_failed_gate_hands_on_nothing_more():
+def test_a_failed_gate_processes_no_further_item():
     one = gate(level="polled", mode="unaligned")
-    tell(one, "barrier", channel=0, checkpoint=1)
-    tell(one, "barrier", channel=0, checkpoint=2, alignment="forced-aligned")
-    tell(one, "record", channel=0, value="a")
+    apply(one, "barrier", channel=0, checkpoint=1)
+    apply(one, "barrier", channel=0, checkpoint=2, alignment="forced-aligned")
+    apply(one, "record", channel=0, value="a")
 
-    said = tell(one, "barrier", channel=1, checkpoint=1)
+    said = apply(one, "barrier", channel=1, checkpoint=1)
 
     assert kinds(said) == ["block", "stop_persisting", "resume", "resume", "block", "fail"]

@@ -1,4 +1,4 @@
-"""Brokers of this process's own, and the source of one subtask that reads them, without Spark."""
+"""Brokers of this test process, and a source of one subtask that reads them, without Spark."""
 
 import itertools
 
@@ -21,13 +21,13 @@ def number_of(record):
 
 
 class Reading:
-    """Subtasks of one source; all are closed at the end of a test."""
+    """The subtasks of one source. The fixture closes them at the end of a test."""
 
     def __init__(self):
         self._open = []
 
     def begin(self, declaration, *, of=1, before=()):
-        """All subtasks, `of` in number, from the snapshots `before`."""
+        """Starts `of` subtasks, which restore the snapshots `before`."""
         begun = [KafkaSourceOperator(declaration, (index, of), before, 1_000, None) for index in range(of)]
         self._open += begun
         return begun
@@ -45,7 +45,7 @@ def broker():
 
 @pytest.fixture
 def proxied():
-    """A broker that this test may freeze and kill, behind a proxy."""
+    """A broker behind a proxy, which this test may freeze and kill."""
     with BrokerProxy() as proxy, Broker(advertised=proxy.port) as running:
         proxy.target = running.port
         yield running, proxy
@@ -63,7 +63,7 @@ _TOPICS = itertools.count(1)
 
 @pytest.fixture
 def topic(broker):
-    """A topic of three partitions with the numbers below 300."""
+    """A topic of three partitions, with the numbers from 0 to 299."""
     name = f"numbers-{next(_TOPICS)}"
     broker.create(name, 3)
     broker.produce(name, values(*range(300)), 3)
@@ -75,7 +75,7 @@ def source(broker, topic, **options):
 
 
 def rest_of(subtask):
-    """All that a bounded source still reads."""
+    """All rows that a bounded source has not read yet."""
     found = []
     while (rows := subtask.read()) is not None:
         found += rows
@@ -83,7 +83,7 @@ def rest_of(subtask):
 
 
 def some_of(subtask, least):
-    """What a source reads until it has read `least` rows."""
+    """The rows that a source reads until there are at least `least`."""
     found = []
 
     def enough():

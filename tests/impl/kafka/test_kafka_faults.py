@@ -1,4 +1,4 @@
-"""Brokers that do not answer, lose connections, or lose data: read once, or refused with what to do."""
+"""Brokers that do not answer or lose data: each record is read once, or an error names the fix."""
 
 import json
 
@@ -25,7 +25,7 @@ def filled(broker, topic="t", partitions=2):
 
 
 @pytest.mark.rule("ONCE-02")
-def test_a_frozen_broker_delays_the_source_which_goes_on_exactly(proxied, reading):
+def test_a_frozen_broker_delays_the_source_which_continues_exactly(proxied, reading):
     broker, _ = proxied
     filled(broker)
     (subtask,) = reading.begin(source(broker, "t", until=KafkaEnd.NEVER, rows_per_second=20_000.0))
@@ -33,7 +33,9 @@ def test_a_frozen_broker_delays_the_source_which_goes_on_exactly(proxied, readin
     broker.freeze()
     subtask.snapshot(1)
     subtask.notify_complete(1)
-    read += [number for _ in range(50) for (number,) in subtask.read()]  # what the client had fetched
+    read += [
+        number for _ in range(50) for (number,) in subtask.read()
+    ]  # records that the client had already fetched
     broker.thaw()
     broker.produce("t", values(*range(len(MANY), 7_000)), 2)
     read += some_of(subtask, 7_000 - len(read))
@@ -58,7 +60,7 @@ def test_a_source_ends_although_the_broker_does_not_answer_its_last_commit(proxi
 
 
 @pytest.mark.rule("ONCE-02")
-def test_a_source_that_is_disconnected_connects_again_and_goes_on_exactly(proxied, reading):
+def test_a_disconnected_source_connects_again_and_continues_exactly(proxied, reading):
     broker, proxy = proxied
     broker.create("t", 2)
     (subtask,) = reading.begin(source(broker, "t", until=KafkaEnd.NEVER, options=IMPATIENT))
@@ -110,7 +112,7 @@ def test_a_broker_that_restarts_empty_is_refused_by_a_restore(proxied, reading, 
 
 @pytest.fixture
 def kept(object_server, request):
-    """A broker whose topics are in an object store: it can be killed without a loss."""
+    """A broker whose topics are in an object store, so that a kill loses no data."""
     where = {**object_server.environment, "AWS_ENDPOINT": object_server.endpoint}
     store = S3Store(
         BUCKET,
@@ -172,8 +174,8 @@ def first_of(batch):
     return int(batch.rpartition("/")[2].removesuffix(".batch"))
 
 
-def test_a_partition_ends_at_its_end_although_the_records_there_do_not_exist(kept, reading):
-    """As in a topic that was compacted."""
+def test_a_partition_ends_at_its_end_offset_also_without_a_record_there(kept, reading):
+    """A compacted topic is such a case."""
     broker, store = kept
     broker.create("t", 1)
     for begin in range(0, len(MANY), 1_000):
@@ -213,7 +215,7 @@ def test_partitions_that_are_added_to_a_topic_are_read(kept, reading):
     ],
 )
 def test_an_error_of_the_client_states_what_is_lost(code, says):
-    """Tansu never sends OFFSET_OUT_OF_RANGE, to which Kafka's answer is the first of these."""
+    """No broker is involved: Tansu never sends OFFSET_OUT_OF_RANGE, which Kafka sends first."""
     with pytest.raises(SourceError, match=says) as raised:
         require_retriable(KafkaError(code, "gone"), ("t", 0), 7)
     assert isinstance(raised.value, OffsetsLostError) == (code == KafkaError._AUTO_OFFSET_RESET)
@@ -228,7 +230,7 @@ def test_an_error_of_the_whole_client_names_the_group():
 @pytest.mark.parametrize(
     ("again", "says"), [(True, r"'t' was created anew"), (False, r"topics \['t'\] no longer exist; restore")]
 )
-def test_a_topic_that_was_lost_while_it_was_read_is_seen_at_the_end(
+def test_the_loss_of_a_topic_during_reading_is_detected_at_the_end(
     proxied, reading, monkeypatch, again, says
 ):
     monkeypatch.setattr("impl.spark.worker.kafka_source._MISSED_SECONDS", 0.01)

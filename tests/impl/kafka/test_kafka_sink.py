@@ -1,4 +1,4 @@
-"""The Kafka sink in front of a real broker: a pre-commit is an acknowledgement of every row before it."""
+"""The Kafka sink with a real broker: after a pre-commit, the broker has acknowledged every earlier row."""
 
 import itertools
 
@@ -51,13 +51,13 @@ def test_after_a_pre_commit_the_broker_has_every_row_with_its_key_and_headers(br
     one.snapshot(1)
     receipts = one.state_of(1).receipts.values()
     assert [(receipt.rows, receipt.names) for receipt in receipts] == [(500, ())]
-    one.close()  # what was not acknowledged would be lost now
+    one.close()  # rows without an acknowledgement would be lost now
     found = messages_in(broker, empty, 2)
     assert sorted(record.value() for record in found) == sorted(b"%d:row %d" % (n, n) for n in range(500))
     assert all(record.key() == b"%d" % (int(record.value().split(b":")[0]) % 5) for record in found)
     assert found[0].headers() == [("from", b"test")]
     partitions = {(record.key(), record.partition()) for record in found}
-    assert len(partitions) == 5  # a key is in one partition
+    assert len(partitions) == 5  # all rows of a key are in one partition
 
 
 def test_a_row_that_no_broker_acknowledges_fails_the_pre_commit(proxied, sink):
@@ -90,7 +90,7 @@ def test_a_pre_commit_waits_for_a_broker_that_is_disconnected_for_a_while(proxie
     assert sorted(numbers) == list(range(100))
 
 
-def test_a_full_queue_lets_the_sink_wait(broker, empty, sink):
+def test_the_sink_waits_while_the_queue_is_full(broker, empty, sink):
     one = sink(broker.servers, empty, options={"queue.buffering.max.messages": 10})
     one.write(rows(*range(1_000)))
     one.snapshot(1)
@@ -98,13 +98,13 @@ def test_a_full_queue_lets_the_sink_wait(broker, empty, sink):
     assert len(messages_in(broker, empty, 2)) == 1_000
 
 
-def test_a_topic_has_to_exist(broker, empty):
+def test_a_topic_that_does_not_exist_is_refused_by_the_sink(broker, empty):
     KafkaOutput(broker.servers, empty, SCHEMA, message_of).prepare()
     with pytest.raises(ConnectorError, match=r"topic missing at .*expected a topic that exists.*create it"):
         KafkaOutput(broker.servers, "missing", SCHEMA, message_of).prepare()
 
 
-def test_what_the_client_or_the_serializer_refuses_names_the_topic_and_the_remedy(broker, empty, sink):
+def test_an_error_of_the_client_or_the_serializer_names_the_topic_and_the_fix(broker, empty, sink):
     small = sink(
         broker.servers, empty, lambda row: KafkaMessage(bytes(5_000)), options={"message.max.bytes": 1_000}
     )

@@ -1,4 +1,4 @@
-"""A source that reads topics: where it starts and ends, who reads which partition, and what it commits."""
+"""The Kafka source: its start and end, the assignment of partitions, and the offsets that it commits."""
 
 import pytest
 
@@ -90,7 +90,7 @@ def test_exactly_the_offsets_of_a_completed_checkpoint_are_committed(broker, top
     subtask.notify_complete(1)
     some_of(subtask, 60)
     subtask.snapshot(3)
-    subtask.notify_abort(3)  # a wrong commit here would be the last one
+    subtask.notify_abort(3)  # a wrong commit at this point would be the last commit
     subtask.close()
 
     assert broker.committed(topic, topic, 3) == first
@@ -101,7 +101,7 @@ def offsets_of(subtask):
 
 
 @pytest.mark.rule("OFFSET-06")
-def test_restored_offsets_win_over_committed_ones(broker, topic, reading):
+def test_restored_offsets_have_priority_over_committed_ones(broker, topic, reading):
     (subtask,) = reading.begin(source(broker, topic, group=topic))
     read = some_of(subtask, 1)
     snapshot = snapshot_of(subtask, 1)

@@ -1,4 +1,4 @@
-"""The offsets of a source in an event log: what contradicts the model or the task's own lines is rejected."""
+"""Lines about offsets in an event log are rejected if they contradict the model or the task."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_a_completion_that_the_subtask_did_not_get_is_rejected(source):
 
 
 @pytest.mark.rule("OFFSET-06")
-def test_a_restore_elsewhere_than_the_task_restores_is_rejected():
+def test_offsets_restored_from_another_checkpoint_than_the_task_are_rejected():
     replay = OffsetsReplay(Run())
     replay.replay(line("crash"))
     replay.replay(line("restore", [{"kind": "seek", "offsets": 7}], offsets=7))

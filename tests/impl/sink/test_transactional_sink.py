@@ -1,4 +1,4 @@
-"""The transactional sink."""
+"""The transactional sink: its transactions at snapshots, completions, restores and the end of input."""
 
 import pytest
 from hypothesis import given
@@ -210,7 +210,7 @@ steps = st.lists(st.sampled_from(["snapshot", "complete", "abort", "crash"]), ma
 @pytest.mark.rule("SINK-08")
 @pytest.mark.rule("SINK-03")
 @given(steps, st.data())
-def test_committed_for_good_whatever_crashes(story, data):
+def test_a_commit_is_permanent_after_any_crash(story, data):
     it = TransactionalSink()
     next_checkpoint, completed, taken = 1, 0, set()
     begun, pre_committed, aborted = {1}, set(), set()
@@ -242,7 +242,7 @@ def test_committed_for_good_whatever_crashes(story, data):
 
 
 @pytest.mark.rule("SINK-09")
-def test_a_closing_sink_gives_up_its_open_transaction_only(sink, check):
+def test_a_closing_sink_aborts_only_its_open_transaction(sink, check):
     check(
         sink,
         """
@@ -308,7 +308,7 @@ def test_up_to_1_13_the_end_of_the_input_closes_the_sink(check):
 
 
 def test_a_commit_of_no_transaction_fails_nowhere(sink):
-    """Transactions are counted from 1 on; the refused event changes nothing."""
+    """Transactions are numbered from 1 on. The refused event changes nothing."""
     sink.snapshot(1)
     before = sink.observe()
     with pytest.raises(ProtocolError, match="counted from 1"):

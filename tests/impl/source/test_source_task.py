@@ -1,4 +1,4 @@
-"""A source's task and the coordinator's trigger, for plain sources and for externally induced ones."""
+"""The task of a source and the coordinator's trigger, for plain and for externally induced sources."""
 
 import pytest
 
@@ -84,7 +84,7 @@ trigger checkpoint=1
 
 @pytest.mark.rule("TASK-24")
 @pytest.mark.parametrize("external", ["no", "function", "reader"])
-def test_a_trigger_for_a_task_that_is_not_there_is_refused_with_a_typed_error(check, external):
+def test_a_trigger_for_a_missing_task_is_refused_with_a_typed_error(check, external):
     it = COMPONENTS["source"]({"external": external})
     before = it.observe()
     check(it, "trigger checkpoint=1 to=elsewhere\n  fail error=CheckpointException\n")
@@ -92,7 +92,7 @@ def test_a_trigger_for_a_task_that_is_not_there_is_refused_with_a_typed_error(ch
 
 
 @pytest.mark.parametrize("config", [{"external": "maybe"}, {"profile": "1.9"}])
-def test_what_is_not_offered_is_refused_on_both_sides(config):
+def test_options_that_are_not_offered_are_refused_by_model_and_implementation(config):
     with pytest.raises(UnsupportedError):
         COMPONENTS["source"](config)
     with pytest.raises(WireError):

@@ -1,4 +1,4 @@
-"""Checkpoint storages: what is complete, what is refused, what is swept."""
+"""Checkpoint storages: which checkpoints are complete, which are refused, and which files are swept."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -49,7 +49,7 @@ def test_without_a_manifest_there_is_no_checkpoint(storage):
 
 
 @pytest.mark.rule("ONCE-04")
-def test_a_small_snapshot_stands_in_the_manifest_and_is_whole_or_not_there(tmp_path):
+def test_a_small_snapshot_is_in_the_manifest_completely_or_not_at_all(tmp_path):
     small, large = encode("small"), encode("large" * 100)
     storage = CheckpointStorage(tmp_path, inline_bytes=len(small))
     attempt = storage.new_attempt()
@@ -84,13 +84,13 @@ def test_the_sections_of_a_small_snapshot_are_read_without_a_file(tmp_path):
         storage.write(1, "../a", 1, encode("x"))
 
 
-def test_a_handle_travels_as_json(storage):
+def test_a_handle_survives_json(storage):
     handle = storage.write(1, "count-0", storage.new_attempt(), encode(3))
     assert StateHandle.from_json(handle.to_json()) == handle
 
 
 @pytest.mark.rule("COORD-02")
-def test_ids_go_on_above_everything_that_was_begun(storage):
+def test_new_ids_are_above_every_begun_checkpoint(storage):
     attempt = storage.new_attempt()
     assert storage.next_checkpoint_id() == 1
     complete(storage, 3, attempt, a=1)
@@ -119,7 +119,7 @@ def test_a_checkpoint_is_not_published_without_its_snapshots(storage):
     assert storage.completed_ids() == ()
 
 
-def test_a_discarded_checkpoint_is_gone(storage):
+def test_a_discarded_checkpoint_is_deleted(storage):
     attempt = storage.new_attempt()
     complete(storage, 1, attempt, a=1)
     complete(storage, 2, attempt, a=2)
@@ -143,11 +143,13 @@ def test_an_ended_attempt_cannot_publish(storage):
 
 
 @pytest.mark.rule("ONCE-06")
-def test_what_an_ended_attempt_completed_too_late_is_refused(storage):
+def test_a_checkpoint_that_an_ended_attempt_completed_too_late_is_refused(storage):
     old = storage.new_attempt()
     complete(storage, 1, old, a=1)
     complete(storage, 2, old, a=2)
-    storage.record_restored(storage.new_attempt(), 1)  # it had looked before 2 was published
+    storage.record_restored(
+        storage.new_attempt(), 1
+    )  # it had looked for its checkpoint before 2 was published
     found = storage.latest_completed()
     assert found.completed.checkpoint == 1
     assert [one.checkpoint for one in found.refused] == [2]
@@ -155,7 +157,7 @@ def test_what_an_ended_attempt_completed_too_late_is_refused(storage):
 
 
 @pytest.mark.rule("ONCE-06")
-def test_a_sweep_removes_what_dead_attempts_left_and_nothing_else(storage):
+def test_a_sweep_removes_only_files_of_dead_attempts(storage):
     old = storage.new_attempt()
     complete(storage, 1, old, a=1)
     storage.write(1, "zombie", old, encode(0))
@@ -213,7 +215,7 @@ def test_a_damaged_manifest_keeps_its_files_from_being_swept(files):
     assert (files.location.directory / "chk-1" / "a.1.state").is_file()
 
 
-def test_nobody_else_gets_an_attempt(files):
+def test_each_attempt_number_is_drawn_once(files):
     other = CheckpointStorage(files.location.directory)
     with ThreadPoolExecutor(8) as pool:
         drawn = list(pool.map(lambda one: one.new_attempt(), [files, other] * 20))

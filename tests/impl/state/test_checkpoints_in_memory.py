@@ -1,4 +1,4 @@
-"""Checkpoints in the memory of the driver: what fits, what a worker gets, and what ends with the driver."""
+"""Checkpoints in the driver's memory: size limits, what workers receive, and what is lost with the driver."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_a_savepoint_in_files_is_copied_into_memory_and_the_original_stays(place
     assert files.load(3)
 
 
-def test_a_place_is_freed_and_other_places_stay(place):
+def test_one_location_is_freed_and_other_locations_stay(place):
     other = new_memory()
     for one in (place, other):
         location_of(one).publish("chk-1/_metadata", b"1")
@@ -144,7 +144,7 @@ def test_memory_takes_no_rocksdb():
         (RunSettings(checkpoints="s3://bucket/job"), "names a folder"),
     ],
 )
-def test_what_outlives_the_driver_is_refused(settings, expected, tmp_path):
+def test_options_that_need_checkpoints_after_the_driver_are_refused(settings, expected, tmp_path):
     with pytest.raises(ConfigError, match=f"{expected}.*all checkpoints end with the driver"):
         checkpoints_of(tmp_path, settings, IN_MEMORY)
     if settings.claim_mode == CLAIM:

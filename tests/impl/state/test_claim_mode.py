@@ -1,4 +1,4 @@
-"""A job begins from a savepoint or a retained checkpoint, and leaves it alone or owns it."""
+"""A job begins from a savepoint or retained checkpoint, and leaves it unchanged or owns it (claim mode)."""
 
 import os
 
@@ -26,7 +26,7 @@ from tests.object_clients import FaultyClient
 
 @pytest.fixture(params=["folder", "objects"])
 def places(request, tmp_path):
-    """The checkpoint folders of two jobs, and a place for savepoints."""
+    """The checkpoint folders of two jobs, and a folder for savepoints."""
     root = tmp_path if request.param == "folder" else f"memory://{tmp_path.name}"
     return [beside(root, name) for name in ("old", "new", "kept")]
 
@@ -44,11 +44,11 @@ def completed(storage, checkpoint, attempt, *shared):
 
 @pytest.fixture
 def retained(places, tmp_path):
-    """Checkpoints 1 and 2 of an old job: they share one file, and each has one of its own."""
+    """Checkpoints 1 and 2 of an old job. They share one file, and each has a file of its own."""
     storage = CheckpointStorage(places[0])
     attempt = storage.new_attempt()
     storage.record_restored(attempt, None)
-    assert storage.lineage  # which a job draws when it starts
+    assert storage.lineage  # the job draws its lineage when it starts
     both, first, second = (shared_file(storage, tmp_path, content) for content in (b"both", b"1", b"2"))
     completed(storage, 1, attempt, both, first)
     completed(storage, 2, attempt, both, second)
@@ -56,7 +56,7 @@ def retained(places, tmp_path):
 
 
 def contents(where):
-    """Every file of a place, two levels deep."""
+    """Every file of a folder, two levels deep."""
     location = location_of(where)
     names = [f"{folder}/{name}" for folder in location.folders() for name in location.sizes(folder)]
     return {name: location.read(name) for name in (*names, *location.sizes())}
@@ -99,7 +99,7 @@ def test_claim_deletes_the_original_with_its_copy_and_not_what_others_refer_to(r
     [handle] = retained.load(2).handles.values()
     both, own = (one.file for one in handle.shared)
     storage = begun(places, claim=True)
-    discard(storage, 1)  # another one
+    discard(storage, 1)  # another file
     assert retained.completed_ids() == (1, 2)
     discard(storage, 2)
     assert storage.completed_ids() == ()
@@ -107,7 +107,7 @@ def test_claim_deletes_the_original_with_its_copy_and_not_what_others_refer_to(r
     assert retained.load(1).checkpoint == 1
     assert retained.location.size(both) is not None
     assert retained.location.size(own) is None
-    discard(storage, 2)  # again, without an effect
+    discard(storage, 2)  # a repetition has no effect
 
 
 def test_claim_is_repeated_by_the_next_driver_if_the_first_dies_in_between(retained, places, monkeypatch):
@@ -121,7 +121,7 @@ def test_claim_is_repeated_by_the_next_driver_if_the_first_dies_in_between(retai
         with pytest.raises(StorageError):
             discard(storage, 2)
     assert retained.completed_ids() == (1,)
-    assert storage.latest_completed().completed.checkpoint == 2  # whole without its original
+    assert storage.latest_completed().completed.checkpoint == 2  # the copy is complete without its original
     discard(storage, 2)
     assert storage.completed_ids() == ()
 
@@ -157,7 +157,7 @@ def test_a_checkpoint_of_the_jobs_own_folder_is_not_copied_over_itself(retained,
     assert retained.load(2).checkpoint == 2
 
 
-def test_a_checkpoint_that_was_moved_or_is_not_there_is_reported(retained, places):
+def test_a_moved_or_missing_checkpoint_is_reported(retained, places):
     with pytest.raises(NoSavepointError, match="checkpoint 3 is not complete"):
         begun(places, 3, claim=False)
     with pytest.raises(NoSavepointError, match="expected attempts/lineage"):
@@ -165,7 +165,7 @@ def test_a_checkpoint_that_was_moved_or_is_not_there_is_reported(retained, place
     assert not isinstance(original_at(places[2]), RetainedCheckpoint)
 
 
-def test_the_option_takes_what_flink_takes():
+def test_the_option_accepts_the_values_of_flink():
     assert settings_of({"from_savepoint": "s3://bucket/old/chk-7"}).claim_mode == NO_CLAIM
     assert settings_of({"from_savepoint": "s3://bucket/a", "claim_mode": CLAIM}).claim_mode == CLAIM
     for odd in ({"claim_mode": CLAIM}, {"from_savepoint": "s3://bucket/a", "claim_mode": "LEGACY"}):
@@ -173,7 +173,7 @@ def test_the_option_takes_what_flink_takes():
             settings_of(odd)
 
 
-def test_lost_answers_of_a_store_change_nothing(retained, places):
+def test_lost_answers_of_an_object_store_change_nothing(retained, places):
     if isinstance(places[0], str):
         return
     client = FaultyClient(*["lost", None, None] * 10_000)
@@ -197,9 +197,7 @@ def saved(where, checkpoint, lineage, content):
     ("checkpoint", "lineage", "content"),
     [(99, "cccccccc", "another"), (4, "cccccccc", "saved"), (4, "11ea9e00", "another")],
 )
-def test_a_claim_deletes_nothing_else_that_its_user_has_put_into_the_place(
-    places, checkpoint, lineage, content
-):
+def test_a_claim_deletes_no_other_files_of_the_user(places, checkpoint, lineage, content):
     folder = saved(beside(places[2], "kept"), 4, "11ea9e00", "saved")
     storage = CheckpointStorage(places[1])
     begin_from(storage, original_at(folder.where), claim=True)
@@ -222,7 +220,7 @@ def test_a_claim_leaves_a_savepoint_alone_that_another_job_is_writing_there(plac
     assert folder.location.sizes() == before != {}
 
 
-def test_a_claimed_savepoint_whose_deletion_was_cut_short_is_deleted_whole(places):
+def test_an_interrupted_deletion_of_a_claimed_savepoint_is_completed(places):
     folder = saved(beside(places[2], "kept"), 4, "11ea9e00", "saved")
     storage = CheckpointStorage(places[1])
     begin_from(storage, original_at(folder.where), claim=True)
@@ -252,7 +250,7 @@ def test_the_copy_of_a_savepoint_in_an_object_store_is_synced(tmp_path, monkeypa
     begin_from(CheckpointStorage(tmp_path / "new"), original_at(folder.where))
     [state] = (tmp_path / "new" / "chk-4").glob("*.state")
     assert str(state.parent) in synced
-    assert any(f"/.{state.name}." in name for name in synced)  # before it has its name
+    assert any(f"/.{state.name}." in name for name in synced)  # before the file gets its name
 
 
 def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(retained, places, tmp_path):
@@ -269,7 +267,7 @@ def test_a_claim_deletes_no_checkpoint_of_a_job_that_has_taken_the_folder_over(r
 
 
 class Overtaken(CheckpointStorage):
-    """A driver's storage, in which another one does `meanwhile` once, right after the check for one."""
+    """A driver's storage. Right after one check for the newest driver, another does `meanwhile`, once."""
 
     def __init__(self, where, meanwhile):
         super().__init__(where)
@@ -316,7 +314,7 @@ def test_a_checkpoint_of_another_job_with_the_id_of_the_original_is_not_replaced
 
 @pytest.mark.rule("FENCE-05")
 def test_a_dead_copy_is_not_begun_from(retained, places):
-    """A newer attempt has started from an older checkpoint: the job would restore that one instead."""
+    """A newer attempt has started from an older checkpoint, so the job would restore that one instead."""
     storage = begun(places, 2, claim=False)
     begun(places, 1, claim=False)
     with pytest.raises(CheckpointConflictError, match="got a dead one"):
@@ -349,7 +347,7 @@ def test_a_paused_driver_clears_no_savepoint_that_a_newer_one_is_writing(places,
     assert contents(folder.where) == {}
 
 
-def test_a_sweep_deletes_what_a_killed_driver_was_copying(tmp_path):
+def test_a_sweep_deletes_the_unfinished_copy_of_a_killed_driver(tmp_path):
     storage = CheckpointStorage(tmp_path)
     (tmp_path / "shared").mkdir()
     (tmp_path / "chk-4").mkdir()

@@ -1,9 +1,9 @@
-"""Drivers that share one storage, stopped between any two of its operations: FENCE-01 to FENCE-05 hold.
+"""Drivers that share one storage and stop between any two operations: FENCE-01 to FENCE-05 hold.
 
-Each driver is a thread that does what the runtime does with `CheckpointStorage`: it draws an attempt, looks
-for its checkpoint, records its start, publishes checkpoints, and discards older and failed ones. It waits
-before each operation on the location, which may also fail, before or after it is done. A seed decides who
-goes on, what fails and who crashes, so a run is repeated by its seed.
+Each driver is a thread that uses `CheckpointStorage` in the same way as the runtime. It draws an attempt,
+looks for its checkpoint, records its start, publishes checkpoints, and discards older and failed ones. It
+waits before each operation on the location. The operation may fail before or after its effect. A seed
+determines which driver continues, which operation fails and which driver crashes, so a seed repeats a run.
 """
 
 import threading
@@ -22,11 +22,11 @@ OPERATIONS = 90
 
 
 class Crash(BaseException):
-    """The driver ends here."""
+    """Ends the thread of a driver."""
 
 
 class Stepped:
-    """A location of which each operation waits until the schedule allows it."""
+    """A location that delays each operation until the schedule allows it."""
 
     def __init__(self, location, driver):
         self._location, self._driver = location, driver
@@ -55,7 +55,7 @@ Location.register(Stepped)
 
 
 class History:
-    """What the drivers did, in the order in which they learned it."""
+    """The operations of the drivers, in the order in which their results became known."""
 
     def __init__(self):
         self.drawn, self.starts, self.completed = [], {}, []
@@ -63,7 +63,7 @@ class History:
         """By checkpoint: the attempt in its metadata, since it was first there."""
 
     def check(self, location):
-        """The rules, on the records of the storage and on what the drivers acted on."""
+        """Checks the rules, on the records of the storage and on the values that the drivers used."""
         assert len(set(self.drawn)) == len(self.drawn), "FENCE-01"
         storage = CheckpointStorage(location)
         newest = storage.newest_attempt()
@@ -90,7 +90,7 @@ class History:
 
 
 class Driver:
-    """One driver in a thread of its own."""
+    """One driver, in its own thread."""
 
     def __init__(self, location, history, seed):
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
@@ -109,7 +109,7 @@ class Driver:
         return self._fails
 
     def step(self, *, crashes=False, fails=None):
-        """Do one operation more, which fails `before` or `after` it is done, or crash in its place."""
+        """Does one more operation. It fails `before` or `after` its effect, or the driver crashes instead."""
         if self.ended:
             return
         self._crashes, self._fails = crashes, fails
@@ -136,7 +136,7 @@ class Driver:
             self._paused.release()
 
     def _life(self):
-        """A driver from its start to its end, or to the operation at which it crashes or is superseded."""
+        """Runs a driver from its start until it ends, crashes or is superseded."""
         storage, earlier, history = self._storage_of(), None, self._history
         while True:
             try:
@@ -149,7 +149,7 @@ class Driver:
             try:
                 self._attempt(storage, attempt)
             except StorageError:
-                continue  # the attempt fails, as it does by chance
+                continue  # the attempt fails, by chance
 
     def _attempt(self, storage, attempt):
         latest = storage.latest_completed().completed
@@ -176,13 +176,15 @@ class Driver:
 
 
 def run(location, seed, failing=0.0):
-    """One run; the rules are checked after each operation. `failing`: the share of failures."""
+    """One run with the rules checked after each operation. `failing`: the share of operations that fail."""
     random, history = Random(f"fenced {seed}"), History()
     drivers = [Driver(location, history, f"{seed} {one}") for one in range(DRIVERS)]
     try:
         for _ in range(OPERATIONS):
             driver = random.choice(drivers)
-            for _ in range(random.choice([1, 1, 2, 5, 20])):  # a driver that is paused longer, or less
+            for _ in range(
+                random.choice([1, 1, 2, 5, 20])
+            ):  # a driver that is paused for a longer or a shorter time
                 fails = random.choice(["before", "after"]) if random.random() < failing else None
                 driver.step(crashes=random.random() < 0.01, fails=fails)
                 history.check(location)
@@ -190,7 +192,7 @@ def run(location, seed, failing=0.0):
                     break
             if driver.error is not None:
                 raise driver.error
-            if driver.ended:  # another one follows in its place
+            if driver.ended:  # another driver replaces it
                 drivers[drivers.index(driver)] = Driver(location, history, f"{seed} {random.random()}")
     finally:
         for driver in drivers:

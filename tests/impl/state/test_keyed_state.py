@@ -1,4 +1,4 @@
-"""Keyed state: what is in a snapshot, and who gets what when the parallelism changes."""
+"""Keyed state: the content of a snapshot, and the owner of each key after a change of the parallelism."""
 
 import subprocess
 import sys
@@ -82,7 +82,7 @@ class Nameless:
     ("key", "why"),
     [(Nameless(), "only one process knows its equality"), (float("nan"), "not equal to itself")],
 )
-def test_a_key_that_no_other_process_can_tell_is_refused(key, why):
+def test_a_key_that_another_process_cannot_recognise_is_refused(key, why):
     with pytest.raises(StateError, match=why):
         key_group(("a", key), 128)
 
@@ -117,7 +117,7 @@ def content(backend):
 
 @pytest.mark.rule("ONCE-01")
 @pytest.mark.parametrize("immutable", [True, False])
-def test_what_is_processed_after_the_synchronous_part_is_not_in_the_snapshot(immutable):
+def test_records_processed_after_the_synchronous_part_are_not_in_the_snapshot(immutable):
     backend = HeapKeyedStateBackend()
     seen, visits, carriers = fill(backend, immutable)
     rest = backend.snapshot(1)
@@ -151,8 +151,8 @@ def test_a_value_that_is_changed_in_place_after_the_synchronous_part_is_as_it_wa
 
 @pytest.mark.rule("ONCE-01")
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.sampled_from("+x*-s")), max_size=40))
-def test_snapshots_that_overlap_hold_each_its_own_moment(steps):
-    """Lists and maps are copied before the first change after a snapshot: whatever is done in between."""
+def test_overlapping_snapshots_each_hold_the_state_of_their_own_moment(steps):
+    """Lists and maps are copied before their first change after a snapshot."""
     backend = HeapKeyedStateBackend()
     lists, maps = backend.list_state("l", immutable=True), backend.map_state("m", immutable=True)
     expected, pending = [], []
@@ -199,7 +199,7 @@ def test_one_name_has_one_kind_also_after_a_restore():
 
 @pytest.mark.rule("ONCE-01")
 @given(st.dictionaries(KEYS, st.integers(), max_size=30), st.integers(1, 8), st.integers(1, 8))
-def test_at_another_parallelism_every_key_is_with_its_owner_once(values, before, after):
+def test_at_another_parallelism_exactly_one_owner_has_each_key(values, before, after):
     snapshots = []
     for index in range(before):
         backend = HeapKeyedStateBackend(KeyedContext.of("count", index, before, 16))
@@ -221,7 +221,7 @@ def test_at_another_parallelism_every_key_is_with_its_owner_once(values, before,
 @pytest.mark.rule("ONCE-01")
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=40), st.integers(1, 3))
 def test_keys_that_come_and_go_between_snapshots_are_restored_by_their_owners(steps, after):
-    """What is remembered of the keys' groups follows their order, also when one went and came back."""
+    """The remembered order of the keys' groups stays right, also for a key that was deleted and came back."""
     backend = HeapKeyedStateBackend(KeyedContext.of("count", 0, 1, 16))
     seen, visits = backend.value_state("seen", immutable=True), backend.list_state("visits")
     for number, (key, stays) in enumerate(steps):
@@ -263,7 +263,7 @@ def test_a_large_state_comes_in_sections_of_key_groups_and_is_restored_from_them
 
 
 def test_a_section_of_a_single_group_may_be_without_the_groups_of_its_keys():
-    """As snapshots were written once."""
+    """Older versions wrote such snapshots."""
     context = KeyedContext.of("count-1", 1, 2, 128)
     key = next(one for one in "abcdefgh" if key_group(one, 128) in context.groups)
     section = {f"keyed/{key_group(key, 128)}": encode({"seen": ("value", {key: 7})})}
@@ -282,7 +282,7 @@ def test_state_under_the_key_of_another_subtask_is_refused():
         backend.snapshot(1)
 
 
-def test_what_was_refused_once_is_refused_again_also_after_a_key_has_gone():
+def test_a_refused_key_is_refused_again_also_after_a_deletion():
     backend = HeapKeyedStateBackend(KeyedContext.of("count-0", 0, 2, 128))
     seen = backend.value_state("seen", immutable=True)
     own = [key for key in range(100) if key_group(key, 128) < 64]
@@ -299,7 +299,7 @@ def test_what_was_refused_once_is_refused_again_also_after_a_key_has_gone():
     assert dict(restored(snapshot_of(backend)).value_state("seen").items()) == {key: key for key in own[1:]}
 
 
-def test_a_snapshot_of_another_backend_is_refused_and_not_forgotten():
+def test_a_snapshot_of_another_backend_is_refused_and_not_ignored():
     there = sections_of(pack({"keyed/rocksdb": encode({})}), "chk-3/count-0.1.state")
     with pytest.raises(StateError, match=r"count-0\.1\.state: .* a section keyed/rocksdb; use the"):
         restored(there)

@@ -1,4 +1,4 @@
-"""Checkpoints in an object store: requests that fail, answers that are lost, names that are taken."""
+"""Checkpoints in an object store: failing requests, lost answers, and names that exist already."""
 
 import os
 import random
@@ -35,7 +35,7 @@ from tests.object_clients import FAILED, LOST, REFUSED, Clock, FaultyClient
 
 @pytest.fixture
 def store(object_server, monkeypatch):
-    """The server; `files` makes a location in it, through a proxy if one is given."""
+    """An S3 server; `files` makes a location in it, through a proxy if one is given."""
 
     def files(proxy, prefix):
         for name, value in (object_server.environment | (proxy.environment if proxy else {})).items():
@@ -49,7 +49,7 @@ def store(object_server, monkeypatch):
 
 
 @pytest.mark.parametrize("faults", [[], [FAILED] * 5, [LOST], [LOST, FAILED, LOST], [FAILED, LOST, FAILED]])
-def test_a_publication_succeeds_once_whatever_becomes_of_its_requests(faults):
+def test_a_publication_succeeds_once_with_any_failure_of_its_requests(faults):
     client = FaultyClient(*faults)
     assert client.files().publish("attempts/1", b"") is True
     assert client.files().publish("attempts/1", b"") is False
@@ -57,7 +57,7 @@ def test_a_publication_succeeds_once_whatever_becomes_of_its_requests(faults):
 
 
 @pytest.mark.parametrize("faults", [[], [LOST], [FAILED, LOST, LOST]])
-def test_a_name_that_another_has_published_with_the_same_content_is_not_taken_for_ones_own(faults):
+def test_an_equal_object_of_another_writer_does_not_count_as_the_own_one(faults):
     objects = {}
     FaultyClient(objects=objects).files().publish("attempts/1", b"")
     assert FaultyClient(*faults, objects=objects).files().publish("attempts/1", b"") is False
@@ -92,7 +92,7 @@ def test_a_store_that_never_answers_is_an_error_within_the_bound(fault):
     assert files._retries.now() <= 60.0
 
 
-def test_a_refusal_is_not_tried_again():
+def test_a_refused_request_is_not_repeated():
     client = FaultyClient(REFUSED)
     with pytest.raises(StorageError, match="refuses these credentials"):
         client.files().publish("attempts/1", b"")
@@ -183,7 +183,7 @@ def test_a_savepoint_moves_between_a_folder_and_an_object_store(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["folder", "objects"])
-def test_every_location_answers_alike(tmp_path, kind):
+def test_every_kind_of_location_gives_the_same_answers(tmp_path, kind):
     files = location_of(tmp_path / "job" if kind == "folder" else f"memory://{tmp_path.name}/job")
     files.make_folder("a")
     assert files.publish("a/1", b"first", "1-") is True
@@ -228,7 +228,7 @@ def test_the_files_of_running_tasks_are_in_a_private_folder_and_go_with_their_at
         storage.working("count-0", 2)
 
 
-def test_a_place_is_a_folder_or_a_uri(tmp_path):
+def test_a_location_is_a_folder_or_a_uri(tmp_path):
     assert path_or_uri(f"file://{tmp_path}") == tmp_path
     assert path_or_uri("s3://bucket/job/") == "s3://bucket/job"
     assert beside("s3://bucket/job", "savepoints") == "s3://bucket/job/savepoints"
@@ -243,7 +243,7 @@ def test_a_place_is_a_folder_or_a_uri(tmp_path):
         location_of("memory://here/job").read("nothing")
 
 
-def test_the_place_of_checkpoints_is_noted_in_the_output_folder(tmp_path):
+def test_the_location_of_checkpoints_is_recorded_in_the_output_folder(tmp_path):
     assert recorded_checkpoint_folder(tmp_path) is None
     record_checkpoint_folder(tmp_path, "s3://bucket/job")
     assert recorded_checkpoint_folder(tmp_path) == "s3://bucket/job"
@@ -255,13 +255,13 @@ def test_the_place_of_checkpoints_is_noted_in_the_output_folder(tmp_path):
 @pytest.mark.rule("ONCE-04")
 @pytest.mark.rule("ONCE-06")
 @pytest.mark.parametrize("seed", range(40))
-def test_drivers_that_supersede_each_other_lose_nothing_whatever_becomes_of_their_requests(seed):
+def test_drivers_that_supersede_each_other_lose_nothing_with_failing_requests(seed):
     draw = random.Random(seed)
     objects = {}
     drawn, ids, newest = [], [], 0
 
     def driver():
-        """A driver with requests that fail or lose their answers: an attempt, and some checkpoints."""
+        """A driver whose requests fail or lose their answers: one attempt, with some checkpoints."""
         nonlocal newest
         faults = draw.choices([None, FAILED, LOST, REFUSED], [20, 4, 4, draw.choice([0, 0.3])], k=200)
         storage = CheckpointStorage(FaultyClient(*faults, objects=objects).files())
@@ -304,7 +304,7 @@ def test_drivers_that_supersede_each_other_lose_nothing_whatever_becomes_of_thei
 @pytest.mark.rule("ONCE-04")
 @pytest.mark.parametrize("fault", list(StoreFault))
 def test_a_checkpoint_survives_each_way_in_which_a_request_goes_wrong(store, tmp_path, fault):
-    """Every first request for an object, and every first list, gets the fault."""
+    """The fault hits the first request for each object, and each first list."""
     known = set()
 
     def choose(method, path):
@@ -335,7 +335,7 @@ def test_a_checkpoint_survives_each_way_in_which_a_request_goes_wrong(store, tmp
     assert left.newest_attempt() == 1
 
 
-def test_a_store_that_answers_no_more_is_a_typed_error_and_what_was_complete_is_restored(store):
+def test_a_store_that_stops_answering_is_a_typed_error_and_complete_checkpoints_are_restored(store):
     answers = CheckpointStorage(store.files(None, "silent"))
     attempt = answers.new_attempt()
     answers.record_restored(attempt, None)

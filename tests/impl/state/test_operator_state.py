@@ -1,4 +1,4 @@
-"""Operator state: who gets what of the lists, and the hooks of a function that keeps them."""
+"""Operator state: the distribution of lists to subtasks, and the hooks of a function that keeps lists."""
 
 from itertools import chain
 
@@ -15,7 +15,7 @@ LISTS = st.lists(st.lists(st.integers(), max_size=6), min_size=1, max_size=6)
 
 @pytest.mark.rule("ONCE-01")
 @given(LISTS, st.integers(1, 8))
-def test_a_list_is_split_so_that_each_value_is_there_once_and_nobody_has_much_more(before, parallelism):
+def test_a_list_is_split_evenly_with_each_value_once(before, parallelism):
     shares = [shared_out(before, Distribution.SPLIT, index, parallelism) for index in range(parallelism)]
     assert sorted(value for share in shares for value in share) == sorted(chain(*before))
     if len(before) == parallelism:
@@ -25,14 +25,14 @@ def test_a_list_is_split_so_that_each_value_is_there_once_and_nobody_has_much_mo
 
 
 @given(LISTS, st.integers(1, 8))
-def test_a_union_goes_to_everybody_and_of_a_broadcast_one_copy(before, parallelism):
+def test_every_subtask_gets_the_whole_union_and_one_copy_of_a_broadcast(before, parallelism):
     for index in range(parallelism):
         assert shared_out(before, Distribution.UNION, index, parallelism) == list(chain(*before))
         assert shared_out(before, Distribution.BROADCAST, index, parallelism) in before
 
 
 class Remembering:
-    """Keeps what it sees in three lists of its own, and hands them over when a snapshot is taken."""
+    """Keeps its input in three lists, and adds them to its state at each snapshot."""
 
     def __init__(self):
         self.called = []
@@ -75,7 +75,7 @@ def snapshot_after(*values):
 
 
 @pytest.mark.rule("ONCE-01")
-def test_the_hooks_of_a_function_frame_its_rows_and_a_snapshot_holds_what_came_before_it():
+def test_hooks_are_called_around_the_rows_and_a_snapshot_holds_the_rows_before_it():
     function, operator = started()
     operator.inputs[0]([(1,)])
     operator.snapshot(7)
@@ -90,7 +90,7 @@ def test_the_hooks_of_a_function_frame_its_rows_and_a_snapshot_holds_what_came_b
 @pytest.mark.parametrize(
     ("parallelism", "own"), [(2, [["a"], ["b"]]), (1, [["a", "b"]]), (3, [["a"], ["b"], []])]
 )
-def test_lists_are_shared_out_at_any_parallelism(parallelism, own):
+def test_lists_are_distributed_at_any_parallelism(parallelism, own):
     snapshots = [snapshot_after("a"), snapshot_after("b")]
     held = [started(index, parallelism, snapshots, 1)[0].held for index in range(parallelism)]
     assert [one[0] for one in held] == own

@@ -1,4 +1,4 @@
-"""Keyed state in RocksDB: what memory answers it answers too, checkpoints share files, and none is lost."""
+"""Keyed state in RocksDB: it gives the answers of memory, checkpoints share files, and no file is lost."""
 
 from itertools import count
 
@@ -36,7 +36,7 @@ def test_keys_that_are_equal_have_the_same_bytes_and_come_back(one, other):
 
 
 class Folder:
-    """A checkpoint folder with one keyed task, or several."""
+    """A checkpoint folder with one or several keyed tasks."""
 
     def __init__(self, directory):
         self.storage = CheckpointStorage(directory)
@@ -97,7 +97,7 @@ STEPS = st.tuples(
 
 @settings(max_examples=15)
 @given(st.lists(STEPS, max_size=25), st.integers(1, 3), st.integers(1, 3))
-def test_it_answers_as_memory_does_also_after_a_restore_at_any_parallelism(
+def test_rocksdb_answers_as_memory_also_after_a_restore_at_any_parallelism(
     tmp_path_factory, steps, before, after
 ):
     folder = Folder(tmp_path_factory.mktemp("state"))
@@ -145,7 +145,7 @@ def test_what_comes_after_the_synchronous_part_is_not_in_the_snapshot(folder):
 
 
 @pytest.mark.rule("SUB-12")
-def test_a_checkpoint_writes_what_is_new_and_shares_the_rest(folder):
+def test_a_checkpoint_writes_new_files_and_shares_the_others(folder):
     backend = folder.backend()
     state = backend.value_state("v")
     for key in range(5_000):
@@ -161,7 +161,7 @@ def test_a_checkpoint_writes_what_is_new_and_shares_the_rest(folder):
 
 
 @pytest.mark.rule("SUB-12")
-def test_a_restored_backend_goes_on_sharing(folder):
+def test_a_restored_backend_continues_to_share_files(folder):
     backend = folder.backend()
     backend.value_state("v").put("a", 1)
     first = folder.complete(1, backend)
@@ -174,7 +174,7 @@ def test_a_restored_backend_goes_on_sharing(folder):
 
 
 @pytest.mark.rule("SUB-12")
-def test_what_an_aborted_checkpoint_has_copied_is_not_counted_on(folder):
+def test_files_of_an_aborted_checkpoint_are_not_reused(folder):
     backend = folder.backend()
     backend.value_state("v").put("a", 1)
     aborted = folder.write(1, backend)
@@ -187,7 +187,7 @@ def test_what_an_aborted_checkpoint_has_copied_is_not_counted_on(folder):
 
 
 def new_tables(backend, checkpoint):
-    """Compacts, so that the checkpoint shares nothing with the ones before."""
+    """Compacts the files, so that the checkpoint shares none with earlier ones."""
     state = backend.value_state("v")
     state.put("a", checkpoint)
     backend._table._database.flush()
@@ -195,7 +195,7 @@ def new_tables(backend, checkpoint):
 
 
 @pytest.mark.rule("SUB-12")
-def test_a_shared_file_goes_when_no_retained_checkpoint_refers_to_it_and_not_before(folder):
+def test_a_shared_file_is_deleted_when_no_retained_checkpoint_refers_to_it_and_not_before(folder):
     backend = folder.backend()
     handles = {}
     for checkpoint in range(1, 7):
@@ -277,7 +277,7 @@ def test_one_name_has_one_kind(folder):
         backend.map_state("v")
 
 
-def test_nothing_is_left_of_a_dead_attempt(folder):
+def test_no_file_of_a_dead_attempt_stays(folder):
     backend = folder.backend()
     backend.value_state("v").put("a", 1)
     folder.write(1, backend)

@@ -1,4 +1,4 @@
-"""Functions of users that return no rows where rows are expected: the error names the function."""
+"""Functions of users that do not return the expected rows: the error names the function."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from impl.state.timers import ProcessingTimeTimers
 
 
 class Forgetful:
-    """Returns what it is made with, where rows are expected."""
+    """Returns its argument where rows are expected."""
 
     def __init__(self, returned):
         self.returned = returned
@@ -21,7 +21,7 @@ class Forgetful:
 
 
 class Wrong(Forgetful):
-    """Has a defect of its own."""
+    """Raises an error because of its own defect."""
 
     def process_element(self, key, row):
         return [None + row]
@@ -44,14 +44,14 @@ def test_a_function_that_returns_no_rows_is_named(returned):
     ("function", "error"),
     [(Wrong(None), "unsupported operand"), (Forgetful(map(int, [[]])), "int.. argument must be")],
 )
-def test_an_error_of_the_function_itself_stays_its_own(function, error):
+def test_an_error_of_the_function_itself_is_not_changed(function, error):
     keyed = ProcessOperator(function, {0: lambda row: row[0]}, HeapKeyedStateBackend(), clock=lambda: 11)
     with pytest.raises(TypeError, match=error):
         keyed.inputs[0]([("a",)])
 
 
 class Pair:
-    """Two rows, by their index only."""
+    """Two rows that can only be read by index."""
 
     def __getitem__(self, index):
         return [("a", 1), ("b", 2)][index]

@@ -1,4 +1,4 @@
-"""Snapshots: what is torn, truncated or altered is refused, and the error says what to do."""
+"""The format of snapshots: torn, truncated or altered bytes are refused, and the error states what to do."""
 
 import pickle
 
@@ -13,18 +13,18 @@ from impl.state.snapshot import HEADER_SIZE, Codec, checksum, verify
 STATE = {"count": {"JFK": 3, "LGA": 4}}
 
 
-def test_state_comes_back_as_it_was():
+def test_state_is_read_back_unchanged():
     assert decode(encode(STATE), "f") == STATE
 
 
-def test_a_table_comes_back_as_arrow():
+def test_a_table_is_read_back_as_arrow():
     table = pa.table({"carrier": ["UA", "AA"], "flights": [1, 2]})
     assert decode(encode(table), "f") == table
 
 
 @pytest.mark.rule("ONCE-04")
 @given(st.data())
-def test_a_single_flipped_bit_is_noticed_wherever_it_is(data):
+def test_a_flipped_bit_is_detected_at_every_position(data):
     snapshot = bytearray(encode(STATE))
     position = data.draw(st.integers(0, len(snapshot) * 8 - 1))
     snapshot[position // 8] ^= 1 << position % 8
@@ -33,14 +33,14 @@ def test_a_single_flipped_bit_is_noticed_wherever_it_is(data):
 
 
 @pytest.mark.rule("ONCE-04")
-def test_every_truncation_is_noticed():
+def test_every_truncation_is_detected():
     snapshot = encode(STATE)
     for length in range(len(snapshot)):
         with pytest.raises(SnapshotCorruptError):
             decode(snapshot[:length], "f")
 
 
-def test_what_was_appended_is_noticed():
+def test_appended_bytes_are_detected():
     with pytest.raises(SnapshotCorruptError, match="bytes of payload"):
         decode(encode(STATE) + b"\0", "f")
 
@@ -84,7 +84,7 @@ def test_sections_are_read_one_by_one():
 
 @pytest.mark.rule("ONCE-04")
 @given(st.data())
-def test_a_flipped_bit_of_sections_is_noticed_by_whoever_reads_them_one_by_one(data):
+def test_a_flipped_bit_is_detected_when_sections_are_read_one_by_one(data):
     snapshot = bytearray(pack(SECTIONS))
     position = data.draw(st.integers(HEADER_SIZE * 8, len(snapshot) * 8 - 1))
     snapshot[position // 8] ^= 1 << position % 8
@@ -92,7 +92,7 @@ def test_a_flipped_bit_of_sections_is_noticed_by_whoever_reads_them_one_by_one(d
         [sections_of(bytes(snapshot), "f").read(name) for name in SECTIONS]
 
 
-def test_what_is_not_in_sections_is_refused_and_a_missing_section_is_named():
+def test_data_without_sections_is_refused_and_a_missing_section_is_named():
     with pytest.raises(StateError, match="expected the sections of a task, got a snapshot of codec PICKLE"):
         sections_of(encode(STATE), "f")
     with pytest.raises(StateError, match="expected one state"):

@@ -1,4 +1,4 @@
-"""Timers of keys, in both backends: when they fire, how often, and what a snapshot has of them."""
+"""Timers of keys in both backends: when and how often they fire, and how a snapshot stores them."""
 
 from itertools import count
 
@@ -29,7 +29,7 @@ class Clock:
 
 
 class Backends:
-    """Makes the backends of subtasks, of one kind."""
+    """Makes the backends of several subtasks, all of one kind."""
 
     def __init__(self, kind, folder):
         self.kind, self.folder = kind, folder
@@ -55,7 +55,7 @@ def clock():
 
 
 def timers_of(backend, clock):
-    """The timers of a backend, and what has fired."""
+    """The timers of a backend, and the list of those that have fired."""
     fired = []
     timers = ProcessingTimeTimers(backend, lambda key, timestamp: fired.append((key, timestamp)) or (), clock)
     return timers, fired
@@ -98,7 +98,7 @@ def test_a_deleted_timer_does_not_fire_and_one_that_is_registered_again_fires_on
     assert sorted(fired) == [("again", 10), ("stays", 10)]
 
 
-def test_the_earliest_fire_first_and_as_many_as_are_wanted(backends, clock):
+def test_the_earliest_timers_fire_first_up_to_the_requested_number(backends, clock):
     timers, fired = timers_of(backends(), clock)
     for timestamp in (30, 10, 20, 40):
         timers.register_processing_time_timer("a", timestamp)
@@ -126,7 +126,7 @@ def test_a_timer_that_a_timer_registers_fires_only_when_its_time_has_passed(back
     assert timers.current_processing_time() == 6
 
 
-def test_how_long_to_wait(backends, clock):
+def test_the_wait_lasts_until_the_earliest_timer(backends, clock):
     timers, _ = timers_of(backends(), clock)
     assert timers.wait() is None
     timers.register_processing_time_timer("a", 2**62)
@@ -173,7 +173,7 @@ def test_a_time_is_within_64_bits_as_in_flink(backends, clock):
     assert timers.wait() == 1.0
 
 
-def test_a_value_that_is_no_key_is_refused(clock):
+def test_a_timer_for_an_invalid_key_is_refused(clock):
     timers, _ = timers_of(HeapKeyedStateBackend(), clock)
     with pytest.raises(StateError, match="is no key"):
         timers.register_processing_time_timer(["a"], 1)
@@ -205,7 +205,7 @@ def test_a_function_without_timers_has_no_state_of_them(backends):
     assert TIMERS not in backend._states
 
 
-def test_timers_of_a_function_that_has_no_on_timer_any_more_are_not_lost_in_silence(backends, clock):
+def test_timers_of_a_function_that_no_longer_has_on_timer_are_an_error(backends, clock):
     taken = []
     for fires in (False, True):
         before = backends()
@@ -227,7 +227,7 @@ def test_timers_of_a_function_that_has_no_on_timer_any_more_are_not_lost_in_sile
 
 
 class Once:
-    """Each row sets a timer of its own; a timer emits its row and counts it at its key."""
+    """Each row sets a timer. A timer emits its row and counts it in the state of its key."""
 
     def open(self, state):
         self.counts = state.value_state("count", immutable=True)
@@ -254,7 +254,7 @@ class Stage:
         self.start(1)
 
     def start(self, parallelism):
-        """Begin an attempt, from the last snapshot: what came after it is lost."""
+        """Begins an attempt from the last snapshot; everything after this snapshot is lost."""
         self.position, self.uncommitted, self.tasks = self.offset, [], []
         for index in range(parallelism):
             backend = self.backends(index, parallelism)
@@ -284,7 +284,7 @@ class Stage:
             self.uncommitted += task.timers.fire(most)
 
     def complete(self):
-        """A checkpoint is taken and complete; what happens while it is written is not in it."""
+        """Takes and completes a checkpoint. Events during the asynchronous part are not in it."""
         self.checkpoint += 1
         taken = [task.snapshot(self.checkpoint) for task in self.tasks]
         offset, before, self.uncommitted = self.position, self.uncommitted, []

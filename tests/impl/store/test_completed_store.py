@@ -1,4 +1,4 @@
-"""The completed checkpoints of a job."""
+"""The store of the completed checkpoints of a job."""
 
 import pytest
 from hypothesis import given
@@ -30,7 +30,7 @@ latest
 
 @pytest.mark.rule("SUB-07")
 @pytest.mark.rule("SUB-09")
-def test_the_oldest_goes_first_and_is_reported(check):
+def test_the_oldest_checkpoint_is_dropped_first_and_reported(check):
     it = store(2)
     check(
         it,
@@ -73,7 +73,7 @@ add checkpoint=2 type=checkpoint
 
 
 @pytest.mark.rule("SUB-08")
-def test_a_stop_with_savepoint_lets_everything_else_go(check):
+def test_a_stop_with_savepoint_drops_everything_else(check):
     it = store(1)
     check(
         it,
@@ -103,7 +103,7 @@ add checkpoint=3 type=checkpoint
     assert it.observe() == {"completed": [3]}
 
 
-def test_a_shut_down_store_discards_checkpoints_and_takes_nothing_more(check):
+def test_a_shut_down_store_discards_checkpoints_and_accepts_no_more(check):
     it = store(3)
     check(
         it,
@@ -140,7 +140,7 @@ def test_a_shut_down_store_may_leave_its_checkpoints_for_a_later_job(check):
     st.integers(1, 3),
     st.lists(st.tuples(st.integers(1, 50), st.sampled_from(CheckpointType)), unique_by=lambda one: one[0]),
 )
-def test_what_is_kept_is_what_the_rules_protect(retain, additions):
+def test_the_store_keeps_what_the_rules_protect(retain, additions):
     it = CompletedCheckpointStore(retain)
     types = dict(additions)
     for checkpoint, added in additions:

@@ -106,7 +106,7 @@ abort_on_barrier checkpoint=7 reason=SUBSUMED
 
 
 @pytest.mark.rule("TASK-05")
-def test_an_abort_notification_stops_what_runs_and_remembers_what_is_to_come(check):
+def test_an_abort_notification_stops_a_running_snapshot_and_remembers_future_ids(check):
     it = subtask(max_concurrent=2)
     check(
         it,
@@ -179,7 +179,7 @@ def test_up_to_1_13_a_restored_task_passes_on_every_completion(check, profile):
 @pytest.mark.parametrize(
     ("restored", "what"), [(-2, "checkpoint id, or -1"), (True, "an int"), ("5", "an int")]
 )
-def test_an_id_that_is_none_cannot_be_restored(restored, what):
+def test_an_invalid_id_cannot_be_restored(restored, what):
     with pytest.raises(ConfigError, match=what):
         subtask(restored=restored)
 
@@ -203,7 +203,7 @@ async_done checkpoint=1
 
 
 @pytest.mark.rule("TASK-09")
-def test_one_abort_too_many_forgets_the_one_remembered_first(check):
+def test_an_abort_beyond_the_bound_removes_the_first_remembered_one(check):
     it = subtask(max_concurrent=2)
     check(
         it,
@@ -285,7 +285,7 @@ checkpoint checkpoint=2
 
 
 @pytest.mark.rule("TASK-13")
-def test_a_snapshot_that_throws_fails_the_task_for_good():
+def test_a_snapshot_that_throws_fails_the_task_permanently():
     it = subtask()
     barrier, fail = it.apply({"kind": "checkpoint", "checkpoint": 1, "fails": True})
     assert (barrier["kind"], fail["kind"]) == ("broadcast_barrier", "fail")
@@ -294,7 +294,7 @@ def test_a_snapshot_that_throws_fails_the_task_for_good():
 
 
 @pytest.mark.rule("TASK-20")
-def test_a_task_that_is_gone_stops_its_snapshots(check):
+def test_a_task_that_has_ended_stops_its_snapshots(check):
     it = subtask(max_concurrent=2)
     check(
         it,

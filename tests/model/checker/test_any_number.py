@@ -1,4 +1,4 @@
-"""Proofs over ropes say what the model says: at 1 to 6 channels each step and property is the plain one."""
+"""Proofs over ropes agree with the model: with 1 to 6 channels, steps and properties give the same."""
 
 import random
 import signal
@@ -64,7 +64,7 @@ def test_the_laws_of_sums_hold_for_any_number_of_members():
 
 
 @pytest.mark.parametrize("number", range(7))
-def test_words_over_a_rope_say_what_they_say_of_tuples(number):
+def test_functions_of_ropes_agree_with_those_of_tuples(number):
     left, right = flags("left"), flags("right")
     sums.known.clear()
     command = (
@@ -168,7 +168,7 @@ def ground_of(path):
     [("flink-1.14", "model-gate-any-is-enough"), ("flink-1.13", "")],
 )
 def test_steps_and_properties_over_ropes_are_those_over_tuples(profile, mutant):
-    """Each path of the step at 1 to 6 channels, in states that are drawn; and each property of it."""
+    """Compares each path of the step with 1 to 6 channels in random states, and each property of it."""
     edits = ()
     if mutant:
         found = mutant_of(mutant)
@@ -244,7 +244,7 @@ def test_the_gate_is_proved_for_any_number_of_channels_and_a_mutant_refuted():
     assert found.rule in {refutation.rule for refutation in result.refutations}
 
 
-def test_what_is_undecided_ends_a_proof_and_is_left_out_of_a_search(monkeypatch):
+def test_an_undecided_path_ends_a_proof_and_is_left_out_of_a_search(monkeypatch):
     found = mutant_of("model-gate-never-blocks")
     edited = reread(Edit(found.module, found.find, found.replace))
 
@@ -258,7 +258,7 @@ def test_what_is_undecided_ends_a_proof_and_is_left_out_of_a_search(monkeypatch)
     assert (result.refutations, result.proved) == ((), frozenset())
 
 
-def test_a_new_solver_gets_a_question_that_the_solver_of_the_path_leaves_open(monkeypatch):
+def test_a_new_solver_gets_a_query_that_the_solver_of_the_path_leaves_open(monkeypatch):
     x = z3.Int("x")
     solvers = []
 
@@ -321,7 +321,7 @@ def test_a_mutant_of_the_subtask_is_refuted_by_its_own_rule(mutant, is_refuted):
 
 
 def newest_cases(again, rule):
-    """The cases of the newest subtask, or for TASK-11 of the oldest one."""
+    """The cases of the newest subtask; for TASK-11 those of the oldest one."""
     profile = TASK_PROFILES["1.9" if rule == "TASK-11" else "2.3"]
     kinds = ("checkpoint", "abort_notification", "async_failed")
     return (one for one in subtask_proofs.subtask_cases(again, profile) if one.label.endswith(kinds))
@@ -343,8 +343,8 @@ def test_a_case_that_nothing_permits_is_an_error():
         prove([case])
 
 
-def test_what_is_proved_without_facts_of_sums_is_not_followed_again(monkeypatch):
-    """A pass over a step that met new sums is repeated only for what failed."""
+def test_properties_proved_without_facts_of_sums_are_not_checked_again(monkeypatch):
+    """A pass over a step that met new sums is repeated only for the properties that it has not proved."""
     followed = []
     monkeypatch.setattr(
         cases, "_followed", lambda *_, **__: followed.append(sums.number(flags_cell("new"))) or [[]]
@@ -364,7 +364,7 @@ def filtered(name):
 
 
 def test_events_are_of_the_modules_that_are_read_again():
-    """An event of the plain module would be no instance of the class that steps and properties name."""
+    """An event of the plain module would not be an instance of the class that steps and properties name."""
     for case in subtask_proofs.subtask_cases(reread()):
         kind = type(case.event)
         is_plain = kind is getattr(import_module(kind.__module__), kind.__name__)

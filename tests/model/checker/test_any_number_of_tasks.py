@@ -61,7 +61,10 @@ def test_effects_from_the_first_of_some_kinds_on_and_their_answers():
 
 @pytest.mark.parametrize("number", range(1, 5))
 def test_reports_of_tasks_at_once_are_those_of_the_loop(number):
-    """Where the function over ropes answers: one report, or several without a start before the last one."""
+    """Checks the cases in which the function over ropes gives an answer.
+
+    These are one report, or several of which only the last one starts a checkpoint.
+    """
     draw, steps, answered = random.Random(number), CoordinatorSteps(), 0
     plan = Plan((True,) * number, timeout=9, max_concurrent=1, interval=10, initial_delay=5, min_pause=4)
     new, request = new_coordinator(plan, 1), Request(0, False, False, True)
@@ -165,9 +168,10 @@ def scheduled_cases(numbers, event, *edits):
 
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_every_property_holds_in_random_runs_with_a_listener(at_once):
-    """Two tasks in 2.3 with a scheduler, also with restores that replace an execution before its report.
+    """Two tasks in 2.3 with a scheduler, and restores that replace an execution before its report.
 
-    Without a pause, which is Flink's default, a second start of the scheduler requests in the same event.
+    There is no minimum pause, as by default in Flink, so a second start of the scheduler requests in the
+    same event.
     """
     draw, step, met = random.Random(at_once), step_of("coordinator"), set()
     for _ in range(150):
@@ -193,7 +197,7 @@ def test_every_property_holds_in_random_runs_with_a_listener(at_once):
 
 
 def offers(state):
-    """Events of an environment in which a job mostly runs."""
+    """Events of an environment in which the job runs most of the time."""
     yield from (JobStatus(RUNNING), JobStatus("RESTARTING"))
     for task in (0, 1):
         yield from (TaskStatus(task, RUNNING), TaskStatus(task, RUNNING), TaskStatus(task, FINISHED))
@@ -222,8 +226,11 @@ def test_a_request_of_the_scheduler_that_fails_to_start(what):
     assert "COORD-26" in broken(before, event, effects, late)
 
 
-def test_a_request_of_the_scheduler_leaves_in_silence_before_a_rejected_one():
-    """Both leave for the same reason; the effect answers the user's request. The rule once took the first."""
+def test_a_request_of_the_scheduler_leaves_without_an_effect_before_a_rejected_one():
+    """Both requests leave for the same reason, and the effect answers the user's one.
+
+    An older rule took the first.
+    """
     profile = COORDINATOR_PROFILES["1.20"]
     plan = Plan(
         (True,),
@@ -255,7 +262,7 @@ def test_a_request_of_the_scheduler_leaves_in_silence_before_a_rejected_one():
 
 @pytest.mark.parametrize("profile", ["1.20", "2.3"])
 def test_a_listener_that_awaits_a_replaced_execution_ends_no_checkpoint(profile):
-    """Seen in the coordinators of 1.20.5, 2.0.2 and 2.2.1, which abort it, and of 2.3.0, which does not."""
+    """Released coordinators of 1.20.5, 2.0.2 and 2.2.1 abort the checkpoint; that of 2.3.0 does not."""
     plan = Plan(
         (True,),
         timeout=100,

@@ -1,4 +1,4 @@
-"""Frames of events: what may change, and which effects may follow in which order."""
+"""The frame of an event states which fields may change, and which effects may follow in which order."""
 
 from typing import NamedTuple
 

@@ -1,8 +1,8 @@
-"""The symbolic engine reads the model by running it, and branches only at truth values of symbols.
+"""The symbolic engine runs the code of the model, and branches only at truth values of symbols.
 
-What a step function decides in another way is fixed by the first value that comes, and no proof would
-notice: `is` on values, classes of values, text made of ids, hashes, patterns of classes. Protocol modules may
-ask whether something is None, and of which class an item, event or effect is: a case fixes both.
+If a step function decides in another way, the first value fixes the decision, and no proof would notice it.
+Examples are `is` on values, classes of values, text made of ids, hashes, and patterns of classes. Protocol
+modules may test for None, and for the class of an item, event or effect, because each case fixes both.
 """
 
 import ast
@@ -17,7 +17,7 @@ SOURCES = {name: text for name, text in modules("model") if not name.endswith(".
 
 
 def unseen(source):
-    """The places inside functions where a decision could escape the engine; not where text is returned."""
+    """The lines inside functions where a decision could escape the engine, except those that return text."""
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef) and not (
             isinstance(function.returns, ast.Name) and function.returns.id == "str"
@@ -28,7 +28,7 @@ def unseen(source):
 
 
 def escapes(node):
-    """Whether the engine cannot see what this node decides."""
+    """Whether the engine cannot observe the decision of this node."""
     match node:
         case ast.Compare(left=left, ops=ops, comparators=[*_, right]) if any(
             isinstance(sign, ast.Is | ast.IsNot) for sign in ops

@@ -1,4 +1,4 @@
-"""Reading ordinary Python symbolically: paths are disjoint, cover everything, and refuse what they cannot."""
+"""Symbolic execution of plain Python: paths are disjoint and complete, and unsupported code is refused."""
 
 import pytest
 import z3
@@ -51,13 +51,13 @@ def test_a_predicate_becomes_one_formula():
 
 
 @pytest.mark.parametrize("use", [lambda a: [10, 20][a], lambda a: {a: 1}, lambda a: 1 if a else 2])
-def test_what_needs_the_value_of_a_symbol_is_refused(use):
+def test_code_that_needs_the_value_of_a_symbol_is_refused(use):
     with pytest.raises(SymbolicUseError):
         list(paths(lambda: use(symbolic_like(0, "a"))))
 
 
 def test_a_word_equals_no_symbol():
-    """Records of two kinds may have an int and a word in one place."""
+    """Records of two kinds may have an int and a word in the same field."""
     a = symbolic_like(0, "a")
     assert [path.result for path in paths(lambda: (bool(a == "one"), bool(a != "one")))] == [(False, True)]
 

@@ -1,4 +1,4 @@
-"""COORD-32 and SINK-11 hold in closed models, many of whose steps they concern; broken steps violate them."""
+"""COORD-32 and SINK-11 hold in closed models, and apply to many of their steps; broken steps violate them."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from model.sink.events import Commit
 
 
 def broken(closed: ClosedModel) -> set[str]:
-    """The properties that some step or state violates."""
+    """The properties that at least one step or state violates."""
     found: set[str] = set()
     graph = explore(closed)
     for edge in graph.transitions:
@@ -49,7 +49,7 @@ def test_a_coordinator_that_counts_wrongly_is_found(is_whole, name, monkeypatch)
 
 
 def test_a_sink_that_commits_a_newer_transaction_is_found():
-    """It takes a notification for that of the next id, which has not completed."""
+    """The sink treats a notification as that of the next id, whose checkpoint is not complete."""
     closed = closed_sink_history(2, 1)
 
     def early(state: Any, event: Any) -> Step[Any]:

@@ -23,7 +23,7 @@ PAGE = Path(__file__).parents[3] / "docs/learn/the-theorem.md"
 
 @pytest.fixture(scope="module")
 def proved():
-    """What the command prints; in a fresh process, as z3's cores depend on what it has seen before."""
+    """The output of the command. A fresh process, because z3's unsat cores depend on its earlier queries."""
     done = subprocess.run(own_process("conformance.cli", "prove", "theorem"), capture_output=True, text=True)
     return done.returncode, re.sub(SECONDS, "0.5 s", done.stdout)
 
@@ -54,7 +54,7 @@ def test_the_page_names_each_premise_and_no_premise_is_about_what_steps_change()
             prove.stated(axiom, constants, domain)  # an AttributeError if it names a field that steps change
 
 
-def test_what_one_theory_is_given_another_one_proves():
+def test_each_assumption_of_one_theory_is_proved_by_another():
     (theory,) = (theory for theory in THEORIES if theory.given)
     (found,) = (clause for clause in EXACTLY_ONCE.theorem if clause.name == theory.given_by)
     state = first_state(EXACTLY_ONCE)
@@ -125,7 +125,7 @@ CHECKPOINT = (
 
 
 def played(theory, steps, small=SMALL):
-    """The state after the steps, each of which satisfies the invariant and the theorem."""
+    """The last state. Each state before it satisfies the invariant and the theorem."""
     actions = {action.name: action for action in theory.actions}
     state = first_state(theory, small)
     for name, *elements in steps:

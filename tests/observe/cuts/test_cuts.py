@@ -221,7 +221,7 @@ def test_a_log_is_not_cut_where_a_message_is_on_its_way(log: Path) -> None:
 def test_records_in_flight_that_no_part_compares_are_rejected_as_in_the_sequential_validation(
     log: Path, tmp_path: Path
 ) -> None:
-    """They are compared at the end of a task's file. No part has both the barrier and this end."""
+    """These records are compared at the end of a task's file. No part has both the barrier and this end."""
     lines = read(log)
     sent = [line for line in lines["1-count-0"] if "broadcast_barrier" in str(line.get("effects"))]
     sent[1]["received"] = {"src-0": 3}
@@ -288,7 +288,7 @@ ALTERATIONS: dict[str, Callable[[Any, int], object]] = {
 
 
 @pytest.mark.parametrize("name", ALTERATIONS)
-def test_whatever_differs_at_a_cut_is_seen(name: str, log: Path) -> None:
+def test_every_difference_at_a_cut_is_detected(name: str, log: Path) -> None:
     cut = cut_of(log)
     parts, same = assumed(find(log), Settings(), cut), assumed(find(log), Settings(), cut)
     expected = state_at(same, cut)

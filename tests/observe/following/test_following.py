@@ -1,4 +1,4 @@
-"""An event log is validated while it is written, as it is when it is complete."""
+"""Validation of an event log during its writing gives the same result as validation of the complete log."""
 
 import json
 import random
@@ -22,7 +22,7 @@ LATER = PATIENCE + 1.0
 
 
 class Growing:
-    """A folder into which a log is written in pieces, and the watch of it."""
+    """A folder in which a log is written in pieces, and its watch."""
 
     def __init__(self, log: Path, folder: Path, seed: int = 0) -> None:
         folder.mkdir()
@@ -34,7 +34,7 @@ class Growing:
         self._chance = random.Random(seed)
 
     def grow(self) -> None:
-        """Write all, in pieces that end anywhere, and read between."""
+        """Writes everything in pieces that end anywhere, and reads after each piece."""
         while any(self._left.values()):
             for name, left in self._left.items():
                 size = self._chance.randrange(3_000)
@@ -65,7 +65,7 @@ def test_a_log_that_grows_is_accepted_as_it_is_when_it_is_complete(
 
 
 @pytest.mark.parametrize(("corrupt", "rule", "file"), CORRUPTIONS)
-def test_what_is_wrong_raises_one_alarm(
+def test_each_fault_raises_one_alarm(
     corrupt: Callable[[Log], None], rule: str, file: str, recorded: Path, tmp_path: Path
 ) -> None:
     log = read(recorded)
@@ -108,7 +108,7 @@ def test_a_line_that_cannot_be_read_is_an_alarm_without_a_rule(recorded: Path, t
     assert (alarm.rule, alarm.place.file, alarm.place.line) == ("", "1-count-0.jsonl", 1)
 
 
-def test_lines_of_an_attempt_that_is_over_are_counted_and_not_judged(recorded: Path, tmp_path: Path) -> None:
+def test_lines_of_an_ended_attempt_are_counted_and_not_checked(recorded: Path, tmp_path: Path) -> None:
     growing = Growing(recorded, tmp_path / "run")
     growing.grow()
     sink = growing.folder / "1-sink-0.jsonl"
@@ -127,7 +127,7 @@ def test_a_file_that_shrinks_ends_the_watch(recorded: Path, tmp_path: Path) -> N
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is remembered does not grow with the number of checkpoints."""
+    """The memory does not grow with the number of checkpoints."""
     monkeypatch.setattr(run_watch, "KEPT", 20)
     monkeypatch.setattr(run_watch, "FORGET_EVERY", 5)
     sizes, required = [], []
@@ -191,7 +191,7 @@ def test_the_first_alarm_ends_the_watch(recorded: Path, tmp_path: Path) -> None:
         (["--follow", "."], "expected the folder of one event log, got 2"),
     ],
 )
-def test_options_that_do_not_fit(
+def test_options_of_the_watch_that_do_not_fit_are_refused(
     words: list[str], why: str, recorded: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["trace", str(recorded), *words]) == Exit.USAGE

@@ -1,4 +1,4 @@
-"""Shapes of lines: a line that is not parsed again has the content that parsing it gives."""
+"""Shapes of lines: a line that is read by its shape has the same content as after parsing."""
 
 import json
 import re
@@ -25,7 +25,7 @@ NUMBER = re.compile(rb"(?<![\w.-])-?\d+")
 
 @pytest.fixture(scope="module", params=["spaces", "compact"])
 def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A log as the tests write it, and one as the runtime does: with states that are objects."""
+    """A log as the tests write it, and one as the runtime writes it, in which states are objects."""
     folder = tmp_path_factory.mktemp("shapes")
     run = SimulatedRun(folder, seed=3, fail_at=(200,), max_concurrent=2, checkpoint_every=12)
     run.execute()
@@ -48,7 +48,7 @@ def files(folder: Path) -> list[LogFile]:
 
 
 def content(line: Line) -> object:
-    """What the replay reads of a line."""
+    """The fields of a line that the replay reads."""
     base = line.base
     return (
         line.number,
@@ -86,7 +86,7 @@ def test_a_line_with_a_shape_has_the_content_of_the_parsed_one(log: Path) -> Non
 
 
 def altered(text: bytes) -> Iterator[bytes]:
-    """The line with each of its numbers altered, in several ways, and with other small faults."""
+    """The line with each of its numbers altered in several ways, and with other small faults."""
     for found in NUMBER.finditer(text):
         for other in (
             b"%d" % (int(found[0]) + 1),
@@ -113,7 +113,7 @@ def altered(text: bytes) -> Iterator[bytes]:
 
 
 def test_an_altered_line_is_read_as_if_it_were_parsed(log: Path) -> None:
-    """Every shape is known before: whatever a line is taken for, its content is that of its text."""
+    """All shapes are known before. Whatever shape a line matches, its content must be that of its text."""
     for file in files(log):
         list(file.lines(shaped=True))
     compared = 0
@@ -160,7 +160,7 @@ def test_an_altered_number_has_the_same_verdict_as_without_shapes(
     assert seen(tmp_path) == seen(tmp_path, record=Record())
 
 
-def test_a_file_whose_shapes_are_too_many_is_parsed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_too_many_shapes_is_parsed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = validate(log, required=())
     monkeypatch.setattr(shape, "_shapes", {})
     monkeypatch.setattr(shape, "_expected", {})
@@ -184,7 +184,7 @@ def test_a_line_that_begins_with_its_number_has_no_shape(log: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [b'"attempt":7,"task":"a"', b'"attempt":1,"task":"b"'])
 def test_lines_do_not_begin_like_one_that_names_its_attempt_or_task_twice(wrong: bytes) -> None:
-    """The last one counts in that line; in the next line only the wrong one is there."""
+    """In this line the last value counts. In the next line only the wrong value occurs."""
     begin, rest = b"{" + wrong + b',"seq":', b',"component":"gate","event":{"kind":"x"},"effects":[]}'
     reader = shape.Shapes(has_states=False)
     reader.follow(b'{"attempt":1,"task":"a","seq":0}', 1, "a")
@@ -194,7 +194,7 @@ def test_lines_do_not_begin_like_one_that_names_its_attempt_or_task_twice(wrong:
 
 
 def as_read(reader: shape.Shapes, component: str, event: dict[str, object], effects: list[object]) -> Line:
-    """The line of that event, with its shape if it has one."""
+    """The line of this event, by its shape if it has one."""
     head = b'{"attempt":1,"task":"a","seq":'
     reader.follow(head + b"0", 1, "a")
     fields = {"component": component, "event": event, "effects": effects}
@@ -204,7 +204,7 @@ def as_read(reader: shape.Shapes, component: str, event: dict[str, object], effe
 
 @pytest.mark.parametrize("component", CONFIGS)
 def test_steps_remembered_by_shape_lead_to_the_states_of_the_model(component: str) -> None:
-    """Also with effects that the model does not have: whatever a key leaves out, some step differs."""
+    """This also holds with effects that the model does not give, whatever a key of the table omits."""
     random, remembered, altered_steps = Random(component), 0, 0
     for life in range(400):
         reader = shape.Shapes(has_states=component == "coordinator")
@@ -244,7 +244,7 @@ def test_steps_remembered_by_shape_lead_to_the_states_of_the_model(component: st
 
 
 def test_a_late_acknowledgement_discards_its_own_state() -> None:
-    """The shape of the line does not have that state, but the text of the effect."""
+    """The shape of the line does not contain the handle, but the text of the effect does."""
     tasks = [{"id": "a", "source": True}, {"id": "b", "source": False}]
     quick, reader = replayed("coordinator", {"tasks": tasks}), shape.Shapes(has_states=True)
     head = b'{"attempt":1,"task":"coordinator","seq":'

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - one corruption a line
-"""Corruptions of a log at INFO, for the monitor: where each is made, and what must be reported."""
+"""Corruptions of a log at INFO for the monitor: the altered place, and the expected report."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -48,7 +48,7 @@ def at_info(log: AcceptedLog) -> list[str]:
 
 
 class OfInfo(NamedTuple):
-    """A corruption: the alarm must have one of these rules; none: a line is unreadable or missing."""
+    """A corruption. The alarm must have one of these rules; without rules, a line is unreadable or missing."""
 
     name: str
     rules: tuple[str, ...]
@@ -56,7 +56,7 @@ class OfInfo(NamedTuple):
 
 
 def _inserted(after: str, text: Callable[[str, LogLine], str]) -> Edits:
-    """A line made of each line of a kind, right behind it."""
+    """Inserts, after each line of a kind, a line that is made from it."""
 
     def edits(log: AcceptedLog, random: Random) -> Iterator[Edit]:
         for line in log.of(after):
@@ -68,7 +68,7 @@ def _inserted(after: str, text: Callable[[str, LogLine], str]) -> Edits:
 
 
 def _message(text: str, line: LogLine, message: str) -> str:
-    """The text with another message about the same checkpoint, and perhaps of another logger."""
+    """The text with another message about the same checkpoint, and optionally with another logger."""
     text = text.replace("CheckpointFailureManager", "CheckpointCoordinator")
     begin = max(text.find(f" {word}") for word in ("Completed", "Triggering", "Failed", "Restoring"))
     return text[: begin + 1] + message.format(number=line.checkpoint, job=line.job)
@@ -141,7 +141,7 @@ def _task_name(log: AcceptedLog, random: Random) -> Iterator[Edit]:
 
 
 def _completion_removed(log: AcceptedLog, random: Random) -> Iterator[Edit]:
-    """A completion is removed, and another checkpoint follows before the job changes its state."""
+    """A completion is removed. Another checkpoint follows before the job changes its state."""
     following = dict(zip(log.lines, log.lines[1:], strict=False))
     for line in log.of(grammar.COMPLETED):
         if line in following and following[line].kind == grammar.TRIGGER:
@@ -195,7 +195,7 @@ OF_INFO = (
 
 
 def info_log(texts: Sequence[str]) -> AcceptedLog:
-    """The log at INFO; the survey is that of the whole log."""
+    """The log at level INFO. The survey is that of the whole log."""
     whole = accepted_log(texts)
     kept = at_info(whole)
     numbers = {place: number for number, place in enumerate(

@@ -1,4 +1,4 @@
-"""The monitor: no alarm on a healthy log at either level, and one on each corruption that INFO can show."""
+"""The monitor raises no alarm on a healthy log, and one on each corruption visible at INFO."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that grow: every line once, whatever happens to the file."""
+"""Growing files: the reader gets every line exactly once, also after rotation or truncation."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ def texts(file: GrowingFile) -> list[str]:
 def test_a_line_is_read_when_it_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "job.log"
     file = GrowingFile(str(path))
-    assert texts(file) == []  # it does not exist yet
+    assert texts(file) == []  # the file does not exist yet
     path.write_text("a\nb")
     assert texts(file) == ["1 a"]
     with path.open("a") as log:
@@ -39,7 +39,7 @@ def test_a_renamed_file_is_read_to_its_end_and_the_new_one_from_its_beginning(tm
     assert file.rotations == 1
 
 
-def test_two_rotations_between_two_looks_lose_nothing(tmp_path: Path) -> None:
+def test_two_rotations_between_two_reads_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "job.log"
     path.write_text("a\n")
     file = GrowingFile(str(path))
@@ -58,11 +58,11 @@ def test_a_file_that_is_emptied_begins_anew(tmp_path: Path) -> None:
     assert texts(file) == ["1 a long first line"]
     path.write_text("b\n")
     assert texts(file) == ["1 b"]
-    path.write_text("another, and longer than before\n")  # no size gives it away
+    path.write_text("another, and longer than before\n")  # the size of the new content is not smaller
     assert texts(file) == ["1 another, and longer than before"]
 
 
-def test_the_line_that_a_file_ends_within_is_not_whole(tmp_path: Path) -> None:
+def test_an_unfinished_last_line_is_incomplete(tmp_path: Path) -> None:
     path = tmp_path / "job.log"
     path.write_text("a\nb")
     file = GrowingFile(str(path))
@@ -81,7 +81,7 @@ def test_times_of_every_layout_are_read_with_their_zone() -> None:
     assert clock.read("no time") is None
 
 
-def test_a_time_without_date_goes_on_over_midnight() -> None:
+def test_times_without_a_date_increase_over_midnight() -> None:
     clock = Clock()
     before, after = clock.read("23:59:59,500 INFO x"), clock.read("00:00:00,500 INFO x")
     assert before is not None

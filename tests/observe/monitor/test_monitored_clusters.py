@@ -76,9 +76,10 @@ TASK_FAILED = "ExecutionGraph [flink-pekko.actor.default-dispatcher-14] KeyedPro
 
 
 def triggered_late() -> list[str]:
-    """The log as if the thread that triggers had been slower, and a task had failed before its line.
+    """The log of a slower trigger thread: a task has failed before the line of the trigger.
 
-    The log `flink-2.3.0-late-trigger` has such a trigger, which comes even after the job has left RUNNING.
+    The log `flink-2.3.0-late-trigger` has a real line of this kind, which comes even after the job has left
+    RUNNING.
     """
     lines = lines_of("flink-2.3.0-many-attempts")
     trigger = next(line for line in lines if TRIGGERED in line)
@@ -92,7 +93,7 @@ def at_info(lines: list[str]) -> list[str]:
     return [line for line in lines if " DEBUG " not in line]
 
 
-def test_a_task_may_fail_between_the_look_at_the_tasks_and_the_line_of_the_trigger():
+def test_a_task_may_fail_between_the_check_of_the_tasks_and_the_line_of_the_trigger():
     lines = triggered_late()
 
     assert [alarm.describe() for alarm in watched(at_info(lines)).alarms] == []
@@ -142,7 +143,7 @@ REASONS = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_checkpoint_with_every_acknowledgement_fails_for_no_reason_but_its_end(reason):
-    """The log as if its last checkpoint, of which every task has acknowledged, had failed."""
+    """The log with another end of its last checkpoint: it fails although every task has acknowledged it."""
     with gzip.open(LOGS.parent / "flink-2.2.1.log.gz", "rt", encoding="utf-8") as log:
         lines = log.read().splitlines()
     place = next(place for place, line in enumerate(lines) if "Completed checkpoint 51 for job" in line)

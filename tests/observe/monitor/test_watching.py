@@ -1,4 +1,4 @@
-"""The watch as a command: files that grow, several jobs, JSON, Prometheus, REST, bounded memory."""
+"""The watch command: growing files, several jobs, JSON, Prometheus, REST, and bounded memory."""
 
 import json
 import re
@@ -61,7 +61,7 @@ def test_a_cut_line_in_json_cannot_be_read() -> None:
     assert (alarm.rule, alarm.place.line) == ("", place + 1)
 
 
-def test_two_jobs_in_one_log_are_told_apart() -> None:
+def test_two_jobs_in_one_log_are_distinguished() -> None:
     other = [
         line.replace(REAL_JOB, OTHER).replace("1659294471e30dd30d019fa1720ee927", "f" * 32) for line in real()
     ]
@@ -73,7 +73,7 @@ def test_two_jobs_in_one_log_are_told_apart() -> None:
 
 
 def test_concatenated_logs_are_read_one_after_the_other() -> None:
-    """The second is of another job and release: it ends as it does alone, and raises no alarm."""
+    """The second log is of another job and release. It ends as it does alone, and raises no alarm."""
     first = real()
     second = tuple(read_lines(str(INFO.parent / "flink-1.20.5-fail.log.gz")))
     found, alone = watched([*first, *second]), watched(second)
@@ -157,7 +157,7 @@ def test_the_command_prints_json_lines_and_ends_with_the_verdict(
     "arguments",
     [["--follow"], ["--follow", "-"], ["x.log"], ["--json-lines", "x.log"], ["--rest", "nothing"]],
 )
-def test_what_cannot_be_watched_is_a_usage_error(arguments: list[str]) -> None:
+def test_a_source_that_cannot_be_watched_is_a_usage_error(arguments: list[str]) -> None:
     assert run(["trace", "flink", *arguments]) == Exit.USAGE
 
 
@@ -193,7 +193,7 @@ def test_old_checkpoints_are_forgotten() -> None:
 
 
 class Cluster:
-    """Answers of a real 2.2.1, which a test alters."""
+    """REST answers recorded from a real 2.2.1, which a test alters."""
 
     def __init__(self) -> None:
         self.answer: dict[str, Any] = json.loads((INFO / "rest-2.2.1.json").read_text())
@@ -278,7 +278,7 @@ NONE = {"total": 0, "in_progress": 0, "completed": 0, "failed": 0, "restored": 0
 
 
 def of_a_new_manager(answer: dict[str, Any], **latest: Any) -> None:
-    """No checkpoint yet, as a job manager answers that has just started."""
+    """Answers of a job manager that has just started: no checkpoint yet."""
     answer.update(history=[], counts=dict(NONE), latest=latest)
 
 
@@ -295,7 +295,7 @@ def test_a_new_job_manager_may_answer_before_it_restores() -> None:
     watch.poll()
     restored = {"id": last["id"], "restore_timestamp": 1 << 50, "is_savepoint": False}
     of_a_new_manager(cluster.answer, restored=restored)
-    watch.poll()  # what was in progress has completed since the first answer
+    watch.poll()  # the pending checkpoint has completed since the first answer
 
     assert [alarm.describe() for alarm in alarms] == []
     assert watch.polls == 3

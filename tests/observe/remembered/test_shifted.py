@@ -1,4 +1,4 @@
-"""Remembered steps: the same verdict as the model's own, and the shift of ids that they rest on."""
+"""Remembered steps give the verdict of the model, as steps do not change with shifted ids."""
 
 from pathlib import Path
 from random import Random
@@ -52,7 +52,7 @@ def test_a_step_is_the_same_when_all_ids_are_greater(component: str, by: int) ->
 
 
 def own_options(component: str, number: int) -> dict[str, object]:
-    """The options that lives differ in: one with an id, and the interval of a coordinator."""
+    """The options in which runs differ: one with an id, and the interval of a coordinator."""
     match component:
         case "coordinator":
             return {"first_id": number} | ({"interval_ms": 25} if number % 2 else {})
@@ -62,7 +62,7 @@ def own_options(component: str, number: int) -> dict[str, object]:
 
 
 def altered(random: Random, effects: list[dict[str, object]]) -> list[dict[str, object]]:
-    """The effects with one of them altered, or none of them at all."""
+    """The effects with one of them altered, or no effects."""
     if random.random() < 0.2:
         return []
     wrong = [dict(effect) for effect in effects]
@@ -109,7 +109,7 @@ def test_remembered_steps_lead_to_the_states_of_the_model(component: str) -> Non
             known = len(quick.table.edges)
             assert play(quick, event, effects) == play(plain, event, effects)
             remembered += len(quick.table.edges) == known
-            if component == "sink" and step % 5 == 0:  # as a replay forgets what nothing restores
+            if component == "sink" and step % 5 == 0:  # as a replay does
                 plain.state = quick.state = comparable(plain.state)
             if random.random() < 0.3:
                 assert comparable(quick.state) == comparable(plain.state)
@@ -119,7 +119,7 @@ def test_remembered_steps_lead_to_the_states_of_the_model(component: str) -> Non
 
 
 def answer(model: Replayed, event: dict[str, object]) -> object:
-    """Effects and rules, or the refusal."""
+    """The effects and rules, or the refusal."""
     try:
         return model.answer(dict(event))
     except WireError as refused:
@@ -146,7 +146,7 @@ def test_remembered_answers_are_those_of_the_model(component: str, monkeypatch: 
                 model.answer({"kind": "job_status", "status": "RUNNING"})
         for step in range(40):
             event = drawn(plain, random, step, first)
-            if random.random() < (0.98 if life % 3 else 0.3):  # most lives know no handle
+            if random.random() < (0.98 if life % 3 else 0.3):  # most runs have no handle
                 event.pop("state", None)
             event |= {"odd": random.choice([1, "x", None])} if random.random() < 0.03 else {}
             event |= {"checkpoint": "7"} if "checkpoint" in event and random.random() < 0.01 else {}
@@ -163,7 +163,7 @@ def test_remembered_answers_are_those_of_the_model(component: str, monkeypatch: 
 
 
 def complete(model: Replayed, checkpoint: int, *, shared: bool = False) -> None:
-    """A checkpoint starts, is acknowledged by all tasks, and is complete."""
+    """Starts a checkpoint, acknowledges it for all tasks, and so completes it."""
     play(model, {"kind": "trigger", "type": "savepoint" if shared else "checkpoint"})
     for task in TASKS:
         files = {"shared": ["file"]} if shared and task == TASKS[0] else {}
@@ -171,11 +171,11 @@ def complete(model: Replayed, checkpoint: int, *, shared: bool = False) -> None:
 
 
 def acknowledgement(task: str, checkpoint: int) -> dict[str, object]:
-    """A task's state is a file of its name."""
+    """The acknowledgement of a task. Its state is a file with the task's name."""
     return {"kind": "acknowledge", "task": task, "checkpoint": checkpoint, "state": task}
 
 
-def test_a_life_with_greater_ids_and_later_times_has_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_with_greater_ids_and_later_times_has_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ShiftedCoordinator, "table", Table())
     known = []
     for first in (1, 2, 50):
@@ -193,7 +193,7 @@ def test_a_life_with_greater_ids_and_later_times_has_the_same_steps(monkeypatch:
 
 
 def test_an_expiry_is_demanded_where_the_same_step_had_none_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative state has no deadlines: the clock may take the same step far from one, and up to one."""
+    """A relative state has no deadlines: the same step may be far from a deadline or reach it."""
     monkeypatch.setattr(ShiftedCoordinator, "table", Table())
     model = ShiftedCoordinator("coordinator", CONFIGS["coordinator"])
     started("coordinator", model)
@@ -221,7 +221,7 @@ def test_another_subsumed_checkpoint_is_not_the_remembered_one() -> None:
     assert isinstance(play(model, last, effects)[0], str)
 
 
-def test_a_state_with_shared_files_is_never_taken_over() -> None:
+def test_a_remembered_state_with_shared_files_is_never_used() -> None:
     for first in (1, 2, 3, 4):
         config = CONFIGS["coordinator"] | {"first_id": first, "profile": "1.13"}
         model, plain = ShiftedCoordinator("coordinator", config), ReplayedCoordinator("coordinator", config)
@@ -275,14 +275,16 @@ def test_a_restore_that_names_no_number_of_a_transaction_is_rejected() -> None:
         _restored(5, [{"kind": "commit", "transaction": "x"}])
 
 
-def test_a_run_gives_the_same_with_and_without(recorded: Path) -> None:
+def test_a_run_has_the_same_result_with_and_without_remembered_steps(recorded: Path) -> None:
     remembered, plain = validate(recorded), validate(recorded, remember=False)
     assert remembered == plain
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_an_altered_effect_is_rejected_as_without(seed: int, recorded: Path, tmp_path: Path) -> None:
-    validate(recorded)  # every step is remembered
+def test_an_altered_effect_is_also_rejected_without_remembered_steps(
+    seed: int, recorded: Path, tmp_path: Path
+) -> None:
+    validate(recorded)  # all are remembered
     random, log = Random(seed), read(recorded)
     name = random.choice(list(log))
     lines = [
@@ -302,7 +304,7 @@ def test_an_altered_effect_is_rejected_as_without(seed: int, recorded: Path, tmp
 
 def test_full_tables_change_nothing(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = validate(recorded)
-    monkeypatch.setattr(transitions, "memory", transitions.Memory())  # its states have numbers of the tables
+    monkeypatch.setattr(transitions, "memory", transitions.Memory())  # states have its numbers
     monkeypatch.setattr(shifted, "MOST_STEPS", 0)
     for component in SHIFTED:
         monkeypatch.setattr(component, "table", Table())

@@ -1,4 +1,4 @@
-"""Remembered transitions of readers: every finding is the one that the model gives line by line."""
+"""Remembered transitions of readers give every finding that the model gives line by line."""
 
 import json
 from collections import Counter
@@ -53,7 +53,7 @@ def end_early(lines: Lines, place: int, random: Random) -> None:
 
 
 def alter_number(lines: Lines, place: int, random: Random) -> None:
-    """Another id, channel, number of records, or offset."""
+    """Alters an id, a channel, a number of records, or an offset."""
     line = lines[place]
     fields = [
         (of, name)
@@ -74,7 +74,7 @@ def alter_effects(lines: Lines, place: int, random: Random) -> None:
 
 
 def alter_word(lines: Lines, place: int, random: Random) -> None:
-    """The kind of the event, or another word in it, is one that the file has elsewhere."""
+    """Replaces the kind of the event, or another word in it, with one that occurs elsewhere in the file."""
     event, other = (lines[at].get("event") for at in (place, random.randrange(len(lines))))
     if event and other:
         name = random.choice([*other])
@@ -99,7 +99,7 @@ def altered(log: Path, folder: Path, random: Random) -> Path:
 
 
 def finding(log: Path, *, remember: bool) -> TraceResult | str:
-    """The whole result, or why the log cannot be read."""
+    """The whole result, or the reason why the log cannot be read."""
     try:
         return validate(log, required=(), remember=remember)
     except EventLogError as unreadable:
@@ -108,7 +108,7 @@ def finding(log: Path, *, remember: bool) -> TraceResult | str:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_an_altered_log_has_the_same_findings_as_without(seed: int, healthy: Path, tmp_path: Path) -> None:
-    """The transitions of the healthy log are known, and those of the altered logs before."""
+    """The transitions of the healthy log are remembered before, and those of the altered logs so far."""
     expected = validate(healthy, required=(), remember=False)
     assert validate(healthy, required=()) == validate(healthy, required=()) == expected
     random, rules = Random(seed), Counter[str]()
@@ -123,7 +123,7 @@ def test_an_altered_log_has_the_same_findings_as_without(seed: int, healthy: Pat
     assert len(rules) > 3
 
 
-def test_a_log_that_is_validated_again_takes_few_lines_anew(
+def test_a_second_validation_of_a_log_computes_few_transitions(
     healthy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     validate(healthy, required=())
@@ -143,7 +143,7 @@ def test_a_log_that_is_validated_again_takes_few_lines_anew(
 
 @pytest.mark.parametrize("most", [0, 1, 40])
 def test_the_memory_is_bounded(most: int, healthy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Further lines are taken anew, with the same result."""
+    """When the memory is full, the model takes further lines, with the same result."""
     expected = validate(healthy, required=(), remember=False)
     monkeypatch.setattr(transitions, "MOST_TRANSITIONS", most)
     monkeypatch.setattr(transitions, "memory", memory := transitions.Memory())
@@ -156,7 +156,7 @@ def test_the_memory_is_bounded(most: int, healthy: Path, monkeypatch: pytest.Mon
 def test_a_longer_run_of_the_same_kind_needs_no_more_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ids are relative: what was remembered of the first checkpoints serves for all others."""
+    """Ids are relative: transitions of the first checkpoints also serve for all later ones."""
     monkeypatch.setattr(transitions, "memory", memory := transitions.Memory())
     sizes = []
     for checkpoints in (200, 400, 800):
@@ -171,7 +171,7 @@ def test_a_longer_run_of_the_same_kind_needs_no_more_memory(
 def test_the_first_validation_of_an_irregular_log_asks_the_model_for_few_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Deadlines, names of states and what has become of old transactions distinguish no two states."""
+    """Deadlines, names of states and the outcome of old transactions do not distinguish states."""
     monkeypatch.setattr(transitions, "memory", transitions.Memory())
     for component in (ShiftedCoordinator, ShiftedGate, ShiftedSink, ShiftedSubtask):
         monkeypatch.setattr(component, "table", Table())

@@ -1,4 +1,4 @@
-"""Measured rates: medians, targets, and work that is checked to be the same each time."""
+"""Measured rates: medians, targets, and a check that the measured work is the same each time."""
 
 import json
 
@@ -10,7 +10,7 @@ from conformance.bench.benchmark import ENOUGH_SECONDS, Benchmark, MeasurementEr
 
 
 def works(*runs):
-    """Work that takes these runs, one after the other."""
+    """A measurement whose repetitions give these results, one after the other."""
     left = iter(runs)
     return lambda: next(left)
 
@@ -19,7 +19,7 @@ def benchmark(*runs, target=100):
     return Benchmark("explorer", "states/s", target, "a small gate", works(*runs))
 
 
-def test_the_median_is_compared_with_the_bar():
+def test_the_median_is_compared_with_the_target():
     slow, usual, fast = Run(100, 2.0, 0.5), Run(100, 1.0, 0.4), Run(100, 0.5, 0.2)
 
     measured = benchmark(slow, usual, fast).measure(3)
@@ -36,7 +36,7 @@ def test_a_long_measurement_is_not_repeated():
     assert benchmark(Run(10, ENOUGH_SECONDS, None)).measure(5).samples == [10 / ENOUGH_SECONDS]
 
 
-def test_work_that_changes_is_no_measurement():
+def test_a_measurement_fails_if_its_work_changes():
     with pytest.raises(MeasurementError, match=r"expected the same work each time, got \[99, 100\]"):
         benchmark(Run(100, 1.0, 1.0), Run(99, 1.0, 1.0)).measure(2)
 
@@ -55,7 +55,7 @@ def test_the_command_prints_and_stores_rates(tmp_path, capsys, monkeypatch):
     assert "cores" in written["machine"]
 
 
-def test_what_is_measured_does_its_work():
+def test_measured_work_has_the_expected_result():
     assert bench._exploration(channels=2, ids=3).amount == 564  # as TLC counts, two channels at handler level
     in_process = bench._walks_in_process(bench.ALIGNED, cases=20)
     assert 0 < in_process.amount < bench._walks_over_pipes(cases=20).amount

@@ -1,4 +1,4 @@
-"""What checkpoints cost: the arithmetic, and the source that has no end."""
+"""The cost of checkpoints: its calculation, and the source without an end."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from tests.waiting import until
 
 
 def test_neighbouring_windows_are_compared_two_by_two():
-    """The machine is half as fast in the second pair, and rows that were not read cost nothing."""
+    """The machine is half as fast during the second pair. Rows that were not read have no cost."""
     without, taking = Window(False, 2.0, 1_000_000, 2.0), Window(True, 1.05, 500_000, 2.0)
     slower = (Window(True, 2.2, 500_000, 2.0), Window(False, 4.0, 1_000_000, 2.0))
     more, each, after, before = cost.figures_of("row API", [without, taking, *slower])
@@ -26,7 +26,7 @@ def test_neighbouring_windows_are_compared_two_by_two():
     assert before.samples == pytest.approx([2.0, 4.0])
 
 
-def test_what_checkpoints_do_not_cost_is_within_the_bar():
+def test_the_share_of_throughput_that_checkpoints_leave_meets_the_target():
     alike = [Window(bool(number % 2), 2.0, 1_000_000, 2.0) for number in range(12)]
     assert cost.figures_of("row API", alike)[0].summary()[2:5] == (0, 0, 0)
     assert cost.figures_of("row API", alike)[0].summary().met
@@ -77,7 +77,7 @@ while True:
 """
 
 
-def test_a_count_is_never_half_of_another(tmp_path):
+def test_a_count_is_read_completely_or_not_at_all(tmp_path):
     (tmp_path / "0").write_bytes(bytes(8))
     counting = subprocess.Popen([sys.executable, "-P", "-c", _COUNTING, str(tmp_path / "0")])
     try:
@@ -91,7 +91,7 @@ def test_a_count_is_never_half_of_another(tmp_path):
 
 @pytest.mark.rule("ONCE-01")
 @pytest.mark.parametrize("before", [0, 1, 6, 9])
-def test_an_endless_source_goes_on_where_its_snapshot_stood(folder, before):
+def test_an_endless_source_continues_at_its_snapshot(folder, before):
     source = EndlessInput(folder, folder / "counts").open(0, 1)
     read(source, before)
     snapshot = source.snapshot()

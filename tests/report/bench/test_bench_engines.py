@@ -1,4 +1,4 @@
-"""Our engines compared with other checkers: the same states, and a word of what to install."""
+"""Our engines and other checkers find the same states. Missing programs are named with what to install."""
 
 import shutil
 import sys
@@ -33,14 +33,14 @@ def states() -> int:
     return load_manifest()["gate_handler_2"].states
 
 
-def test_tlc_sees_them(states):
+def test_tlc_finds_the_states(states):
     found = tlc(GATE)
     assert found.states == states
     assert found.peak > 0
 
 
 @pytest.mark.skipif(not (shutil.which("spin") and shutil.which("gcc")), reason="apt install spin gcc")
-def test_spin_sees_them_in_promela(states):
+def test_spin_finds_the_states_in_promela(states):
     with spin(GATE) as verifier:
         found = verifier.search(collapse=True)
     assert found.states == states
@@ -48,7 +48,7 @@ def test_spin_sees_them_in_promela(states):
 
 
 @pytest.mark.parametrize("engine", ["python", "columns"])
-def test_our_engines_count_them(states, engine, capsys):
+def test_our_engines_count_the_same_states(states, engine, capsys):
     search.main(engine, "2", "3")
     assert capsys.readouterr().out.startswith(f"states {states} transitions ")
 
@@ -71,12 +71,12 @@ def test_a_composed_dataflow_is_counted_alike_with_other_numbers_of_records(caps
     assert found.states < load_manifest()["dataflow"].states
 
 
-def test_minicheck_counts_them(states):
+def test_minicheck_counts_the_same_states(states):
     pytest.importorskip("minicheck", reason="pip install minicheck==0.4.0")
     assert minicheck(GATE).states == states
 
 
-def test_what_is_not_there_is_reported_with_what_to_install(monkeypatch):
+def test_a_missing_program_is_reported_with_what_to_install(monkeypatch):
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NotInstalledError, match="`apt install spin`"), spin(GATE):
         pass

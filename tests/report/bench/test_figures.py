@@ -1,4 +1,4 @@
-"""Tests of the figures that a measurement answers."""
+"""The figures of a measurement: the median and its confidence interval."""
 
 import random
 
@@ -11,15 +11,15 @@ from conformance.bench.figures import interval
     ("times", "cut"), [(1, 0), (2, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (21, 5), (25, 7)]
 )
 def test_the_interval_leaves_out_as_many_samples_as_its_confidence_allows(times, cut):
-    """The ranks stand in every table of the sign test."""
+    """Every table of the sign test contains these ranks."""
     assert interval(range(times)) == (cut, times - 1 - cut)
 
 
 def test_the_median_lies_in_the_interval_as_often_as_the_confidence_states():
-    """In 20,000 measurements whose median is 0, drawn from a distribution with a long tail."""
+    """20,000 measurements with median 0, drawn from a distribution with a long tail."""
     draw = random.Random(20261122)
     inside = 0
     for _ in range(20_000):
         low, high = interval([draw.lognormvariate(0, 1) - 1 for _ in range(11)])
         inside += low <= 0 <= high
-    assert 0.985 < inside / 20_000 < 0.991  # of 2^11 ways to fall on two sides, 24 lie outside
+    assert 0.985 < inside / 20_000 < 0.991  # 24 of the 2^11 signs lie outside

@@ -1,4 +1,4 @@
-"""The comparison with Flink: rates without the start, ratios by turn, resumed turns, latency, settings."""
+"""The comparison with Flink: rates without start-up, ratios of one turn, latency, settings."""
 
 from dataclasses import replace
 
@@ -27,7 +27,7 @@ def file(tmp_path):
     return tmp_path / "flink" / "turns.jsonl"
 
 
-def test_the_start_is_taken_off_by_two_sizes():
+def test_runs_of_two_sizes_exclude_the_start_up_time():
     one = sample(ARROW, 0, 2.0, 4.0)
 
     assert one.rate == 2_000_000.0
@@ -148,7 +148,7 @@ def test_the_newest_committed_update_counts_and_hidden_files_do_not(tmp_path):
         rows.answer(tmp_path)
 
 
-def test_output_without_files_is_no_answer(tmp_path):
+def test_output_without_files_gives_no_result(tmp_path):
     with pytest.raises(ValueError, match="expected committed files, got none"):
         rows.answer(tmp_path)
 

@@ -39,7 +39,7 @@ REPORT = Report(
 README = f"before\n{BEGIN}\nold\n{END}\nafter\n"
 
 
-def test_the_median_is_on_one_side_of_the_bar():
+def test_the_median_meets_or_misses_the_target():
     summaries = [one.summary() for one in REPORT.figures]
     assert [one.met for one in summaries] == [True, False, None]
     assert Figure("x", "ms", [5.0], 5.0, at_most=True).summary().met
@@ -126,7 +126,7 @@ def test_raw_data_are_not_kept_in_the_repository():
     assert (HOME / STORED).stat().st_size < 250 * len(rows)
 
 
-def test_the_answer_is_known_and_an_update_committed_twice_is_seen(tmp_path):
+def test_the_answer_is_known_and_an_update_committed_twice_is_detected(tmp_path):
     import pyarrow as pa
     import pyarrow.dataset as ds
 

@@ -1,1 +1,1 @@
-"""Parts of a verification that end in every way a part can end."""
+"""Fake parts of a verification, one for each way in which a part can end."""

@@ -1,4 +1,4 @@
-"""Passes, and does not say how far."""
+"""A part that passes without stating its bound."""
 
 from conformance.parts.result import Context, PartResult
 from conformance.verdict import Verdict

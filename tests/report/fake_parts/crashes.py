@@ -1,4 +1,4 @@
-"""Raises."""
+"""A part that raises an exception."""
 
 from conformance.parts.result import Context, PartResult
 

@@ -1,4 +1,4 @@
-"""Passes against its own finding."""
+"""A part that passes although it has a finding."""
 
 from conformance.parts.result import Context, Finding, PartResult
 from conformance.verdict import Verdict

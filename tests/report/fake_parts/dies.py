@@ -1,4 +1,4 @@
-"""A part whose process is ended from outside."""
+"""A part whose process is killed from outside."""
 
 import os
 import signal

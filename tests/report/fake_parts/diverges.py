@@ -1,4 +1,4 @@
-"""Charges a rule twice, and could not judge one thing."""
+"""A part that charges a rule twice, and leaves one check undetermined."""
 
 from conformance.parts.result import Context, Finding, PartResult, verdict_of
 

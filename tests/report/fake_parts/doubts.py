@@ -1,4 +1,4 @@
-"""Could not finish; no rule is charged."""
+"""A part that cannot finish and charges no rule."""
 
 from conformance.parts.result import Context, PartResult
 from conformance.verdict import Verdict

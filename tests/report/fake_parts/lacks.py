@@ -1,4 +1,4 @@
-"""A part for which the machine lacks something."""
+"""A part that needs something that the machine does not have."""
 
 from spec.java import JarNotFoundError
 

@@ -1,4 +1,4 @@
-"""Answers nothing."""
+"""A part that returns no result."""
 
 
 def run(context):

@@ -1,4 +1,4 @@
-"""Passes, and leaves a record for a later part."""
+"""A part that passes, and stores a record for a later part."""
 
 from conformance.parts.result import Context, PartResult
 from conformance.verdict import Verdict

@@ -1,4 +1,4 @@
-"""Judges what the part before it left in the build folder."""
+"""A part that judges the record that an earlier part has stored in the build folder."""
 
 from conformance.parts.result import Context, PartResult
 from conformance.verdict import Verdict

@@ -1,4 +1,4 @@
-"""The page without a browser: it stands alone, its parts name each other, and it shows what was found."""
+"""The page without a browser: it needs no other file, its references resolve, and it shows the findings."""
 
 import hashlib
 import re
@@ -37,7 +37,7 @@ GATE = {"channels": 2, "mode": "exactly-once", "level": "handler"}
 
 
 class Read(HTMLParser):
-    """Elements with their attributes, the text of scripts, and all other text."""
+    """The elements with their attributes, the text of scripts, and all other text of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -68,7 +68,7 @@ class Read(HTMLParser):
 
 @pytest.fixture(scope="module")
 def late(tmp_path_factory):
-    """The page of a gate that breaks ALIGN-04, and the folder that it was written in."""
+    """The page about a gate that violates ALIGN-04, and the folder of the page."""
     folder = tmp_path_factory.mktemp("late")
     file = folder / "page.html"
     command = ["conform", "--adapter", LATE, "--component", "gate", "--examples", "2"]
@@ -84,7 +84,7 @@ def page_about(*steps, name="an engine", diagram=None, **fields):
     return Page("conform", Verdict.DIVERGES, name, (("implementation", name),), name, (row,), (case,))
 
 
-def test_the_page_stands_alone(late):
+def test_the_page_needs_no_other_file(late):
     text, _ = late
     read = Read(text)
     outward = [value for name in ("href", "src", "action", "data") for value in read.values(name)]
@@ -104,7 +104,7 @@ def test_its_policy_allows_its_own_style_and_program_and_nothing_else(late):
         assert b64encode(hashlib.sha256(whole.encode()).digest()).decode() in policy
 
 
-def test_what_its_parts_name_is_there_once(late):
+def test_each_reference_within_the_page_has_one_target(late):
     read = Read(late[0])
     ids = read.values("id")
     named = [value[1:] for value in read.values("href")]
@@ -140,7 +140,7 @@ def test_the_divergence_is_reported_and_drawn(late):
     assert [a["data-step"] for a in read.all("rect", "wrong")] == ["2"]
     assert (
         len(read.all("rect", "blocked")) == 2 + 1
-    )  # the interval, what only the model has of it, the legend
+    )  # the interval, the effects that only the model has, the legend
     assert len([a for a in read.all("rect", "blocked") if "model" in a["class"].split()]) == 1
     assert case[1]["event"] == "barrier 1 on 0"
     assert case[1]["effects"] == [["resume 0", "resume 0"]]
@@ -171,7 +171,7 @@ def test_the_pictures_in_the_docs_are_small():
     assert all(picture.stat().st_size < 200_000 for picture in pictures)
 
 
-def test_the_same_run_is_the_same_text():
+def test_the_same_run_gives_the_same_text():
     steps = witness(ours("impl"), "gate", GATE, [{"kind": "barrier", "channel": 0, "checkpoint": 1}])
     assert render.html(page_about(*steps)) == render.html(page_about(*steps))
 
@@ -197,7 +197,7 @@ def test_every_mark_has_a_place_of_its_own_and_none_covers_another(component):
         assert {band.look for band in diagram.bands} <= set(BANDS)
 
 
-def test_every_look_has_a_shape():
+def test_every_kind_of_mark_has_a_shape():
     template = resource("conformance.diagram", TEMPLATE)
     kinds = (kind for one in vocabulary().values() for kind in (*one.events, *one.effects))
     used = {kind.drawn.look for kind in kinds if kind.drawn is not None}
@@ -231,7 +231,7 @@ def test_a_front_runs_through_its_barriers_to_what_they_trigger():
     assert blocked == {("channel 1", 1, 2), ("channel 0", 2, 5), ("channel 2", 4, 5)}
 
 
-def test_what_only_one_side_has_is_marked_so():
+def test_effects_of_only_one_side_are_marked():
     (step,) = steps_at_gate(barrier(0, 1))
     got = Answer([{"kind": "trigger", "checkpoint": 1}], {**step.got.state, "blocked": [1]})
     diagram = of_component("gate", GATE, [with_got(step, got)], is_wrong=True)
@@ -255,7 +255,7 @@ def test_a_side_that_did_not_answer_has_no_state():
     assert {row["implementation"] for row in details.state_rows(gone, {})} == {None}
 
 
-def test_conditions_are_read_off_the_observable_state():
+def test_conditions_are_derived_from_the_observable_state():
     assert conditions("coordinator", {"pending": {"3": ["sink-0"]}}) == {
         Condition("coordinator", "pending", "pending: 3"),
         Condition("sink-0", "awaited", "checkpoint 3 awaits sink-0"),

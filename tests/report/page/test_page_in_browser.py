@@ -1,6 +1,6 @@
-"""The page in a browser: the keyboard, the rules' text on focus, both schemes, narrow and wide, on paper.
+"""The page in a browser: keyboard, rule texts on focus, both colour schemes, narrow and wide, and print.
 
-It needs a Chromium on the machine; none is fetched.
+It needs an installed Chromium. The tests download none.
 """
 
 import sys
@@ -27,7 +27,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """The page of a gate that forgets subsumption: two steps, the second diverges."""
+    """The page of a gate that forgets subsumption. The case has two steps, and the second one diverges."""
     folder = tmp_path_factory.mktemp("browser")
     adapter = f"{sys.executable} {ADAPTERS / 'gate_forgets_subsumption.py'}"
     command = ["conform", "--adapter", adapter, "--examples", "2", "--out", str(folder / "out")]
@@ -37,7 +37,7 @@ def file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def opened(browser, file):
-    """The page, opened once; what it complained of, and what it asked the network for."""
+    """The page, opened once; with the errors of its console and its network requests."""
     page = browser.new_page(viewport={"width": SIZES[0], "height": 900})
     page.set_default_timeout(10_000)
     heard: list[str] = []
@@ -50,7 +50,7 @@ def opened(browser, file):
 
 @pytest.fixture
 def page(opened):
-    """The same at its beginning, with nothing focused."""
+    """The page, reset to its first view without a focus."""
     page, _ = opened
     page.emulate_media(color_scheme="light", media="screen")
     page.set_viewport_size({"width": SIZES[0], "height": 900})
@@ -64,7 +64,7 @@ def where(page):
     return page.locator("output.where").inner_text()
 
 
-def test_it_begins_where_the_sides_part_and_asks_nobody_for_anything(opened, file):
+def test_the_page_begins_at_the_divergence_and_makes_no_request(opened, file):
     page, heard = opened
 
     assert where(page) == "step 2 of 2: differs"
@@ -74,7 +74,7 @@ def test_it_begins_where_the_sides_part_and_asks_nobody_for_anything(opened, fil
 def test_the_keyboard_steps(page):
     page.keyboard.press("ArrowLeft")  # with nothing focused
     assert where(page) == "step 1 of 2"
-    page.keyboard.press("j")  # a letter alone does nothing until the case has the focus
+    page.keyboard.press("j")  # a letter has no effect until the case has the focus
     assert where(page) == "step 1 of 2"
     page.locator("button[data-go=on]").focus()
     for key, said in (
@@ -117,7 +117,7 @@ def test_a_click_into_the_diagram_goes_to_the_step(page):
     assert where(page) == "step 1 of 2"
 
 
-def test_the_text_of_a_rule_comes_on_focus_and_on_hover_and_goes_with_escape(page):
+def test_the_text_of_a_rule_appears_on_focus_and_on_hover_and_disappears_on_escape(page):
     tip = page.locator("#tip")
     assert tip.is_hidden()
     page.locator(".must a.rule").focus()
@@ -144,7 +144,7 @@ def test_it_fits_and_can_be_read(page, scheme, width):
 
 
 def luminance(colour):
-    """Of `rgb(r, g, b)`, as the guidelines for accessible content define it."""
+    """The luminance of `rgb(r, g, b)`, as the accessibility guidelines (WCAG) define it."""
     parts = [int(part) / 255 for part in colour.strip("rgb()").split(",")[:3]]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -160,7 +160,7 @@ def test_on_paper_there_are_no_buttons_and_every_text_is_open(page):
     assert page.locator("details:not([open])").count() == 0
 
 
-def test_without_the_program_everything_is_still_reported(browser, file):
+def test_without_scripts_the_page_still_reports_everything(browser, file):
     page = browser.new_page(java_script_enabled=False)
     page.goto(file.as_uri())
     assert page.locator(".stepper").is_hidden()

@@ -1,4 +1,4 @@
-"""The committed pictures are what the command makes of the model now."""
+"""The committed pictures equal those that the command makes of the current model."""
 
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,4 +1,4 @@
-"""The page of generations is what the model says today; what is not a sequence of events is refused."""
+"""The page of generations shows the current answers of the model. Invalid sequences of events are refused."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference" / "generations.md"
 
 
 def of_the_model(text):
-    """The page without what only a run of the releases can say."""
+    """The page without the parts that only a run of the releases can give."""
     return [line for line in text.splitlines() if not line.startswith(("| *seen on*", "Flink ")) and line]
 
 
@@ -33,12 +33,12 @@ def test_every_event_of_a_scenario_is_answered(scenario):
 
 
 @pytest.mark.parametrize("text", ["barrier 1 on 0", "barrier channel", "decline checkpoint=x"])
-def test_what_is_no_event_is_refused(text):
+def test_an_invalid_event_is_refused(text):
     with pytest.raises(ScenarioError, match="expected"):
         event_of(text)
 
 
-def test_coordinators_stand_on_the_page_with_what_tells_them_apart():
+def test_the_page_shows_coordinators_with_their_distinguishing_runs():
     shown = [one for one in scenarios() if one.component == "coordinator"]
     assert len(shown) >= 6
     for one in shown:

@@ -1,4 +1,4 @@
-"""The JUnit XML: a suite a part, a case for the part and each rule, and every outcome in its own kind."""
+"""JUnit XML: one suite for each part, a case for the part and for each rule, and a kind for each outcome."""
 
 from xml.etree import ElementTree
 
@@ -10,7 +10,7 @@ from conformance.rules.index import title
 
 @pytest.fixture
 def parsed(verified):
-    """The root of what was written about these parts."""
+    """The root element of the XML written for these parts."""
 
     def parse(*names, only=()):
         return ElementTree.fromstring(junit.junit(verified(*names, only=only)))
@@ -68,7 +68,7 @@ def test_a_charged_rule_has_its_case_even_if_the_part_did_not_count_it(parsed):
     assert suite[1].findtext("failure") == "an older checkpoint completed"
 
 
-def test_what_xml_cannot_hold_is_spelled(parsed):
+def test_characters_that_xml_cannot_hold_are_spelled_out(parsed):
     (suite,) = parsed("diverges")
 
     assert suite[3].findtext("error") == "stderr said: \\x1b[31mout of memory\\x1b[0m"

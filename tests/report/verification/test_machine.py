@@ -1,4 +1,4 @@
-"""Where a run took place."""
+"""The facts of a machine and a checkout that a report states."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The one screen at the end, as people read it."""
+"""The summary on one screen at the end of a verification."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ DIVERGES   see lock-step; this is about lock-step, proofs only
 """
 
 
-def test_when_all_is_well(by_hand, proofs):
+def test_the_screen_of_a_pass(by_hand, proofs):
     shown = screen(by_hand(proofs), (Path("build/report/verification.json"), Path("build/report/junit.xml")))
 
     assert shown == ALL_PASS
@@ -57,7 +57,7 @@ def test_when_all_is_well(by_hand, proofs):
     assert max(map(len, shown.splitlines())) == 110
 
 
-def test_when_a_part_diverges(by_hand, proofs, lockstep):
+def test_the_screen_of_a_divergence(by_hand, proofs, lockstep):
     shown = screen(by_hand(lockstep, proofs, not_run=("pipeline",)), width=40)
 
     assert shown == ONE_FAILS
@@ -142,7 +142,7 @@ def test_progress_is_silent_without_a_terminal(capsys, verified):
     assert capsys.readouterr() == ("", "")
 
 
-def test_progress_tells_the_part_and_what_it_does(proofs):
+def test_progress_states_the_part_and_its_current_work(proofs):
     from io import StringIO
 
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""The JSON: it fits its published schema, comes back as it was, and an altered one is refused."""
+"""The JSON report matches its published schema and is read back unchanged. An altered report is refused."""
 
 import copy
 import json
@@ -15,7 +15,7 @@ def test_the_schema_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(documents.schema("verification"))
 
 
-def test_what_did_not_run_is_named(verified):
+def test_parts_that_did_not_run_are_named(verified):
     chosen = ("passes", "diverges", "crashes", "doubts")
     done = verified(*chosen, "reads", only=chosen)
     made = verification.document(done)
@@ -26,7 +26,7 @@ def test_what_did_not_run_is_named(verified):
     assert [part["rules"] for part in made["parts"]] == [list(part.rules) for part in done.parts]
 
 
-def test_what_stands_in_it(by_hand, proofs, lockstep):
+def test_the_content_of_the_report(by_hand, proofs, lockstep):
     made = verification.document(by_hand(proofs, lockstep, not_run=("trace",)))
 
     assert made["verdict"] == "DIVERGES"

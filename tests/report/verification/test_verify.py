@@ -1,4 +1,4 @@
-"""The parts in their order: none is lost, none lies, none takes the others with it."""
+"""Parts run in their order: each has a result, a false result is refused, and a crash ends only its part."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from conformance.verdict import Verdict
 
 
 class Recorder:
-    """A watch that keeps what it is told."""
+    """An observer that records its notifications."""
 
     def __init__(self):
         self.reported = []
@@ -39,7 +39,7 @@ def test_the_parts_run_in_the_order_of_the_registry():
     ]
 
 
-def test_a_part_sees_what_an_earlier_one_left(verified):
+def test_a_part_finds_the_records_of_an_earlier_one(verified):
     done = verified("passes", "reads")
 
     assert [part.bound for part in done.parts] == ["7 steps", "read: 7 events"]
@@ -59,7 +59,7 @@ def test_a_part_that_raises_is_undetermined_and_the_others_run(verified):
     assert done.parts[0].again == "barrierspec verify --only crashes --seed 5"
 
 
-def test_a_part_that_is_not_there_is_never_a_pass(verified):
+def test_a_missing_part_never_passes(verified):
     done = verified("passes", "absent")
 
     assert done.verdict is Verdict.UNDETERMINED
@@ -82,14 +82,14 @@ NOTHING = "mute could not run: TypeError: fake_parts.mute.run: expected a PartRe
         ("mute", Verdict.UNDETERMINED, NOTHING),
     ],
 )
-def test_a_pass_is_held_to_account(verified, name, verdict, line):
+def test_a_pass_without_a_bound_or_with_a_finding_is_refused(verified, name, verdict, line):
     (result,) = verified(name).parts
 
     assert result.verdict is verdict
     assert [finding.line for finding in result.findings] == [line]
 
 
-def test_the_verdict_speaks_only_of_what_was_asked_for(verified):
+def test_the_verdict_covers_only_the_selected_parts(verified):
     done = verified("passes", "diverges", "doubts", only=("passes",))
 
     assert outcomes(done) == {"passes": Verdict.CONFORMS}
@@ -98,7 +98,7 @@ def test_the_verdict_speaks_only_of_what_was_asked_for(verified):
     assert done.again == "barrierspec verify --only passes --seed 5"
 
 
-def test_of_no_parts_nothing_is_known(verified):
+def test_a_verification_without_parts_is_undetermined(verified):
     assert verified().verdict is Verdict.UNDETERMINED
 
 
@@ -107,7 +107,7 @@ def test_an_unknown_part_is_refused(verified):
         verified("passes", "reads", only=("walks",))
 
 
-def test_a_watch_hears_what_happens(verified):
+def test_an_observer_is_notified_of_each_part(verified):
     watch = Recorder()
 
     verified("passes", "crashes", watch=watch)

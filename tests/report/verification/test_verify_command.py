@@ -1,4 +1,4 @@
-"""`barrierspec verify` from the outside: exit codes, files, and what is printed."""
+"""`barrierspec verify` as a command: exit codes, files, and output."""
 
 import json
 
@@ -12,7 +12,7 @@ PARTS = tuple(verify.PARTS)
 
 @pytest.fixture
 def stand_in(monkeypatch):
-    """Fake parts in the places of real ones; a paced one imports its module in a process of its own."""
+    """Fake parts in place of real ones. A paced part imports its module in a process of its own."""
 
     def put(**fakes):
         named = {name.replace("_", "-"): f"fake_parts.{fake}" for name, fake in fakes.items()}
@@ -50,7 +50,7 @@ def test_the_worst_part_decides(stand_in, tmp_path, capsys, fake, code, word):
     assert all(f'<th scope="row">{name}</th>' in page for name in PARTS)
 
 
-def test_only_some_parts(stand_in, tmp_path, capsys):
+def test_only_selected_parts_run(stand_in, tmp_path, capsys):
     stand_in(lock_step="passes", trace="diverges")
 
     assert cli.run(["verify", "--only", "lock-step", "--quick", "--build", str(tmp_path)]) == 0

@@ -1,4 +1,4 @@
-"""A coordination on the driver and what stands around it: two tasks, a desk, a clock of our own, no Spark."""
+"""The driver's side of a job with two tasks and a desk for requests. The test moves the clock; no Spark."""
 
 from pathlib import Path
 
@@ -24,14 +24,14 @@ KINDS = {StartCheckpoint: "trigger", CheckpointCompleted: "complete", Checkpoint
 
 
 def coordination_of(context, savepoints=None, files=None):
-    """A coordination without savepoints, unless they are given."""
+    """A coordination; without `savepoints`, it takes no requests for them."""
     plan, storage = context.plan, context.storage
     savepoints = savepoints or Savepoints(SavepointRequests(), Path(), "", plan, storage)
     return Coordination(context, files or CheckpointPublisher(storage, savepoints, plan.max_parallelism))
 
 
 class Bench:
-    """A coordination with requests: the commands that it sends, and a clock that the test moves."""
+    """A coordination with requests. It records the commands sent, and the test moves its clock."""
 
     def __init__(self, folder, **config):
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Functions chained in one subtask: the order of their calls, their state, and what is refused."""
+"""Functions chained in one subtask: the order of their calls, their state, and refused chains."""
 
 import pyarrow as pa
 import pytest
@@ -22,7 +22,7 @@ SCHEMA = pa.schema({"key": pa.string()})
 
 
 class Noting:
-    """Notes each call. Emits each row with its name behind; `held` is what it emits before a barrier."""
+    """Records each call. Appends its name to each row; `held` is the row that it emits before a barrier."""
 
     def __init__(self, name, notes):
         self.name, self.notes = name, notes
@@ -84,7 +84,7 @@ def storage(tmp_path):
 
 @pytest.fixture
 def three(storage):
-    """Three functions in one subtask, and what they note."""
+    """Three functions in one subtask, and the record of their calls."""
     notes = []
     stream = numbers().process("a", Noting("a", notes)).chained().process("b", Noting("b", notes))
     stream = stream.chained().process("c", Noting("c", notes))
@@ -259,7 +259,7 @@ def test_the_subtask_waits_for_the_earliest_timer_of_the_chain(waits, first):
 
 
 class Count:
-    """Counts the rows of each key; emits (key, count), and at the timer of the key (key, 0)."""
+    """Counts the rows of each key. Emits (key, count), and (key, 0) at the timer of the key."""
 
     def open(self, state):
         self.counts = state.value_state("count", immutable=True)
@@ -273,7 +273,7 @@ class Count:
     def process_element(self, key, row):
         self.counts.put(key, self.counts.get(key, 0) + 1)
         self.rows.update([sum(self.rows) + 1])
-        self.timers.register_processing_time_timer(key, 10)  # in 1970
+        self.timers.register_processing_time_timer(key, 10)  # a time in 1970, which has passed
         return [(key, self.counts.get(key))]
 
     def on_timer(self, key, timestamp):
@@ -285,7 +285,7 @@ def key_of(row):
 
 
 def counted(parallelism=1, second="again"):
-    """Counts rows by key, leaves out odd counts, and counts the even ones by the same key."""
+    """Counts rows by key, removes odd counts, and counts the even ones by the same key."""
     stream = numbers(parallelism).key_by(key_of).process("count", Count(), parallelism)
     stream = stream.chained().filter("even", lambda row: row[1] % 2 == 0)
     return plan_of(stream.chained_by(key_of).process(second, Count()))
@@ -320,7 +320,7 @@ def test_each_function_has_its_state_and_its_timers_also_at_another_parallelism(
     assert sorted(fired) == sorted([*((key, 3) for key in KEYS), *((key, 0) for key in KEYS)])
 
 
-def test_a_chain_may_grow_and_the_new_function_begins_without_state(storage):
+def test_a_chain_may_get_a_new_function_which_begins_without_state(storage):
     for backend in (MEMORY, ROCKSDB):
         execution = ExecutionConfig(state_backend=backend)
         alone = plan_of(numbers().key_by(key_of).process("count", Count()))
@@ -333,7 +333,7 @@ def test_a_chain_may_grow_and_the_new_function_begins_without_state(storage):
         longer.close()
 
 
-def test_state_of_a_function_that_is_not_in_the_chain_any_more_is_not_lost_in_silence(storage):
+def test_a_restore_without_the_function_of_a_state_is_refused(storage):
     written = MemoryStorage()
     taken = operator_in(counted(), storage).snapshot(1)()
     handle = written.write(1, "count-0", 1, pack(taken), offset=None, shared=())

@@ -1,4 +1,4 @@
-"""Users' objects that are notified of the end of checkpoints: of which, in which order, how often."""
+"""Listeners of checkpoints: for which checkpoints, in which order and how often they are notified."""
 
 import pyarrow as pa
 import pytest
@@ -16,7 +16,7 @@ from tests.runtime.one_subtask import OneSubtask
 
 
 class Noting:
-    """Notes what it is notified of."""
+    """Records its notifications."""
 
     def __init__(self, notes=None):
         self.notes = [] if notes is None else notes

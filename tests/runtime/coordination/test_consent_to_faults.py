@@ -1,4 +1,4 @@
-"""The driver answers a task that has reached a planned fault, as long as no task has failed."""
+"""The driver answers a task at a planned fault, as long as no task has failed."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from impl.spark.faults.driver import FaultyWorkers
 
 
 class Injector:
-    """Consents to every fault."""
+    """Allows every fault."""
 
     def claim(self, number, task):
         return True
@@ -35,8 +35,8 @@ def workers(monkeypatch):
         ([Finished(3), Disconnected("the end"), Disconnected("lost")], True),
     ],
 )
-def test_a_task_that_has_finished_and_gone_is_no_failure(workers, reports, is_answered):
-    """A task waits for the answer; without one it would wait until its round ends."""
+def test_the_exit_of_a_finished_task_is_no_failure(workers, reports, is_answered):
+    """Without an answer the task would wait until its round ends."""
     made, sent = workers
     for report in reports:
         made._reports.put(("a", report))

@@ -1,4 +1,4 @@
-"""The coordinator on the driver, with a memory for a checkpoint folder, a clock of our own, and no Spark."""
+"""The coordinator on the driver: storage in memory, no Spark, and a clock that the test moves."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from tests.memory_storage import MemoryStorage
 
 
 class Bench:
-    """A coordination under test: the commands that it sends, and a clock that the test moves."""
+    """A coordination under test. It records the commands sent, and the test moves its clock."""
 
     def __init__(self, storage=None, **config):
         self.now = 0.0
@@ -102,7 +102,7 @@ def test_the_first_checkpoint_may_come_sooner_than_an_interval():
     assert bench.pass_ms(0) == [trigger(1)]
 
 
-def test_nothing_is_triggered_before_all_tasks_run():
+def test_no_checkpoint_is_triggered_before_all_tasks_run():
     bench = Bench()
     bench.it.begin_attempt(bench.storage.new_attempt(), lambda *sent: bench.sent.append(sent))
     bench.it.running("in-0")
@@ -110,7 +110,7 @@ def test_nothing_is_triggered_before_all_tasks_run():
 
 
 class FullDisk(MemoryStorage):
-    """A storage on which nothing can be published."""
+    """A storage on which every publication fails."""
 
     def publish(self, checkpoint, attempt, handles, max_parallelism=None):
         raise StorageError("no space left")
@@ -151,7 +151,7 @@ def test_the_attempt_fails_for_the_reason_that_the_task_has_given():
         bench.it.decline("out-0", 1, "ASYNC_EXCEPTION", "StateError: a key of another")
 
 
-def test_the_last_checkpoint_covers_all_and_its_completion_ends_the_sources():
+def test_the_last_checkpoint_covers_all_data_and_its_completion_ends_the_sources():
     bench = Bench()
     bench.start()
     bench.it.end_of_data("in-0")
@@ -202,7 +202,7 @@ def test_the_next_attempt_restores_the_last_completed_checkpoint_and_draws_new_i
 
 
 @pytest.mark.rule("COORD-02")
-def test_a_new_driver_goes_on_from_what_the_old_one_published():
+def test_a_new_driver_continues_from_the_published_checkpoint():
     old = Bench()
     old.start()
     old.pass_ms(100)
@@ -210,7 +210,7 @@ def test_a_new_driver_goes_on_from_what_the_old_one_published():
     old.acknowledge("out-0", 1)
     new = Bench(old.storage)
     assert new.start()[0] == 1
-    assert new.pass_ms(100) == [trigger(3)]  # the old one may have begun with 2
+    assert new.pass_ms(100) == [trigger(3)]  # the old driver may have begun checkpoint 2
 
 
 @pytest.mark.rule("COORD-12")
@@ -227,7 +227,7 @@ def test_an_attempt_that_failed_by_its_checkpoints_is_followed_by_another():
 
 
 @pytest.mark.rule("ONCE-04")
-def test_a_checkpoint_that_was_refused_stays_refused_in_the_attempts_after(tmp_path):
+def test_a_refused_checkpoint_stays_refused_in_later_attempts(tmp_path):
     bench = Bench(CheckpointStorage(tmp_path), num_retained_checkpoints=3)
 
     def another():
@@ -280,7 +280,7 @@ def test_a_new_driver_that_retains_fewer_checkpoints_deletes_a_claimed_original_
     assert not original.is_complete
 
 
-def test_of_an_aborted_checkpoint_nothing_stays_once_a_newer_one_is_complete(tmp_path):
+def test_files_of_an_aborted_checkpoint_are_deleted_when_a_newer_one_is_complete(tmp_path):
     bench = Bench(CheckpointStorage(tmp_path), tolerable_checkpoint_failure_number=-1)
     bench.start()
     bench.pass_ms(100)
@@ -308,7 +308,7 @@ def test_a_checkpoint_that_is_pending_when_the_job_finishes_leaves_nothing(tmp_p
 
 
 class FullAtTheEnd(MemoryStorage):
-    """A storage whose disk is full when the job has finished."""
+    """A storage whose disk is full after the end of the job."""
 
     def sweep(self, attempt):
         raise StorageError("no space left")

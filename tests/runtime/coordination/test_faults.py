@@ -1,4 +1,4 @@
-"""Planned faults without Spark: the driver consents to each once, and each is real."""
+"""Planned faults without Spark: the driver allows each one once, and each has its real effect."""
 
 import errno
 import os
@@ -46,7 +46,7 @@ OURS = Credentials(b"secret", 1)
 
 
 class Bench:
-    """The injector of a worker whose driver always gives the same answer."""
+    """The injector of a worker. Its driver always gives the same answer."""
 
     def __init__(self, *plans, granted=True):
         self.reports, self.cut = queue.Queue(), []
@@ -113,7 +113,7 @@ def test_a_worker_to_which_no_fault_can_happen_is_a_plain_one(task, kind):
 
 
 class Driver:
-    """A coordination with planned faults, and a worker of each task that reads its commands."""
+    """A coordination with planned faults. For each task a worker reads the commands."""
 
     def __init__(self, folder, *plans):
         self.ledger, self.lines, self.now = FaultLedger(plans), [], 0.0
@@ -130,7 +130,7 @@ class Driver:
             self.lines.append((fields["point"], fields["victim"]))
 
     def step(self, *arguments, **fields):
-        """The log of every event."""
+        """Appends a line to the event log."""
 
     def begin(self):
         self.workers = self.factory.workers("127.0.0.1", OURS, TASKS)
@@ -139,7 +139,7 @@ class Driver:
         for control in self.controls.values():
             control.time_out(10)
             control.send_message(pack_message(Running()))
-        for _ in TASKS:  # each connection is known when its first report is
+        for _ in TASKS:  # the driver knows a connection from its first report on
             self.workers.receive(10)
         self.number = self.storage.new_attempt()
         self.it.begin_attempt(self.number, self.workers.send)
@@ -234,7 +234,7 @@ def test_a_job_without_planned_faults_has_plain_parts():
     workers.close()
 
 
-def test_damage_is_never_nothing(tmp_path):
+def test_damage_always_changes_the_file(tmp_path):
     file = tmp_path / "one"
     for action in ("torn-snapshot", "bit-flip"):
         file.write_bytes(b"x")

@@ -1,4 +1,4 @@
-"""Wall clocks that jump by an hour: of a worker until its attempt ends, of the driver until its job ends."""
+"""Wall clocks jump by an hour: a worker's until its attempt ends, the driver's until its job ends."""
 
 import time
 
@@ -48,6 +48,6 @@ def test_the_wall_clock_of_the_driver_jumps_until_its_job_ends(true_clock, tmp_p
     assert time.time is true_clock
 
 
-def test_a_worker_whose_driver_has_jumped_goes_on(true_clock):
+def test_a_worker_continues_after_a_jump_of_its_drivers_clock(true_clock):
     assert FaultInjector("count-1", (), lambda report: None, {}).inject("driver-clock-back")
     assert time.time is true_clock

@@ -1,4 +1,4 @@
-"""Checkpoints that a user requests, on the side of the driver: a clock of our own, and no Spark."""
+"""Checkpoints that a user requests, on the driver's side: no Spark, and a clock that the test moves."""
 
 import pytest
 from coordination_bench import Bench
@@ -7,8 +7,8 @@ from impl.savepoints import SavepointRequest
 from impl.spark.errors import CheckpointFailedError
 
 
-class AskedBench(Bench):
-    """Without a schedule, unless the test gives one; of what is said, the triggers are heard."""
+class RequestBench(Bench):
+    """A coordination without a schedule, unless the test gives one. It records only the triggers."""
 
     def __init__(self, folder, **config):
         super().__init__(folder, **{"checkpointing_interval_ms": None, **config})
@@ -23,10 +23,10 @@ class AskedBench(Bench):
 
 @pytest.fixture
 def bench(tmp_path):
-    return AskedBench(tmp_path)
+    return RequestBench(tmp_path)
 
 
-def test_without_an_interval_a_checkpoint_is_taken_when_somebody_asks(bench):
+def test_without_an_interval_a_checkpoint_is_taken_at_a_request(bench):
     bench.run()
     assert bench.pass_ms(10**9) == []
     request = bench.ask()
@@ -59,8 +59,8 @@ def test_a_checkpoint_that_was_triggered_before_the_request_does_not_answer_it(b
     assert (second.result(0), third.result(0)) == (2, 2)
 
 
-def test_the_schedule_goes_on_beside_the_requests(tmp_path):
-    bench = AskedBench(tmp_path, checkpointing_interval_ms=100)
+def test_the_schedule_continues_beside_the_requests(tmp_path):
+    bench = RequestBench(tmp_path, checkpointing_interval_ms=100)
     bench.run()
     request = bench.ask()
     assert bench.pass_ms(50) == [1]
@@ -69,8 +69,8 @@ def test_the_schedule_goes_on_beside_the_requests(tmp_path):
     assert request.result(0) == 1
 
 
-def test_whoever_asked_hears_that_there_is_none(tmp_path):
-    bench = AskedBench(tmp_path, tolerable_checkpoint_failure_number=1)
+def test_a_request_without_a_checkpoint_is_answered_with_the_reason(tmp_path):
+    bench = RequestBench(tmp_path, tolerable_checkpoint_failure_number=1)
     bench.run()
     declined = bench.ask()
     bench.pass_ms()

@@ -1,4 +1,4 @@
-"""Functions that the runtime would not call, or not as they are declared: refused before the job starts."""
+"""Functions that the runtime could not call as declared are refused before the job starts."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from impl.job import Job, ParquetOutput, RateInput
 
 
 class Everything:
-    """A function for each step, and an aggregate."""
+    """A function with a method for each step, which is also an aggregate."""
 
     def __call__(self, row):
         return row
@@ -61,7 +61,7 @@ class Timed(Everything):
         return ()
 
 
-class Deaf(Everything):
+class WithoutArguments(Everything):
     def on_timer(self):
         return ()
 
@@ -82,7 +82,7 @@ PARTED = r"two branches behind 'a': one branch chains {} to it, the other chains
 
 
 def parted(branch):
-    """A job with two sinks, one behind `a` itself."""
+    """A job with two sinks, one of which directly follows `a`."""
     output = ParquetOutput("out", None)
     return A.sink("all", output).together_with(branch(A).sink("some", output))
 
@@ -103,7 +103,7 @@ def plan_of(stream):
         (lambda: first().chained().process("no name", Everything()), "only letters, digits and _"),
         (lambda: plan_of(first().chained().process("a", Everything())), "a is used twice"),
         (lambda: plan_of(first().chained().process("c", Timed())), "'c' has timers, which belong to keys"),
-        (lambda: first().chained().process("c", Deaf()), "Deaf.on_timer: expected"),
+        (lambda: first().chained().process("c", WithoutArguments()), "WithoutArguments.on_timer: expected"),
         (lambda: parted(lambda a: a.chained().process("b", Everything())), PARTED.format("nothing", "'b'")),
         (
             lambda: A.chained().process("b", ONE).union(A.chained().process("c", Everything())),

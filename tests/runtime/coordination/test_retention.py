@@ -1,4 +1,4 @@
-"""Whether a job that ends deletes its completed checkpoints (COORD-25)."""
+"""The retention of a job decides whether its end deletes the completed checkpoints (COORD-25)."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +37,7 @@ KEPT = {
 @pytest.mark.rule("COORD-25")
 @pytest.mark.parametrize("retention", KEPT)
 @pytest.mark.parametrize("status", [FINISHED, CANCELED, FAILED])
-def test_the_checkpoints_of_an_ended_job_stay_where_they_are_retained(tmp_path, retention, status):
+def test_the_checkpoints_of_an_ended_job_stay_if_they_are_retained(tmp_path, retention, status):
     bench = Bench(tmp_path, num_retained_checkpoints=2, externalized_checkpoint_retention=retention)
     bench.start()
     for checkpoint in (1, 2, 3):
@@ -72,7 +72,7 @@ def test_a_retention_has_one_of_flinks_names():
 
 
 def until_cancelled(bench):
-    """As the runtime does: the coordination fails the job, and answers every request."""
+    """Acts as the runtime: fails the job through its coordination, and answers every request."""
     try:
         while True:
             bench.pass_ms()  # a request comes in real time: no checkpoint may expire before it
@@ -100,7 +100,7 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
         request = other.submit(request_end, tmp_path, CANCEL, 60.0)
         until(
             lambda: [*tmp_path.glob("requests/*.json")]
-        )  # the clock of the bench does not wait for the other process
+        )  # the clock of the test does not wait for the other process
         with pytest.raises(JobCancelledError, match="resume it if its checkpoints are retained"):
             until_cancelled(bench)
         assert request.result(60) is None

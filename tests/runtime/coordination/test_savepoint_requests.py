@@ -1,4 +1,4 @@
-"""Savepoints on the driver's side, with a desk to ask at, a clock of our own, and no Spark."""
+"""Savepoints on the driver's side: a desk for requests, no Spark, and a clock that the test moves."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_a_savepoint_that_is_pending_is_not_subsumed_by_a_newer_checkpoint(tmp_p
 
 
 @pytest.mark.rule("COORD-11")
-def test_where_checkpoints_overtake_a_savepoint_waits_for_its_turn(tmp_path):
+def test_in_mode_unaligned_a_savepoint_waits_for_its_turn(tmp_path):
     bench = Bench(tmp_path, unaligned_checkpoints_enabled=True)
     bench.start()
     bench.pass_ms(1_000)
@@ -131,7 +131,7 @@ def test_a_stop_whose_job_fails_before_its_end_states_where_the_savepoint_is(ben
     assert bench.start() is None
 
 
-def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_takes_over(tmp_path):
+def test_requests_of_another_process_are_answered_also_by_the_driver_that_takes_over(tmp_path):
     first = Bench(tmp_path)
     first.start()
     (tmp_path / "requests").mkdir()
@@ -140,7 +140,7 @@ def test_what_another_process_asks_for_is_answered_there_and_by_the_driver_that_
     )
     assert first.pass_ms(1) == [("in-0", "trigger", 1)]
     half = first.folder / "savepoint-1-11ea9e"
-    first.acknowledge(1, "in-0")  # and then the driver dies
+    first.acknowledge(1, "in-0")  # the driver dies now
     assert half.is_dir()
     second = Bench(tmp_path)
     second.start()
@@ -201,7 +201,7 @@ def test_a_savepoint_is_never_deleted_and_its_folder_never_used_twice(taken):
     }
 
 
-def test_what_is_no_savepoint_or_an_altered_one_is_refused_by_name(taken, bench, tmp_path):
+def test_an_invalid_or_altered_savepoint_is_refused_by_name(taken, bench, tmp_path):
     bench.pass_ms(1_000)
     bench.acknowledge(2)
     for folder, why in (
@@ -224,7 +224,7 @@ def test_what_is_no_savepoint_or_an_altered_one_is_refused_by_name(taken, bench,
 def test_a_folder_that_begins_from_a_savepoint_is_of_its_line_and_leaves_it_alone(
     taken, bench, tmp_path, place
 ):
-    """Also the job's own folder, whose newer checkpoints are of a dead line then."""
+    """The job's own folder is such a place too. Its newer checkpoints are dead then."""
     bench.pass_ms(1_000)
     bench.acknowledge(2)
     before = {path: path.read_bytes() for path in taken.where.rglob("*") if path.is_file()}

@@ -1,4 +1,4 @@
-"""One subtask's loop, fed frame by frame: what is in its snapshot, and what it sends when."""
+"""The loop of one subtask, which gets single frames: its snapshot, and the order of its output."""
 
 import queue
 import socket
@@ -45,7 +45,7 @@ def flight(offset, delay):
 
 
 class NoFault(FaultInjector):
-    """Notes the points that are reached; no fault happens."""
+    """Records the reached fault points. No fault happens."""
 
     def __init__(self, points):
         super().__init__("count-0", (), points.append, {})
@@ -57,14 +57,14 @@ class NoFault(FaultInjector):
 
 
 def context_of(storage, **fields):
-    """The context of a subtask in attempt 1; it reports to a queue."""
+    """The context of a subtask in attempt 1. Its reports go to a queue."""
     savepoints = KnownSavepoints()
     files = TaskSnapshotFiles(fields["task"], 1, storage, savepoints)
     return TaskContext(attempt=1, storage=files, savepoints=savepoints, **fields)
 
 
 class Bench:
-    """A keyed subtask with two input channels and one output; it runs until the test is over."""
+    """A keyed subtask with two input channels and one output. It runs until the test ends."""
 
     def __init__(self, mode="exactly-once"):
         self.reports, self.reached, self.ended = queue.Queue(), [], queue.Queue()
@@ -168,7 +168,7 @@ def test_a_checkpoint_aborted_before_its_barriers_sends_a_cancellation(bench):
     assert bench.reports.empty()
 
 
-def test_it_ends_when_the_checkpoint_after_its_last_record_is_complete_and_not_before(bench):
+def test_a_subtask_ends_when_the_checkpoint_after_its_last_record_is_complete_and_not_before(bench):
     bench.records(0, flight(0, 1))
     bench.both(Kind.END_OF_DATA)
     assert bench.report() == DataEnded()
@@ -221,7 +221,7 @@ def test_a_fault_of_the_driver_fails_it_before_the_notification_behind_it(bench)
     assert bench.reached == []
 
 
-def test_the_end_of_the_attempt_wakes_it(bench):
+def test_the_end_of_the_attempt_wakes_the_subtask(bench):
     bench.inbox.close()
     assert isinstance(bench.ended.get(timeout=60), InboxClosedError)
 

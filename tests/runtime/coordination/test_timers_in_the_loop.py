@@ -1,4 +1,4 @@
-"""When the loop of a subtask fires timers: between two frames, and never behind the last row."""
+"""The loop of a subtask fires timers between two frames, and none after the last row."""
 
 import threading
 
@@ -24,7 +24,7 @@ class Clock:
 
 
 class Delaying:
-    """Emits the key of each row (key, time) at its time, and counts what it has emitted."""
+    """Emits the key of each row (key, time) at its time, and counts the emitted keys."""
 
     def open(self, state):
         self.emitted = state.value_state("emitted", immutable=True)
@@ -42,7 +42,7 @@ class Delaying:
 
 
 class Delayed(OneSubtask):
-    """A subtask of `Delaying`."""
+    """A subtask with the function `Delaying`."""
 
     def __init__(self, clock=None, **options):
         self.clock = clock or Clock()
@@ -57,7 +57,7 @@ class Delayed(OneSubtask):
         self.subtask.fire_timers(self.timers)
 
     def stored(self):
-        """What was emitted, and the timers, in the snapshot that was begun."""
+        """The emitted keys and the timers in the snapshot that was begun."""
         restored = HeapKeyedStateBackend()
         restored.restore([self.snapshot()])
         times = {key: [*there] for key, there in restored.map_state(TIMERS).items()}
@@ -115,7 +115,7 @@ def test_while_the_outputs_are_full_no_timer_fires():
 
 def test_a_timer_wakes_a_subtask_that_gets_nothing():
     class Later(Clock):
-        """Beyond the timer from the third call on: the subtask has found nothing due, and waits."""
+        """A clock that passes the timer at its third call, so the subtask first waits."""
 
         calls = 0
 
@@ -159,12 +159,12 @@ def test_timers_take_a_key():
 
 
 def test_timers_take_a_method_that_they_call():
-    class Deaf:
+    class WithoutOnTimer:
         def open_timers(self, timers):
             pass
 
     with pytest.raises(ConfigError, match=r"it needs on_timer\(key, timestamp\), too"):
-        declared(Deaf(), keyed=True)
+        declared(WithoutOnTimer(), keyed=True)
 
 
 def test_a_method_that_takes_other_arguments_is_refused():

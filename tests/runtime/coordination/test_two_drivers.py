@@ -1,4 +1,4 @@
-"""Two drivers over one checkpoint folder: the older one is paused somewhere, and finds out later."""
+"""Two drivers with one checkpoint folder: the older one pauses at some point, and later detects the newer."""
 
 import pytest
 from coordination_bench import TASKS, Bench
@@ -45,7 +45,7 @@ def test_ids_of_two_drivers_differ_also_if_both_chose_their_first_before_the_oth
         complete(older, checkpoint)
     assert resume(newer) == 3
     newer.pass_ms(1_000)
-    assert newer.it.pending == 5  # 4 is reserved by the older one
+    assert newer.it.pending == 5  # the older driver has reserved 4
     assert newer.acknowledge(5) == [(task, "complete", 5) for task in TASKS]
 
 
@@ -110,7 +110,7 @@ def test_a_driver_that_thaws_before_its_first_attempt_deletes_nothing_of_a_savep
 
 @pytest.fixture
 def ending(tmp_path):
-    """The same two, of a job that retains no checkpoint once it has ended."""
+    """The same two drivers, in a job that retains no checkpoint after its end."""
     retention = {"externalized_checkpoint_retention": NO_EXTERNALIZED_CHECKPOINTS}
     older, newer = Bench(tmp_path, **retention), Bench(tmp_path, **retention)
     older.start()
@@ -213,7 +213,7 @@ def test_a_savepoint_of_a_superseded_driver_is_withdrawn(drivers, monkeypatch):
     assert not any(one.is_complete for one in savepoints_in(older.folder))
 
 
-def test_what_other_processes_ask_for_is_left_to_the_driver_that_has_taken_over(tmp_path):
+def test_requests_of_other_processes_are_left_to_the_driver_that_has_taken_over(tmp_path):
     (tmp_path / "1a.json").write_text('{"directory": null, "stop": false, "drain": false}')
     SavepointRequests(tmp_path).close("the job failed", superseded=True)
     assert [path.name for path in tmp_path.iterdir()] == ["1a.json"]
@@ -221,7 +221,7 @@ def test_what_other_processes_ask_for_is_left_to_the_driver_that_has_taken_over(
     assert (tmp_path / "1a.answer").is_file()
 
 
-def test_what_a_superseded_driver_still_logs_is_in_nobodys_log(tmp_path):
+def test_lines_of_a_superseded_driver_are_in_no_log(tmp_path):
     older = EventLog(tmp_path, "coordinator", "coordinator", 1)
     older.line({"kind": "before"})
     newer = EventLog(tmp_path, "coordinator", "coordinator", 2, continued=True)

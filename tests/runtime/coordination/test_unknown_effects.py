@@ -1,4 +1,4 @@
-"""Effects that fail a subtask, and effects that the runtime does not expect, are errors; none is dropped."""
+"""Each effect is carried out or fails the subtask. An effect that the runtime does not expect is an error."""
 
 import pytest
 from coordination_bench import PLAN
@@ -44,7 +44,7 @@ UNEXPECTED = CommitOffsets(1, 2)
 
 
 class Answers:
-    """A component with these effects of every event."""
+    """A component that answers every event with these effects."""
 
     def __init__(self, *effects):
         self.effects = effects

@@ -1,4 +1,4 @@
-"""A driver is frozen with everything below it, and thawed with everything below it, on a busy machine too."""
+"""Freezing a driver stops all its descendants, and thawing continues all of them, also on a busy machine."""
 
 import contextlib
 import os
@@ -35,7 +35,7 @@ STOPPED = psutil.STATUS_STOPPED
 
 @pytest.fixture
 def start():
-    """Start programs, each in a session of its own; at the end every process of each is killed."""
+    """Starts programs, each in its own session. At the end it kills all their processes."""
     processes = []
 
     def started(program):
@@ -58,7 +58,7 @@ def start():
 
 
 def status_after_stop(process):
-    """Wait for the stop of a process that was sent the signal; its status then."""
+    """Waits until a process that got the signal has stopped. Returns its status."""
     until(lambda: process.status() == STOPPED)
     return process.status()
 
@@ -101,7 +101,7 @@ def test_an_orphan_of_a_killed_root_is_thawed(start):
 
 
 def test_freeze_stops_descendants_that_are_started_while_it_looks(start, monkeypatch):
-    """The root starts one directly after the first look, before it is sent a signal."""
+    """The root starts a process directly after the first look, before it gets a signal."""
     root, _ = start(FORKING)
     look, born = driver._below, []
 

@@ -1,4 +1,4 @@
-"""One job at a time runs into an output folder; the lock ends with the processes that hold it."""
+"""Only one job at a time writes into an output folder. The lock ends with the processes that hold it."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ with locked(Path(sys.argv[1])):
 
 @pytest.fixture
 def holder(tmp_path):
-    """Another process that runs a job into the folder, as far as the lock is concerned."""
+    """Another process that holds the lock of the folder, as a job does."""
     process = subprocess.Popen(
         [sys.executable, "-c", HOLDS, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -57,7 +57,7 @@ def test_a_job_is_refused_before_spark_is_started(tmp_path, holder, supervised):
     assert sorted(path.name for path in tmp_path.iterdir()) == [LOCK]
 
 
-def test_a_resume_goes_on_beside_a_driver_that_does_not_end(tmp_path, holder):
+def test_a_resume_continues_beside_a_driver_that_does_not_end(tmp_path, holder):
     with locked(tmp_path, supersedes=True):
         assert (tmp_path / LOCK).read_text() == f"{holder.pid}\n"
 
@@ -108,7 +108,7 @@ def test_a_reservation_is_taken_over_once(tmp_path):
         pass
 
 
-def test_a_lock_that_was_handed_on_is_held_until_its_last_holder_ends(tmp_path):
+def test_an_inherited_lock_is_held_until_its_last_holder_ends(tmp_path):
     with locked(tmp_path) as lock:
         inherit(tmp_path, os.dup(lock))
         with locked(tmp_path):

@@ -1,10 +1,10 @@
-"""Drivers paused before any of their file and database operations, while another one resumes the job.
+"""A driver pauses before any of its file and database operations, while another one resumes the job.
 
-Each driver is a thread with the coordination, the storage and a sink of a job, without Spark. The older one
-is paused before its n-th operation, and goes on when the newer one has completed three checkpoints, or is
-itself paused before an operation. n is drawn from a seed. The output has to be exact, and the older driver
-ends with `SupersededError` unless it had finished the job, or drew its
-first attempt later. Nobody is paused with the write lock of SQLite, for which everybody would wait.
+Each driver is a thread with the coordination, the storage and a sink of a job, without Spark. The older
+driver pauses before its n-th operation. It continues when the newer one has completed three checkpoints, or
+when the newer one itself pauses before an operation. A seed determines n. The output has to be exact. The
+older driver ends with `SupersededError`, unless it had finished the job or drew its first attempt later. No
+driver pauses while it holds SQLite's write lock, because all others would wait for it.
 """
 
 import os
@@ -62,7 +62,7 @@ OPERATIONS = [
 
 
 class Driver(threading.Thread):
-    """A driver that goes through a job; `pause` is the operation before which it stops once."""
+    """A driver that executes a job. It stops once, before its operation number `pause`."""
 
     def __init__(self, folder, output, pause=None):
         super().__init__(daemon=True)
@@ -114,11 +114,11 @@ class Driver(threading.Thread):
             except (StateError, ConnectorError, AttemptFailedError) as failed:
                 if isinstance(failed, SupersededError) and not str(failed).startswith("committing"):
                     raise
-                self._coordination.fail_attempt(str(failed))  # what a sink's process meets fails its attempt
+                self._coordination.fail_attempt(str(failed))  # as a sink's failure does
             except Exception:
-                self._storage.require_newest("going on", after)  # as the runtime does
+                self._storage.require_newest("going on", after)  # in the same way as the runtime
                 raise
-        raise AssertionError("the sink fails again and again")
+        raise AssertionError("every attempt of the sink has failed")
 
     def _attempt(self, attempt):
         restored, states = self._coordination.begin_attempt(attempt, lambda *sent: self._sent.append(sent))
@@ -160,7 +160,7 @@ class Driver(threading.Thread):
 
 @pytest.fixture
 def pausing(monkeypatch):
-    """Every operation of a driver's thread is one before which it may be paused."""
+    """Lets a driver's thread pause before every operation."""
     transaction = SqliteOutput._transaction
 
     @contextmanager
@@ -195,7 +195,7 @@ def _counted(operation):
 
 @pytest.fixture(params=["parquet", "sqlite", "postgres"])
 def system(request, tmp_path):
-    """Makes a fresh folder of checkpoints and output, and tells what is committed there."""
+    """Makes an empty folder for checkpoints and output. Returns how to read what is committed."""
     server = request.getfixturevalue("postgres") if request.param == "postgres" else None
 
     def make():
@@ -229,7 +229,7 @@ AFTER_THE_LAST_CHECK = 2
 
 
 def alone(system):
-    """How many operations a driver has that nobody disturbs."""
+    """The number of operations of a driver that no other driver disturbs."""
     folder, output = system()
     driver = Driver(folder, output, pause=-1)
     driver.start()
@@ -241,7 +241,7 @@ def alone(system):
 @pytest.mark.rule("ONCE-03")
 @pytest.mark.rule("ONCE-06")
 @pytest.mark.parametrize("both", [False, True], ids=["after three checkpoints", "both paused"])
-def test_wherever_a_driver_is_paused_the_output_is_exact(system, pausing, both):
+def test_the_output_is_exact_after_a_pause_before_any_operation(system, pausing, both):
     operations = alone(system)
     for seed in range(CASES):
         draw = random.Random(f"{seed} {both}")

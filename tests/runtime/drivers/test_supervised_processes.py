@@ -1,4 +1,4 @@
-"""Whatever ends a supervisor ends its driver with all that it has started; secrets are in no file."""
+"""Every end of a supervisor ends its driver with all processes that it started. No file has a secret."""
 
 import os
 import signal
@@ -50,12 +50,12 @@ print(supervise(job, sys.argv[2], Path(sys.argv[1]), resume=sys.argv[3] == "resu
 
 
 def lives(pid):
-    """Whether the process runs; one that has ended may wait for somebody to collect its exit code."""
+    """Whether the process runs; an ended process whose exit code nobody has read does not run."""
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 class Supervised:
-    """A supervisor in a process of its own, and the pids of its driver and of what that has started."""
+    """A supervisor process, with the pids of its driver and of the processes that the driver has started."""
 
     def __init__(self, output, master="waits", start="anew"):
         environ = {**os.environ, "JOB_NAME": PASSWORD}
@@ -70,7 +70,7 @@ class Supervised:
         self.output = output
 
     def started(self):
-        """The processes of the driver, as soon as all of them run."""
+        """The processes of the driver, when all of them run."""
         pids = self.output / "pids"
         until(pids.exists, possible=self._runs)
         return [psutil.Process(int(pid)) for pid in pids.read_text().split()]
@@ -119,7 +119,7 @@ def test_a_driver_that_fails_leaves_no_process(supervised):
     assert [pid for pid in pids if lives(pid)] == []
 
 
-def test_what_a_job_holds_is_in_no_file_and_the_folder_of_the_driver_is_private(supervised):
+def test_the_objects_of_a_job_are_in_no_file_and_the_folder_of_the_driver_is_private(supervised):
     one = supervised()
     one.started()
     files = [path for path in one.output.rglob("*") if path.is_file()]

@@ -1,4 +1,4 @@
-"""A full disk when an attempt begins, or at a line of metrics, costs a restart and not the job."""
+"""A full disk at the start of an attempt or at a line of metrics costs one restart."""
 
 import pytest
 
@@ -16,7 +16,7 @@ ROWS = 2_000
 
 
 def on_a_full_disk(monkeypatch, owner, name, times):
-    """The first calls of a function find the disk full: really, for the time of the call."""
+    """Makes the disk really full during the first calls of a function."""
     real, calls = getattr(owner, name), iter(range(times))
 
     def limited(*arguments, **named):
@@ -32,7 +32,7 @@ def job(folder, restarts=3):
     return (
         numbers_job(ROWS, folder / "committed", 2_000.0)
         .with_checkpoints(CheckpointConfig(checkpointing_interval_ms=100))
-        .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # a loaded machine is late
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # for a slow machine
         .with_restarts(RestartConfig(restarts))
     )
 

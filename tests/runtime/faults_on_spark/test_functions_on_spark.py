@@ -16,7 +16,7 @@ from impl.faults import FaultPlan, Point
 from impl.job import Job, ParquetOutput, RateInput
 from impl.spark.errors import JobFailedError
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import a test
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the module of a test
 PATIENT = ExecutionConfig(heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000)
 SCHEMA = pa.schema({"number": pa.int64()})
 
@@ -38,7 +38,7 @@ def numbers_job(source, function, folder):
 
 
 class Passing:
-    """Passes rows on. Fails once, at the first checkpoint that is complete."""
+    """Forwards its rows. Fails once, at the first complete checkpoint."""
 
     def __init__(self, failed):
         self.failed = failed
@@ -62,19 +62,19 @@ def test_an_exception_of_a_listener_fails_the_task_and_the_job_restarts(spark, t
     assert sorted(read_committed(tmp_path / "committed").column(0).to_pylist()) == [*range(2_000)]
 
 
-class DeafSource(RateSource):
+class SourceWithoutId(RateSource):
     def notify_checkpoint_complete(self):
-        """Takes no id."""
+        """A listener whose method takes no id."""
 
 
-class DeafInput(RateInput):
+class InputWithoutId(RateInput):
     def open(self, partition, partitions):
-        return DeafSource(self.rows, partition=partition, partitions=partitions)
+        return SourceWithoutId(self.rows, partition=partition, partitions=partitions)
 
 
 def test_a_source_that_takes_no_id_fails_the_job_without_a_restart(spark, tmp_path):
-    job = numbers_job(DeafInput(10, numbers), Passing(tmp_path), tmp_path)
-    with pytest.raises(JobFailedError, match=r"ConfigError: DeafSource.notify.*no restart helps"):
+    job = numbers_job(InputWithoutId(10, numbers), Passing(tmp_path), tmp_path)
+    with pytest.raises(JobFailedError, match=r"ConfigError: SourceWithoutId.notify.*no restart helps"):
         job.execute("local[8]", tmp_path / "run", spark=spark)
 
 
@@ -83,7 +83,7 @@ COUNTED = pa.schema({"key": pa.int64(), "rows": pa.int64(), "by": pa.string()})
 
 
 class CountedByTimer:
-    """Emits, 30 ms after the first row of a key, how many rows the key has had since the last time."""
+    """Emits, 30 ms after the first row of a key, the number of rows since its last output for the key."""
 
     def open(self, state):
         self.rows = state.value_state("rows", immutable=True)

@@ -1,4 +1,4 @@
-"""The classifier calibrated on real runs: one right, one of a weaker mode, and some that are broken."""
+"""The classifier on real runs: one is right, one has a weaker mode, and some have a planted defect."""
 
 import operator
 import sys
@@ -18,13 +18,13 @@ from impl.faults import FaultPlan
 from impl.job import Job, ParquetOutput, RateInput
 from impl.jobs.numbers import UPDATES, Totals, to_rows
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not see the tests
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import the module of a test
 
 ROWS = 4_000
 
 
 class ForgetfulSource(RateSource):
-    """Commits its offset before what it has read is processed: a restore goes on behind it."""
+    """Commits its offset before its rows are processed, so that a restore skips them."""
 
     def restore(self, snapshot):
         super().restore(snapshot)
@@ -39,7 +39,7 @@ class Forgetful(RateInput):
 
 
 class LaggingSource(RateSource):
-    """Takes its time to read, so that its barrier comes when the other partition is ahead."""
+    """Reads slowly, so that its barrier comes when the other partition is ahead."""
 
     def read(self, max_rows):
         threading.Event().wait(0.02)
@@ -47,7 +47,7 @@ class LaggingSource(RateSource):
 
 
 class Lagging(RateInput):
-    """The numbers; the second partition lags."""
+    """The numbers. The second partition is slow."""
 
     def open(self, partition, partitions):
         source = LaggingSource if partition else RateSource
@@ -55,7 +55,7 @@ class Lagging(RateInput):
 
 
 class HastyFiles(ParquetFiles):
-    """Shows what is pre-committed at once."""
+    """Shows pre-committed rows at once."""
 
     def pre_commit(self, transaction, checkpoint):
         receipt = super().pre_commit(transaction, checkpoint)
@@ -64,7 +64,7 @@ class HastyFiles(ParquetFiles):
 
 
 class Hasty(ParquetOutput):
-    """A sink that commits before the checkpoint is complete, and can take nothing back."""
+    """A sink that commits before the checkpoint is complete, and cannot take output back."""
 
     def open(self, place):
         return HastyFiles(self.directory, subtask=place.subtask, attempt=place.attempt)
@@ -84,7 +84,7 @@ def classified(spark, tmp_path):
             .aggregate("count", Totals(), 2)
             .sink("sink", sink(tmp_path / "committed", UPDATES), 2)
             .with_checkpoints(CheckpointConfig(60, mode, num_retained_checkpoints=50))
-            .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # a loaded machine is late
+            .with_execution(ExecutionConfig(heartbeat_timeout_ms=60_000))  # for a slow machine
         )
         faults = [FaultPlan("pre-committed", "sink-0", number, "error") for number in (2, 3)]
         result = job.execute(

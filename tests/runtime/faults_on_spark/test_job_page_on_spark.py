@@ -1,6 +1,4 @@
-"""The REST interface of a job on real Spark: read while a subtask fails, by clients that read and one that
-does not.
-"""
+"""The REST interface of a job on Spark: a subtask fails, and one client does not read."""
 
 import json
 import socket
@@ -25,7 +23,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot im
 ROWS = 10_000_000
 SCHEMA = pa.schema({"number": pa.int64()})
 PATIENT = ExecutionConfig(
-    batch_rows=20,  # little is in flight, so that barriers come soon
+    batch_rows=20,  # few records are in flight, so that barriers arrive soon
     channel_batches=1,
     socket_buffer_bytes=4_096,
     heartbeat_timeout_ms=60_000,
@@ -38,7 +36,7 @@ def numbers(batch, split, offset):
 
 
 class Slow:
-    """Passes rows on, so slowly that its sources wait for it."""
+    """Forwards its rows slowly, so that its sources have to wait."""
 
     def open(self, state):
         self.pause = threading.Event()
@@ -49,7 +47,7 @@ class Slow:
 
 
 class Doubling:
-    """Two rows for each row."""
+    """Emits two rows for each row."""
 
     def process_element(self, key, row):
         return [row, row]
@@ -93,7 +91,7 @@ def test_a_job_is_exact_and_watched_without_an_alarm_while_it_fails_and_a_client
     pause = threading.Event()
 
     def look():
-        pause.wait(0.2)  # as often as several pages
+        pause.wait(0.2)  # as many requests as of several pages
         watch.poll()
         (known,) = get(url, "jobs")["jobs"] or [None]
         if known is None or watch.unanswered:

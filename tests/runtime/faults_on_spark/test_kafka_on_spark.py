@@ -1,4 +1,4 @@
-"""Jobs from a broker to Parquet on real Spark: exact although workers, drivers and the broker fail."""
+"""Jobs from a broker to Parquet on Spark: exact although workers, drivers and the broker fail."""
 
 import sys
 
@@ -65,7 +65,7 @@ def committed(folder):
 def in_turn(*steps):
     """Takes one step at each report of progress, from the first completed checkpoint on.
 
-    A step that returns False is taken again.
+    If a step returns False, the next report repeats it.
     """
     left = list(steps)
 
@@ -86,7 +86,7 @@ def test_a_job_is_exact_although_a_worker_dies_and_its_broker_is_frozen_and_disc
     fill(broker, AT_FIRST)
 
     def disconnect():
-        """Between two attempts nobody is connected."""
+        """Between two attempts there is no connection, so nothing is disconnected."""
         proxy.disconnect()
         if not proxy.disconnected:
             proxy.connect()
@@ -95,7 +95,7 @@ def test_a_job_is_exact_although_a_worker_dies_and_its_broker_is_frozen_and_disc
     restarts = []
 
     def write_the_rest():
-        """The job cannot end before the worker has died, however slow its checkpoints are."""
+        """The job cannot end before the worker has died, because its last records are written after that."""
         return write(broker, range(AT_FIRST, ROWS)) if restarts[-1] else False
 
     take_step = in_turn(broker.freeze, broker.thaw, disconnect, proxy.connect, write_the_rest)
@@ -126,7 +126,7 @@ def test_a_job_is_exact_although_a_worker_dies_and_its_broker_is_frozen_and_disc
 
 @pytest.mark.rule("ONCE-01")
 def test_a_broker_that_loses_its_data_while_a_job_reads_fails_the_job(spark, tmp_path, proxied):
-    """The client may crash when a topic is created anew under it; then the next attempt sees it."""
+    """The client may crash when its topic is created again. Then the next attempt detects the loss."""
     broker, _ = proxied
     fill(broker)
 

@@ -1,4 +1,4 @@
-"""A job into a topic on real Spark, whose workers are killed: no row is lost, and some are doubled."""
+"""A job into a topic on Spark with killed workers: it loses no row and writes some twice."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The driver is killed: its workers end by themselves, and another one goes on, exact to the row."""
+"""After a kill of the driver its workers end, and another driver continues the job exactly."""
 
 import secrets
 import threading
@@ -34,12 +34,12 @@ EXACT = sorted((number % KEYS, number, number // KEYS + 1) for number in range(R
 
 
 def left_over(folder):
-    """Files that no checkpoint and no manifest has."""
+    """Files that belong to no checkpoint and no manifest."""
     return [path.name for path in folder.rglob("*") if path.name.endswith((".tmp", ".staging"))]
 
 
 class Watched:
-    """How many processes of ours there are, at most, until the context ends; and which are left then."""
+    """Counts our processes until the context ends: the maximum, and those that are left then."""
 
     def __init__(self, monkeypatch):
         self.most = 0
@@ -71,7 +71,7 @@ class Watched:
 def test_a_supervised_job_outlives_its_driver_whose_processes_end(tmp_path, monkeypatch):
     faults = [
         FaultPlan(Point.COMPLETION_STORED, occurrence=3, action=Action.KILL_DRIVER)
-    ]  # and nobody was told
+    ]  # and no process was notified
     with Watched(monkeypatch) as processes:
         result = supervise(numbers(tmp_path), "local[6]", tmp_path, faults=faults, event_log=True)
     trace = validate(tmp_path / "events")

@@ -1,4 +1,4 @@
-"""A job whose checkpoints are in the memory of its driver: workers die and restore, savepoints have files."""
+"""A job with checkpoints in the driver's memory: killed workers restore, and savepoints are files."""
 
 import sys
 
@@ -47,7 +47,7 @@ def test_killed_workers_restore_from_the_memory_of_the_driver(spark, tmp_path, u
     restored = [one.restored for one in result.attempts]
     assert len(restored) == 3
     assert None not in restored[1:]
-    assert len(result.refused) == 1  # the one with the flipped bit, and an older one was restored
+    assert len(result.refused) == 1  # that of the flipped bit; an older checkpoint was restored
     require_exact(tmp_path / "committed")
 
     assert not (tmp_path / "run" / "checkpoints").exists()
@@ -56,7 +56,7 @@ def test_killed_workers_restore_from_the_memory_of_the_driver(spark, tmp_path, u
 
 
 class Growing:
-    """Every row makes the state a kilobyte larger."""
+    """Each row adds a kilobyte to the state."""
 
     def open(self, state):
         self.rows = state.list_state("rows", immutable=True)

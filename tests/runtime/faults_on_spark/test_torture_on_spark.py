@@ -1,4 +1,4 @@
-"""Rounds of a campaign on Spark; and that what is spoilt afterwards is noticed."""
+"""Rounds of a campaign on Spark. Output that is damaged afterwards is detected."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The checker finds what an inexact run leaves behind, each anomaly by its name."""
+"""The checker of the flights job names each anomaly of an inexact output."""
 
 import pyarrow as pa
 import pytest
@@ -15,7 +15,7 @@ def csv(tmp_path):
 
 
 def exact_updates(csv):
-    """What an undisturbed job commits, one partition after the other."""
+    """The committed output of an undisturbed job, one partition after the other."""
     totals, accumulators, updates = FlightTotals(), {}, []
     for partition in range(SOURCES):
         source = CsvSource(csv, partition=partition, partitions=SOURCES, columns=COLUMNS, types=TYPES)

@@ -1,4 +1,4 @@
-"""A job that cannot work is refused by name, before Spark is started."""
+"""A job with an invalid declaration is refused, with the name of its fault, before Spark starts."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a run measures of itself, and how it is shown: without Spark."""
+"""Metrics of a run and their display, without Spark."""
 
 import sys
 import xml.etree.ElementTree as ET
@@ -45,7 +45,7 @@ def test_an_alignment_lasts_from_the_first_barrier_to_the_last():
     assert watch.measures(8) == SnapshotMeasures(0.0, 500.0, 10)
 
 
-def test_of_checkpoints_that_nobody_acknowledges_only_a_few_are_remembered():
+def test_the_number_of_remembered_unacknowledged_checkpoints_is_bounded():
     watch = Stopwatch()
     for checkpoint in range(1_000):
         watch.barrier(checkpoint)
@@ -74,7 +74,7 @@ def test_every_completed_checkpoint_has_a_line_that_can_be_read_back(tmp_path):
     assert metrics.tasks == {}
 
 
-def test_what_waits_at_the_inputs_is_counted_in_bytes():
+def test_data_waiting_at_the_inputs_is_counted_in_bytes():
     plain, overtaking = Inbox(1, 4), OvertakingInbox(1, 4, lambda channel, frames: None)
     for inbox in (plain, overtaking):
         inbox.put(0, (Kind.RECORDS, b"12345"))

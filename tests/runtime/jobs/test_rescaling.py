@@ -1,4 +1,4 @@
-"""Going on at another parallelism: what is refused, and what becomes of splits and transactions."""
+"""A job continues at another parallelism: refused plans, and new owners of splits and transactions."""
 
 from collections import Counter
 from copy import deepcopy
@@ -42,7 +42,7 @@ def plan_of(
 
 
 def operators(plan, stage, attempt=1, restored=None, before=()):
-    """Those of a stage; each has a copy of the plan, as every worker has."""
+    """The operators of a stage. Each has a copy of the plan, as in every worker."""
     for subtask in plan.subtasks():
         if plan.stages[subtask.stage].name == stage:
             context = SinkContext(plan.name, "lineage", subtask.id, attempt)
@@ -65,7 +65,7 @@ def snapshots_of(operators, checkpoint=1):
 
 
 @given(st.integers(1, 9), st.integers(1, 9))
-def test_everything_is_taken_over_by_somebody_and_once(before, now):
+def test_every_split_and_transaction_is_taken_over_once(before, now):
     taken = [one for index in range(now) for one in taken_over(index, before, now)]
     assert sorted(taken) == list(range(before))
 
@@ -128,15 +128,15 @@ def test_a_subtask_without_a_split_is_at_its_end_at_once():
 
 @pytest.mark.rule("SINK-06")
 @pytest.mark.parametrize(("before", "now"), [(3, 1), (3, 2), (1, 3), (2, 2)])
-def test_what_was_pre_committed_is_committed_once_by_whoever_takes_it_over(before, now, tmp_path):
+def test_a_pre_committed_transaction_is_committed_once_by_its_new_owner(before, now, tmp_path):
     output = ParquetOutput(tmp_path / "out", SCHEMA)
     old = list(operators(plan_of(sinks=before, output=output), "out"))
     for number, sink in enumerate(old):
         sink.inputs[0]([(number,), (number + 10,)])
     before_it_was_told = snapshots_of(old)
-    old[0].notify_complete(1)  # the others are killed before they hear of it
+    old[0].notify_complete(1)  # the others are killed before the notification
     for sink in old:
-        sink.inputs[0]([(99,)])  # behind the checkpoint: to be forgotten
+        sink.inputs[0]([(99,)])  # after the checkpoint, so it must be forgotten
         sink.close()
     for attempt in (2, 3):
         for sink in operators(plan_of(sinks=now, output=output), "out", attempt, 1, before_it_was_told):
@@ -150,7 +150,7 @@ def test_what_was_pre_committed_is_committed_once_by_whoever_takes_it_over(befor
 
 
 def checkpoint_of(plan, max_parallelism=128, flying=()):
-    """A checkpoint of `plan`, and its storage; the tasks in `flying` have records in flight."""
+    """A checkpoint of `plan`, and its storage. The tasks in `flying` have in-flight records."""
     storage = MemoryStorage()
     for subtask in plan.subtasks():
         splits = {"splits": encode((plan.stages[0].splits or plan.stages[0].parallelism, {}))}
@@ -193,7 +193,7 @@ def test_a_plan_that_would_lose_something_of_the_checkpoint_is_refused(old, new,
         ({"work": 2}, {"work": 2, "max_parallelism": 64}, {"max_parallelism": None}),
     ],
 )
-def test_a_plan_that_fits_is_not(old, new, told):
+def test_a_plan_that_fits_the_checkpoint_is_accepted(old, new, told):
     require_restorable(plan_of(**new), *checkpoint_of(plan_of(**old), **told))
 
 
@@ -206,7 +206,7 @@ def test_a_plan_that_fits_is_not(old, new, told):
     ],
 )
 def test_a_stage_between_two_others_is_refused_while_records_are_in_flight_there(task, in_flight):
-    """UNAL-36: the frames are of a channel that the new plan has not, and would be read by nobody."""
+    """UNAL-36: the stored frames belong to a channel that the new plan does not have."""
     old = plan_of()
     completed, storage = checkpoint_of(old)
     handle = storage.write(1, task, 2, pack({"splits": encode((1, {})), "in-flight": encode(in_flight)}))
@@ -231,12 +231,12 @@ def test_a_stage_is_inserted_where_nothing_is_in_flight():
     require_restorable(Plan("job", stages, edges), *checkpoint_of(old, flying=["work-0"]))
 
 
-def test_the_state_of_a_stage_that_is_no_more_can_be_left_behind():
+def test_the_state_of_a_removed_stage_can_be_dropped():
     there = checkpoint_of(plan_of())
     require_restorable(plan_of(names=("in", "job", "out")), *there, allow_non_restored_state=True)
 
 
-def test_only_what_is_asked_for_is_opened():
+def test_only_the_requested_snapshots_are_opened():
     completed, storage = checkpoint_of(plan_of(work=3))
     opened = []
     storage.open = lambda handle: opened.append(handle.task) or sections_of(pack({}), handle.file)

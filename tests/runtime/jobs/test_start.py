@@ -1,4 +1,4 @@
-"""What a run may begin with: nothing of an earlier one is ever lost."""
+"""The start of a run into existing folders: it never loses data of an earlier run."""
 
 import pyarrow as pa
 import pytest
@@ -17,17 +17,17 @@ ROWS = pa.record_batch({"v": [1]})
 
 @pytest.fixture
 def begin(tmp_path):
-    """Ask whether a run may begin in the folders of the test."""
+    """Whether a run may begin in the folders of the test."""
     output = ParquetOutput(tmp_path / "committed", ROWS.schema)
     plan = Plan(
         "job", (Stage("in", Role.SOURCE, None, 1), Stage("out", Role.SINK, output, 1)), (Edge("in", "out"),)
     )
     folder = tmp_path / "checkpoints"
 
-    def ask(*, resume=False):
+    def start_problem(*, resume=False):
         require_a_start(CheckpointStorage(folder), folder, plan, resume=resume)
 
-    return ask
+    return start_problem
 
 
 def commit(tmp_path):
@@ -44,7 +44,7 @@ def complete(tmp_path):
     storage.publish(1, attempt, [handle])
 
 
-def test_fresh_folders_are_a_start(begin):
+def test_a_run_may_begin_in_empty_folders(begin):
     begin()
 
 
@@ -67,7 +67,7 @@ def test_without_any_checkpoint_there_is_nothing_to_resume(begin):
         begin(resume=True)
 
 
-def test_an_unreadable_checkpoint_is_no_start_and_tells_why(begin, tmp_path):
+def test_an_unreadable_checkpoint_refuses_the_start_with_a_reason(begin, tmp_path):
     complete(tmp_path)
     (metadata,) = (tmp_path / "checkpoints").glob("*/_metadata")
     metadata.write_bytes(b"torn")
@@ -89,7 +89,7 @@ def test_a_supervised_run_refuses_what_another_process_cannot_have(option, tmp_p
 
 
 def test_a_driver_that_takes_over_needs_no_savepoint_if_the_dead_one_has_begun(tmp_path):
-    """The job may have claimed and deleted it, or its user has."""
+    """The job may have claimed and deleted the savepoint, or its user may have deleted it."""
     plan = Plan("job", (Stage("in", Role.SOURCE, None, 1),), ())
     storage = CheckpointStorage(tmp_path / "checkpoints")
     earlier = storage.new_attempt()

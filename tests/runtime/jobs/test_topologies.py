@@ -1,4 +1,4 @@
-"""Jobs that are no line: what their plans are, what is refused, and where rows go."""
+"""Jobs with branches and joins: their plans, refused declarations, and the routing of rows."""
 
 import pyarrow as pa
 import pytest
@@ -45,7 +45,7 @@ def out(tmp_path):
 
 
 def diamond(out):
-    """Two sources, of which one parts and meets again and one is broadcast, and two sinks."""
+    """Two sources and two sinks. One source divides and joins again, the other is broadcast."""
     job = Job("diamond")
     source = job.source("numbers", NUMBERS, parallelism=2)
     even = source.filter("even", lambda row: row[0] % 2 == 0)
@@ -133,7 +133,7 @@ def test_a_declaration_that_cannot_work_is_refused(declare, why, out):
         declare(out)
 
 
-def test_a_stream_that_meets_itself_takes_a_map_on_one_of_the_ways(out):
+def test_a_stream_joined_with_itself_needs_a_map_on_one_branch(out):
     source = one("in")
     with pytest.raises(ConfigError, match="'in' sends to 'o' twice; put a map"):
         source.union(source).sink("o", out("x")).plan()
@@ -178,7 +178,7 @@ def test_max_parallelism_is_configured_within_bounds():
 
 
 class Sent:
-    """A channel that keeps what is sent."""
+    """A channel that records the rows sent."""
 
     def __init__(self):
         self.frames = []
@@ -225,7 +225,7 @@ NAMED = pa.schema({"name": pa.string(), "n": pa.int64()})
 
 
 def sent_to_a_sink(rows):
-    """What the frames of one channel to a sink of that schema hold."""
+    """The content of the frames of one channel to a sink with this schema."""
     channel = Sent()
     outputs = Outputs({"sink-0": channel}, [Route(("sink-0",), schema=NAMED)], batch_rows=2)
     outputs.emit(rows)
@@ -249,12 +249,12 @@ def test_rows_that_do_not_fit_a_sink_travel_as_they_are_and_the_sink_refuses_the
 
 
 def test_rows_that_share_a_long_value_travel_as_they_are():
-    """Arrow would write it again for each."""
+    """Arrow would write the long value again for each row."""
     rows = [("x" * 10_000_000, 1)] * 2
     assert sent_to_a_sink(rows) == [rows]
 
 
-def test_edges_that_disagree_are_noticed():
+def test_different_counts_of_edges_are_detected():
     edges = [("x", "h", "hash"), ("x", "b", "broadcast")]
     assert rows_along([], "x-0", {"h-0": 1, "h-1": 2}) == 3
     with pytest.raises(ValueError, match="3 to h, 2 to b"):

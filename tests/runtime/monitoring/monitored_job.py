@@ -1,4 +1,4 @@
-"""A job as its monitor sees it, without Spark: two subtasks count, a time of our own, a server if wanted."""
+"""A job for its monitor, without Spark: two counting subtasks, a test clock, an optional server."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ ID = "5eed"
 
 
 def plan_of(name="words", count="count", chained="check"):
-    """A source, two subtasks that count with a function behind them, and a sink."""
+    """A source, two subtasks that count with a function chained after them, and a sink."""
     stages = (
         Stage("in", Role.SOURCE, None),
         Stage(count, Role.PROCESS, None, 2, chained=(Chained(chained, None),)),
@@ -50,7 +50,7 @@ class MonitoredJob:
         return self
 
     def run(self):
-        """All subtasks run."""
+        """Reports that all subtasks run."""
         self.start()
         self.attempts[-1].running = self.now
         self.heartbeat(1, 0, 0.0, 0.0)

@@ -1,6 +1,6 @@
-"""The page of a running job in a browser: what it shows, updates, texts of users, keyboard, both schemes.
+"""The page of a running job in a browser: content, updates, texts of users, keyboard, colour schemes.
 
-It needs a Chromium on the machine; none is fetched.
+It needs an installed Chromium. The tests download none.
 """
 
 from itertools import pairwise
@@ -29,7 +29,7 @@ def browser():
 
 
 class Opened:
-    """The page of a job without Spark; what the browser complained of, and what it has requested."""
+    """The page of a job without Spark, with the errors of its console and its network requests."""
 
     def __init__(self, browser, job):
         self.job = job
@@ -43,7 +43,7 @@ class Opened:
         self.page.goto(self.server.url)
 
     def see(self, text, place="body"):
-        """Wait until the page shows a text."""
+        """Waits until the page shows a text."""
         self.page.locator(place).filter(has_text=text).first.wait_for()
 
     def close(self):
@@ -53,7 +53,7 @@ class Opened:
 
 @pytest.fixture
 def opened(browser):
-    """A job that runs, with a checkpoint of each kind and a failure."""
+    """A running job with a checkpoint of each kind and a failure."""
     job = MonitoredJob().run()
     job.complete(1)
     job.tracker.discarded(1)
@@ -238,13 +238,13 @@ def test_it_fits_and_can_be_read(opened, scheme, width):
 
 
 def luminance(colour):
-    """Of `rgb(r, g, b)`, as the guidelines for accessible content define it."""
+    """The luminance of `rgb(r, g, b)`, as the accessibility guidelines (WCAG) define it."""
     parts = [int(part) / 255 for part in colour.strip("rgb()").split(",")[:3]]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_it_requests_nothing_from_elsewhere_and_complains_of_nothing(opened):
+def test_the_page_requests_only_its_own_server_and_logs_no_error(opened):
     opened.see("COORDINATOR_SUSPEND")
 
     assert len(opened.requests) > 5

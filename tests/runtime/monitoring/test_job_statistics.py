@@ -1,4 +1,4 @@
-"""What is recorded of a running job: its checkpoints, and how its subtasks spend their time."""
+"""Statistics of a running job: its checkpoints, and how its subtasks spend their time."""
 
 import threading
 
@@ -218,7 +218,7 @@ def test_rates_are_of_the_last_seconds_and_begin_anew_with_an_attempt():
     assert job.monitor.view().tasks["out-0"].rates.records == 50.0
 
     job.fail("a test ends it")
-    job.heartbeat(30_000, 3_000, 0, 0)  # its worker's clock is beyond that of the attempt before
+    job.heartbeat(30_000, 3_000, 0, 0)  # the worker's clock is ahead of that of the previous attempt
     assert job.monitor.view().tasks["out-0"].rates.records == 100.0
 
 

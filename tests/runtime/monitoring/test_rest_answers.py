@@ -1,4 +1,4 @@
-"""The REST interface: the names of Flink's, and what Flink's own monitor makes of the answers."""
+"""The REST interface uses Flink's names, and our monitor for Flink can read its answers."""
 
 import pytest
 from monitored_job import ID, MonitoredJob, plan_of
@@ -244,14 +244,14 @@ def test_the_configuration_has_the_names_of_flink():
         f"/jobs/{ID}/../{ID}",
     ],
 )
-def test_there_is_nothing_elsewhere(path):
+def test_other_paths_do_not_exist(path):
     job = MonitoredJob().run()
     with pytest.raises(NotFoundError):
         job.answers.answer(path)
 
 
 def watch(job):
-    """The monitor for Flink's REST interface, which reads ours."""
+    """A monitor for Flink's REST interface that reads our interface."""
     alarms, ended = [], []
     url = "http://localhost:1"
     reading = RestWatch(

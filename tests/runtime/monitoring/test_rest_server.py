@@ -1,4 +1,4 @@
-"""The server of the job's page: what it serves, to whom, and that no client harms the job."""
+"""The server of the job's page: its files, its clients, and that no client harms the job."""
 
 import http.client
 import json
@@ -32,7 +32,7 @@ def server(job):
     with_page.close()
 
 
-def ask(server, path="/", method="GET", **headers):
+def request(server, path="/", method="GET", **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
     connection.request(method, path, headers=headers)
     answer = connection.getresponse()
@@ -60,7 +60,7 @@ def connect(server, sent=b"", buffer=None):
     ],
 )
 def test_the_page_is_served_and_may_load_nothing_from_elsewhere(server, path, kind):
-    status, headers, content = ask(server, path)
+    status, headers, content = request(server, path)
 
     assert (status, headers["Content-Type"]) == (200, f"{kind}; charset=utf-8")
     assert headers["Content-Security-Policy"].startswith(
@@ -74,24 +74,24 @@ def test_the_page_is_served_and_may_load_nothing_from_elsewhere(server, path, ki
 def test_the_rest_interface_is_below_the_same_address(server):
     expected = {"jobs": [{"id": ID, "status": "RUNNING"}]}
     for path in ("/jobs", "/jobs/", "/v1/jobs", "/jobs?any=1"):
-        status, headers, content = ask(server, path)
+        status, headers, content = request(server, path)
         assert (status, json.loads(content)) == (200, expected)
         assert headers["Content-Type"] == "application/json; charset=utf-8"
-    status, _, content = ask(server, "/jobs/other")
+    status, _, content = request(server, "/jobs/other")
     assert (status, json.loads(content)) == (404, {"errors": ["Job other not found"]})
     for path in ("/../rest_server.py", "/page/job.js", "/%2e%2e/rest_server.py"):
-        assert ask(server, path)[0] == 404
+        assert request(server, path)[0] == 404
 
 
-def test_it_only_reads(server):
-    assert ask(server, "/jobs", "HEAD")[2] == b""
+def test_the_server_only_reads(server):
+    assert request(server, "/jobs", "HEAD")[2] == b""
     for method in ("POST", "PUT", "PATCH", "DELETE"):
-        assert ask(server, f"/jobs/{ID}", method)[0] == 501
+        assert request(server, f"/jobs/{ID}", method)[0] == 501
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example:80", "127.0.0.1.evil.example", ""])
 def test_a_site_that_names_the_loopback_address_gets_nothing(server, host):
-    status, _, content = ask(server, "/jobs", Host=host)
+    status, _, content = request(server, "/jobs", Host=host)
 
     assert status == 421
     assert ID.encode() not in content
@@ -101,7 +101,7 @@ def test_a_site_that_names_the_loopback_address_gets_nothing(server, host):
     "host", ["localhost", "localhost:8081", "127.0.0.1:1", "[::1]:8081", "app.localhost"]
 )
 def test_the_names_of_this_host_are_served(server, host):
-    assert ask(server, "/jobs", Host=host)[0] == 200
+    assert request(server, "/jobs", Host=host)[0] == 200
 
 
 def test_by_default_only_this_host_can_connect(server):
@@ -112,7 +112,7 @@ def test_by_default_only_this_host_can_connect(server):
 
 def test_any_name_reaches_a_server_of_other_hosts(job):
     server = RestServer(job.answers, 0, "0.0.0.0")
-    assert ask(server, "/jobs", Host="driver.example")[0] == 200
+    assert request(server, "/jobs", Host="driver.example")[0] == 200
     server.close()
 
 
@@ -122,8 +122,8 @@ def test_a_defect_in_an_answer_is_an_answer():
             raise KeyError(path)
 
     server = RestServer(Defect(), 0)
-    assert ask(server, "/jobs")[0] == 500
-    assert ask(server, "/")[0] == 200
+    assert request(server, "/jobs")[0] == 500
+    assert request(server, "/")[0] == 200
     server.close()
 
 
@@ -142,11 +142,11 @@ def test_a_name_that_cannot_be_has_an_answer(server, sent, status):
 
 @pytest.mark.parametrize("path", ["", "/attempts", "/exceptions"])
 def test_a_message_that_is_no_utf_8_is_json(job, server, path):
-    """A lone surrogate is in the name of a file that is no UTF-8, and in messages with it."""
+    """A file name that is not UTF-8 has a lone surrogate, and so has a message with this name."""
     job.fail("in-0 failed: ValueError: no file \udcff")
     job.monitor.ended("FAILED", "\udcff")
 
-    status, _, content = ask(server, f"/jobs/{ID}{path}")
+    status, _, content = request(server, f"/jobs/{ID}{path}")
 
     assert status == 200
     assert rb"\udcff" in content
@@ -156,7 +156,7 @@ def test_a_message_that_is_no_utf_8_is_json(job, server, path):
 
 
 class SlowAnswers:
-    """Answers that end when `over` is set; the most threads that made one at once."""
+    """Answers that end when `over` is set. It records how many threads made one at the same time."""
 
     def __init__(self):
         self.over = threading.Event()
@@ -180,7 +180,7 @@ def test_one_answer_is_made_at_a_time_and_none_for_a_closed_connection():
     until(lambda: answers.began >= 1)
     clients[3].settimeout(60)
     with suppress(ConnectionResetError):
-        assert clients[3].recv(1) == b""  # the oldest four are closed, so all have been accepted
+        assert clients[3].recv(1) == b""  # the four oldest connections are closed, so all have been accepted
     assert (answers.most, threading.active_count() - before) == (1, CONNECTIONS)
 
     answers.over.set()
@@ -213,8 +213,8 @@ def test_a_client_that_never_reads_holds_up_neither_the_job_nor_other_clients():
         job.complete(checkpoint)
         job.monitor.sample()
 
-    assert json.loads(ask(server, f"/jobs/{ID}/checkpoints")[2])["counts"]["completed"] == 49
-    assert threading.active_count() >= before + len(deaf)  # they are still being answered
+    assert json.loads(request(server, f"/jobs/{ID}/checkpoints")[2])["counts"]["completed"] == 49
+    assert threading.active_count() >= before + len(deaf)  # their answers are not finished
     server.close()  # waits for none of them
     for client in deaf:
         client.close()
@@ -226,7 +226,7 @@ def test_a_client_that_never_reads_is_dropped_when_its_time_is_over():
     deaf = connect(server, b"GET /jobs/overview HTTP/1.0\r\n\r\n", buffer=4_096)
     silent = connect(server)
     assert silent.recv(1) == b""
-    until(lambda: not server._open)  # it was accepted before the silent one
+    until(lambda: not server._open)  # it was accepted before the silent client
     server.close()
     deaf.close()
     silent.close()
@@ -236,7 +236,7 @@ def test_above_the_bound_the_oldest_connection_is_closed(job):
     server = RestServer(job.answers, 0, seconds=600)
     silent = [connect(server, b"GET /jobs HTTP/1.0\r\nX-Slow: ") for _ in range(3 * CONNECTIONS)]
 
-    assert ask(server, "/jobs")[0] == 200
+    assert request(server, "/jobs")[0] == 200
     until(lambda: len(server._open) <= CONNECTIONS)
     assert silent[0].recv(1) == b""
     server.close()
@@ -247,7 +247,7 @@ def test_above_the_bound_the_oldest_connection_is_closed(job):
 @pytest.mark.parametrize(
     "sent", [b"\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"GET /jobs HTTP/9.9\r\n\r\n", b"G" * 100_000]
 )
-def test_what_is_no_request_harms_nobody(server, sent):
+def test_an_invalid_request_harms_no_other_client(server, sent):
     client = connect(server)
     try:
         client.sendall(sent)
@@ -256,7 +256,7 @@ def test_what_is_no_request_harms_nobody(server, sent):
         pass  # the server has closed the connection before it has read all
     client.close()
 
-    assert ask(server, "/jobs")[0] == 200
+    assert request(server, "/jobs")[0] == 200
 
 
 # ---------------------------------------------------------------- its address
@@ -333,7 +333,7 @@ def test_a_driver_that_replaces_a_dead_one_runs_without_its_page_then(server, tm
         ({"rest_bind_address": 127}, "rest_bind_address takes"),
     ],
 )
-def test_an_address_that_cannot_be_is_refused(options, refused):
+def test_an_invalid_address_is_refused(options, refused):
     with pytest.raises(ConfigError, match=refused):
         settings_of(options)
 

@@ -1,4 +1,4 @@
-"""Both fast paths on real Spark, in one job: exact although a worker is killed."""
+"""Batches of rows and of columns in one job on Spark: the output is exact although a worker is killed."""
 
 import operator
 import sys
@@ -26,7 +26,7 @@ TOTALS = pa.schema({"word": pa.string(), "rows": pa.int64(), "sum": pa.int64()})
 
 
 class Totals:
-    """Rows and their sum."""
+    """The number of rows and the sum of their values."""
 
     def create_accumulator(self):
         return 0, 0
@@ -39,7 +39,7 @@ class Totals:
 
 
 def words(folder):
-    """Files of words and numbers, and what comes of them."""
+    """Writes files of words and numbers. Returns the expected results."""
     exact = {}
     for file in range(FILES):
         numbers = range(file * ROWS_A_FILE, (file + 1) * ROWS_A_FILE)
@@ -79,7 +79,7 @@ def test_rows_and_columns_are_aggregated_exactly_although_a_worker_is_killed(
     for output in ("of_rows", "of_columns"):
         committed = read_committed(tmp_path / output).to_pylist()
         updates = [(row["word"], row["rows"]) for row in committed]
-        assert len(set(updates)) == len(updates)  # each once: nothing was committed twice
+        assert len(set(updates)) == len(updates)  # each occurs once: nothing was committed twice
         newest = {}
         for row in sorted(committed, key=lambda row: row["rows"]):
             newest[row["word"]] = row["rows"], row["sum"]

@@ -1,4 +1,4 @@
-"""A job on real Spark begins from a checkpoint that a failed one has retained, with shared RocksDB files."""
+"""A job on Spark begins from a retained checkpoint of a failed job, which shares RocksDB files."""
 
 import pytest
 
@@ -15,7 +15,7 @@ EXECUTION = ExecutionConfig(state_backend=ROCKSDB, startup_timeout_ms=300_000, h
 
 
 def files(folder):
-    """Contents by path, but not of the workers' folders: a worker that is being cancelled empties its own."""
+    """The contents by path, without the workers' folders, which an ending worker may still empty."""
     kept = (path for path in folder.iterdir() if path.name != WORKING)
     below = (path for one in kept for path in (one.rglob("*") if one.is_dir() else [one]))
     return {path: path.read_bytes() for path in below if path.is_file()}

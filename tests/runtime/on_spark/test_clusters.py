@@ -1,4 +1,4 @@
-"""The same job on every kind of Spark, with a worker killed; run by `make clusters`."""
+"""The same job on every kind of Spark cluster, with a killed worker. `make clusters` runs it."""
 
 import os
 import pickle
@@ -51,7 +51,7 @@ def _has_route():
 
 
 class Daemons:
-    """Spark's own daemons, started on loopback and ended by their ids."""
+    """Spark's own daemons, started on loopback, and ended by their process ids."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -59,7 +59,7 @@ class Daemons:
         self.stack = ExitStack()
 
     def start(self, name, until, *arguments):
-        """Start one, and wait for the line of its log that says so."""
+        """Starts a daemon, and waits for the log line that reports its start."""
         log = (self.folder / f"{name}.log").open("w")
         environment = {
             **os.environ,
@@ -80,7 +80,7 @@ class Daemons:
         for line in process.stdout:
             said += line
             if re.search(until, line):
-                subprocess.Popen(["cat"], stdin=process.stdout, stdout=log)  # else its pipe fills up
+                subprocess.Popen(["cat"], stdin=process.stdout, stdout=log)  # keeps its pipe empty
                 return
         raise AssertionError(said)
 
@@ -105,7 +105,7 @@ def test_a_relative_path_of_a_job_is_in_the_working_folder_of_its_driver(
 ):
     packed = pickle.dumps(declared)
     there = Path.cwd() / "here/file"
-    monkeypatch.chdir(tmp_path)  # as an executor, whose working folder is its own
+    monkeypatch.chdir(tmp_path)  # an executor has a working folder of its own
     assert getattr(pickle.loads(packed), field) == there
 
 

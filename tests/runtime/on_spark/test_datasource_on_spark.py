@@ -1,4 +1,4 @@
-"""Committed output as a Spark data source, read while the job runs, fails and goes on."""
+"""Committed output as a Spark data source, which a stream reads while the job runs, fails and continues."""
 
 import threading
 
@@ -27,7 +27,7 @@ def test_a_stream_has_a_batch_for_each_checkpoint_and_no_row_twice(spark, tmp_pa
     def watch(progress):
         started.set()
         if progress.completed:
-            seen.wait(120)  # the stream reads while the job is not at its end
+            seen.wait(120)  # the stream reads before the job ends
 
     def run():
         fault = FaultPlan(Point.COMPLETION_STORED, action="error")

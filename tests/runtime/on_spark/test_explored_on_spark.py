@@ -1,4 +1,4 @@
-"""The search on Spark sees what the explorer sees, goes on where it was ended, and shows the shortest run."""
+"""The search on Spark finds the explorer's states and shortest run, and continues after an interruption."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def engine(program: Program, spark, folder: Path) -> SparkEngine:
 
 
 class EndedError(Exception):
-    """Stands for whatever ends a process between two levels."""
+    """Stands for any error that ends the process between two levels."""
 
 
 def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark
 
 
 def test_states_with_their_effects_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
-    """`gate_handler_2` of spec/manifests: 331 states, five on the longest shortest run."""
+    """`gate_handler_2` of spec/manifests has 331 states; its deepest one needs a run of five steps."""
     found = engine(program_of(*gate, words=all_words), spark, tmp_path).explore()
     assert (found.states, found.depth + 1) == (331, 5)
 
@@ -92,7 +92,7 @@ ENDED = (
 
 @pytest.mark.parametrize("reached", ENDED, ids=("followed", "looked up"))
 def test_the_shortest_run_to_a_broken_move_is_shown(reached, gate: Bounded, spark, tmp_path: Path) -> None:
-    """Of a property that the kernel asks, and of one that can be asked in Python only."""
+    """Tests a property that the kernel evaluates, and one that only Python can evaluate."""
     never = Property("NEVER-01", "gate", True, lambda before, event, effects, after: not reached(after))
     expected = explore(gate.closed, (never,)).violation
     assert expected is not None
@@ -120,7 +120,7 @@ with spark_session("local[1]", folder / "spark.log") as spark:
 
 @pytest.mark.cluster
 def test_it_goes_on_after_a_kill(gate: Bounded, spark, tmp_path: Path) -> None:
-    """The driver, Java and the workers are killed as soon as two levels are complete."""
+    """The driver, Java and the workers are killed when two levels are complete."""
     with subprocess.Popen(
         [sys.executable, "-c", SEARCH, str(tmp_path)], stdout=subprocess.PIPE, start_new_session=True
     ) as process:

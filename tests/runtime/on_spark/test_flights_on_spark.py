@@ -1,4 +1,4 @@
-"""The main job on real Spark: eight worker processes, 20,000 flights, and what may go wrong with them."""
+"""The flights job on Spark: eight worker processes, 20,000 flights, and failures."""
 
 import json
 from dataclasses import replace
@@ -15,9 +15,9 @@ from impl.jobs.flights_check import check_flights
 from impl.spark.errors import JobFailedError, TooFewSlotsError, UnsupportedSettingError
 from impl.spark.session import refuse_unsupported, require_slots
 
-# a checkpoint every 100 ms in a run of a second: faults find something to strike
+# a checkpoint every 100 ms in a run of a second, so that faults hit one
 CHECKPOINTS = CheckpointConfig(checkpointing_interval_ms=100)
-# on a loaded machine a heartbeat may be late
+# on a slow machine a heartbeat may be late
 EXECUTION = ExecutionConfig(heartbeat_timeout_ms=60_000, startup_timeout_ms=300_000)
 RATE = 20_000
 

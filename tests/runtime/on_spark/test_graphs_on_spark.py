@@ -1,4 +1,4 @@
-"""Jobs that are no line, on real Spark: ways that part and meet, two inputs, two sinks, a worker killed."""
+"""Jobs with branches and joins on Spark: two inputs, two sinks, and a killed worker."""
 
 import json
 import sys
@@ -34,7 +34,7 @@ def key_of(row):
 
 
 class Ruled:
-    """Gives each row the rule of its key and its turn there; what comes before the rule waits for it."""
+    """Adds to each row the rule of its key and a count. Rows that come before the rule wait for it."""
 
     def initialize_state(self, store):
         self.stored = store.broadcast_state("rules")
@@ -62,7 +62,7 @@ class Ruled:
         return [made for key, row in waited for made in self.ruled(key, row, rule)]
 
     def ruled(self, key, row, rule):
-        time.sleep(0.0005)  # slower than the sources: records wait here when a barrier comes
+        time.sleep(0.0005)  # slower than the sources, so that records wait
         turn = self.turns.get(key, 0) + 1
         self.turns.put(key, turn)
         return [(*row, rule, turn)]
@@ -72,7 +72,7 @@ class Ruled:
 
 
 def diamond(folder):
-    """Numbers go two ways, one for the even ones, meet again by key, and meet rules that are broadcast."""
+    """Numbers take two branches, join again by key, and join rules that are broadcast."""
     job = Job("diamond").with_execution(EXECUTION)
     source = job.source("numbers", RateInput(ROWS, numbers, rows_per_second=ROWS))
     left = source.flat_map("left", lambda row: [(*row, "left")] if row[0] % 2 == 0 else [])
@@ -91,7 +91,7 @@ def rows_in(folder):
 
 
 def a_row_that_takes_one_of_its_ways(events):
-    """What validation says of the log, if one row of `right` had not been sent to the second sink."""
+    """The rejection of the log, changed as if one row of `right` had not been sent to the second sink."""
     log = events / "1-right-0.jsonl"
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     told = next(line for line in lines if sum(line.get("sent", {}).values()))
@@ -101,7 +101,7 @@ def a_row_that_takes_one_of_its_ways(events):
 
 
 def join_inputs_in_flight(events):
-    """The senders of which the join, which has two inputs, has stored records in any checkpoint."""
+    """The senders whose in-flight records the join, which has two inputs, has stored in any checkpoint."""
     lines = [
         json.loads(line) for log in events.glob("*-join-*.jsonl") for line in log.read_text().splitlines()
     ]

@@ -1,4 +1,4 @@
-"""Rows above the limit of a frame together arrive exactly; one row above it fails the job, by name."""
+"""Rows that together exceed the limit of a frame arrive exactly. A single row above it fails the job."""
 
 import sys
 
@@ -19,13 +19,13 @@ LENGTHS = pa.schema({"number": pa.int64(), "length": pa.int64()})
 
 
 def enlarged(batch, size):
-    """The numbers of a batch, each with so many bytes."""
+    """The numbers of a batch, each with a value of that many bytes."""
     contents = pa.array([b"x" * size] * batch.num_rows, pa.large_binary())
     return pa.RecordBatch.from_arrays([batch.column(0), contents], names=["number", "content"])
 
 
 def measured(batch):
-    """The numbers, each with the length of its bytes."""
+    """The numbers, each with the length of its value."""
     return pa.RecordBatch.from_arrays(
         [batch.column(0), pc.binary_length(batch.column(1))], names=["number", "length"]
     )
@@ -39,7 +39,7 @@ def job(folder, rows, size, overtaking):
         .rebalance()
         .map_batches("measured", measured, parallelism=2)
         .sink("out", ParquetOutput(folder / "committed", LENGTHS))
-        .with_execution(ExecutionConfig(heartbeat_timeout_ms=30_000))  # large copies on a loaded machine
+        .with_execution(ExecutionConfig(heartbeat_timeout_ms=30_000))  # large copies on a slow machine
         .with_checkpoints(
             CheckpointConfig(checkpointing_interval_ms=100, unaligned_checkpoints_enabled=overtaking)
         )

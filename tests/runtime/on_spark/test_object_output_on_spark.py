@@ -52,7 +52,7 @@ def committed(place):
 
 
 def unlisted(place):
-    """Data files that no manifest lists."""
+    """Data files that are in no manifest."""
     listed = {name for one in list_committed(f"{place}/committed") for name in one.names}
     output = location_of(f"{place}/committed")
     return {f"data/{one}" for one in output.sizes("data")} - listed
@@ -100,7 +100,7 @@ def test_a_store_that_stops_answering_fails_the_job_which_resumes_exactly(
 ):
     monkeypatch.setattr(
         object_store, "Retries", lambda: Retries(1.0)
-    )  # only the driver gives up after a second
+    )  # only the driver stops its retries after a second
     manifests = Counter()
 
     def dies(method, path):

@@ -19,7 +19,7 @@ EXECUTION = ExecutionConfig(state_backend=ROCKSDB, startup_timeout_ms=300_000, h
 
 @pytest.fixture
 def place(object_server, spark, monkeypatch):
-    """A place in the store, which this process and the workers of Spark find by their environment."""
+    """A location in the store, which this process and the workers of Spark find through their environment."""
     for name, value in object_server.environment.items():
         monkeypatch.setenv(name, value)
         monkeypatch.setitem(spark.sparkContext.environment, name, value)

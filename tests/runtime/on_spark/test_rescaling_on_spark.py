@@ -1,4 +1,4 @@
-"""A job that is resumed with more, then with fewer subtasks on real Spark, and killed at each."""
+"""A job on Spark resumes with more and then with fewer subtasks, and is killed in each run."""
 
 import json
 import sys
@@ -49,7 +49,7 @@ def totals(folder, sources, counters, sinks, rate, name="count"):
 
 @pytest.mark.rule("ONCE-03")
 def test_a_job_is_rescaled_up_and_down_and_its_output_is_exact(spark, tmp_path):
-    """Each run ends between the completion of a checkpoint and the word of it: transactions are left."""
+    """Each run ends between a completion and its notification, so transactions are left."""
 
     def run(job, *faults, restarts):
         configured = job.with_restarts(RestartConfig(restarts))

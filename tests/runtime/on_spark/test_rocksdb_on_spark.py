@@ -1,4 +1,4 @@
-"""Keyed state in RocksDB on real Spark: exact after a killed worker, and nothing left behind."""
+"""Keyed state in RocksDB on Spark: exact after a worker is killed, and no file is left."""
 
 import pytest
 

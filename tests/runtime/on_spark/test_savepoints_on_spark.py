@@ -1,4 +1,4 @@
-"""Savepoints of a job that runs on Spark: taken, stopped with, and gone on from, exact to the row."""
+"""Savepoints of a running job on Spark: taken, used to stop, and used to start, always with exact output."""
 
 import shutil
 import sqlite3
@@ -34,7 +34,7 @@ def to_rows(batch, split, offset):
 
 
 class Counts:
-    """Every number with how many its key has had; at the end of the data, every key with its count."""
+    """Emits each number with the count of its key, and at the end of the data each key with its count."""
 
     def open(self, state):
         self.counts = state.value_state("counts", immutable=True)
@@ -84,7 +84,7 @@ def seen(folder):
 def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an_older_one(
     spark, tmp_path, capsys
 ):
-    """Of an older savepoint what was committed since is taken back, whoever has committed it."""
+    """A start from an older savepoint takes back the output committed since, of any run."""
     running = counts(tmp_path).start("local[8]", tmp_path / "run", event_log=True, spark=spark)
     older = running.savepoint(seconds=120)
     assert running.checkpoint(seconds=120) > older.checkpoint
@@ -129,7 +129,7 @@ def test_a_job_stops_with_a_savepoint_and_goes_on_elsewhere_rescaled_and_from_an
 @pytest.mark.rule("UNAL-21")
 @pytest.mark.rule("SINK-07")
 def test_where_checkpoints_overtake_a_savepoint_aligns_is_whole_by_itself_and_drains_the_job(spark, tmp_path):
-    """State in RocksDB, whose checkpoints share files, output in a table that tells the runs apart."""
+    """The state is in RocksDB, whose checkpoints share files. The output table distinguishes the runs."""
     job = counts(tmp_path, backend=ROCKSDB, table=True, unaligned_checkpoints_enabled=True)
     running = job.start("local[8]", tmp_path / "run", event_log=True, spark=spark)
     until(
@@ -163,7 +163,7 @@ def test_where_checkpoints_overtake_a_savepoint_aligns_is_whole_by_itself_and_dr
 
 
 def failed_after_its_savepoint(folder, spark, attempts):
-    """A run that has nothing but a savepoint when it fails, once, and the savepoint."""
+    """A run that fails once, when it has only a savepoint. Returns the run and the savepoint."""
     settings = RestartConfig(attempts=attempts)
     job = counts(folder, table=True, checkpointing_interval_ms=3_600_000).with_restarts(settings)
     fault = FaultPlan(Point.SNAPSHOT_WRITTEN, "count-0", occurrence=2)
@@ -195,11 +195,11 @@ def test_a_run_that_failed_behind_its_savepoint_is_gone_on_from_there_and_leaves
     assert result.attempts[0].restored == savepoint.checkpoint
     assert committed_in_table(tmp_path) == sorted(EXACT + LAST)
     left = sorted(path.name for path in (tmp_path / "committed.db.staging" / "data").iterdir())
-    assert left == ["7-elsewhere-out-0-1"]  # another job's
+    assert left == ["7-elsewhere-out-0-1"]  # the transaction of another job
 
 
 def test_a_savepoint_whose_transaction_was_swept_is_refused_and_its_job_loses_nothing(spark, tmp_path):
-    """The job went back behind the savepoint, and wrote what that had pre-committed again."""
+    """The job restored an older checkpoint and wrote the savepoint's pre-committed rows again."""
     running, savepoint = failed_after_its_savepoint(tmp_path, spark, attempts=1)
     assert len(running.result(120).attempts) == 2
     assert committed_in_table(tmp_path) == sorted(EXACT + LAST)

@@ -1,4 +1,4 @@
-"""Jobs into databases on real Spark: every update once, although sinks and the server are killed."""
+"""Jobs into databases on Spark: each update is committed once, although sinks and the server are killed."""
 
 import sqlite3
 import sys

@@ -1,4 +1,4 @@
-"""Jobs over the other sources on real Spark: the same count from each, also after a worker was lost."""
+"""Jobs with the other sources on Spark: each source gives the same count, also after a worker is lost."""
 
 import json
 import sys
@@ -50,7 +50,7 @@ def json_lines(folder):
 
 @pytest.mark.rule("ONCE-03")
 def test_every_row_of_every_source_is_counted_once_although_each_of_them_fails(spark, tmp_path):
-    """Three sources are one stream: each of them loses its worker, one after the other."""
+    """One stream unites three sources. Each source loses its worker, one after the other."""
     job = Job("counts")
     first, second, third = (
         job.source("rate", rate(tmp_path)),

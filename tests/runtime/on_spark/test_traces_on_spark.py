@@ -1,4 +1,4 @@
-"""Logs of many jobs, validated on Spark: as it is done in process, and the corrupted one is named."""
+"""Logs of many jobs, validated on Spark as in process; the corrupted one is named."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ JOBS = 12
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Path:
-    """The logs of some jobs, each in a folder of its own, two folders deep."""
+    """The logs of some jobs, each in its own folder, two levels deep."""
     for seed in range(JOBS):
         folder = tmp_path / f"rack-{seed % 2}" / f"job-{seed:02}"
         SimulatedRun(folder, seed=seed, fail_at=(200,), checkpoint_every=15).execute()
@@ -24,7 +24,7 @@ def jobs(tmp_path: Path) -> Path:
 
 
 def corrupt(log: Path) -> None:
-    """A sink's task forgets to acknowledge."""
+    """Removes an acknowledgement of a sink's task."""
     file = log / "1-sink-0.jsonl"
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     place = next(n for n, line in enumerate(lines) if line.get("event", {}).get("kind") == "async_done")
@@ -33,7 +33,7 @@ def corrupt(log: Path) -> None:
 
 
 def cut_off(log: Path) -> None:
-    """The coordinator's file ends within a line."""
+    """The last line of the coordinator's file is incomplete."""
     file = log / "coordinator.jsonl"
     file.write_bytes(file.read_bytes()[:-10])
 

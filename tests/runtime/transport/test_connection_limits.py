@@ -1,4 +1,4 @@
-"""Peers without the secret: they are slow, silent, many or malformed, and this attempt does not notice."""
+"""Peers without the secret that are slow, silent, many or malformed do not disturb the attempt."""
 
 import errno
 import queue
@@ -21,7 +21,7 @@ IDENTITY = {"task": "count-1"}
 
 
 class Clock:
-    """Seconds that only the test lets pass."""
+    """A clock in seconds that only the test advances."""
 
     def __init__(self):
         self.now = 0.0
@@ -50,7 +50,7 @@ class SlowSocket:
         return bytes([next(self._bytes)])
 
     def sendall(self, content):
-        """It reads everything at once."""
+        """Accepts everything at once."""
 
     def makefile(self, mode, buffering):
         return self
@@ -64,7 +64,7 @@ class SlowSocket:
 
 @pytest.fixture
 def listener_of():
-    """A listener of attempt 7 with some limits, what it accepted and what it refused."""
+    """A listener of attempt 7 with these limits, and the lists of accepted and refused connections."""
     made = []
 
     def make(**limits):
@@ -110,18 +110,18 @@ def test_a_half_open_peer_is_closed_at_the_deadline(listener_of):
     assert (listener.unauthenticated, accepted.empty()) == (0, True)
 
 
-def test_there_is_a_bound_on_silent_peers_and_who_holds_the_secret_is_accepted_beside_them(listener_of):
+def test_silent_peers_are_bounded_and_a_peer_with_the_secret_is_still_accepted(listener_of):
     listener, accepted, refused = listener_of(connections=8)
     silent = [connect(listener) for _ in range(100)]
     connect_to((listener.host, listener.port), OURS, IDENTITY, BUFFER)
     assert accepted.get(timeout=60)[1]["task"] == "count-1"
-    for _ in range(93):  # all but seven had to leave, the oldest first
+    for _ in range(93):  # all but seven were closed, the oldest first
         assert isinstance(refused.get(timeout=60), ConnectionLostError)
     assert [peer.recv(1) for peer in silent[:93]] == [b""] * 93
     assert listener.unauthenticated == 7
 
 
-def test_who_is_accepted_counts_no_longer(listener_of):
+def test_an_accepted_peer_no_longer_counts(listener_of):
     listener, accepted, _ = listener_of(connections=1)
     ours = [connect_to((listener.host, listener.port), OURS, IDENTITY, BUFFER) for _ in range(5)]
     for one in ours:
@@ -158,10 +158,10 @@ def test_without_descriptors_the_oldest_silent_peer_is_closed(listener_of, monke
         return accept(listener)
 
     monkeypatch.setattr(socket.socket, "accept", accept_later)
-    # the loop waits in the real accept
+    # the loop waits in the real `accept` now
     first = connect_to(
         (listener.host, listener.port), OURS, IDENTITY, BUFFER
-    )  # the loop waits in the real accept
+    )  # the loop waits in the real `accept` now
     second = connect_to((listener.host, listener.port), OURS, IDENTITY, BUFFER)
     assert isinstance(refused.get(timeout=60), ConnectionLostError)
     assert silent.recv(1) == b""
@@ -235,6 +235,6 @@ def test_the_driver_keeps_no_connection_and_few_reasons_of_those_that_it_refused
 
 
 def test_a_reason_that_is_no_utf_8_reaches_the_driver():
-    """The name of a file that is no UTF-8 has lone surrogates, and so has an error with it."""
+    """A file name that is not UTF-8 has lone surrogates, and so has an error with this name."""
     failed = Failed("FileNotFoundError: 'a\udcff'", secondary=False, final=False)
     assert unpack_report(pack_message(failed)).reason == r"FileNotFoundError: 'a\udcff'"

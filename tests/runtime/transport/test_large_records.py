@@ -1,4 +1,4 @@
-"""Batches above the limit of a frame travel in several frames; one record above it fails the job by name."""
+"""Batches above the limit of a frame are sent in several frames. One record above it fails the job."""
 
 import socket
 import threading

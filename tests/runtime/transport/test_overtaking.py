@@ -1,4 +1,4 @@
-"""Channels with credits and the inbox behind them: what overtakes, what is stored, who waits."""
+"""Channels with credits and the inbox that reads them: overtaking, stored records, and waiting."""
 
 import queue
 import socket
@@ -26,7 +26,7 @@ UNALIGNED, TIMEOUT = Alignment.UNALIGNED, Alignment.TIMEOUT
 
 
 class Wire:
-    """A credited channel and the connection at its other end."""
+    """A channel with credits, and the connection at its other end."""
 
     def __init__(self, granted, restored=()):
         here, there = socket.socketpair()
@@ -113,7 +113,7 @@ def test_the_barrier_of_a_savepoint_passes_nothing_and_carries_its_order_to_the_
 
     for frame in came:
         inbox.put(0, frame)
-    assert inbox.take((), 0, urgent_only=True) is None  # nobody is told before its turn
+    assert inbox.take((), 0, urgent_only=True) is None  # no message goes out before its turn
     taken = [inbox.take((), 0)[1] for _ in range(3)]
     read = unpack_barrier(taken[2][1])
     assert (taken[2][0], read.checkpoint, read.alignment) == (Kind.BARRIER, 3, "aligned")
@@ -137,7 +137,7 @@ def test_an_end_is_overtaken_and_not_stored(wire):
     assert one.channel.barrier(1, UNALIGNED, 0) == [b"b"]
 
 
-def test_a_receiver_that_is_gone_is_reported_once_and_nothing_is_sent(wire):
+def test_a_lost_receiver_is_reported_once_and_nothing_is_sent(wire):
     one = wire(1)
     one.below.close()
     assert isinstance(one.lost.get(timeout=60), ConnectionLostError)
@@ -151,7 +151,7 @@ def until_it_is_noticed(channel):
         channel.send(Kind.CANCEL, b"")
 
 
-def test_a_receiver_that_leaves_after_the_end_is_not_missed(wire):
+def test_a_receiver_that_leaves_after_the_end_is_not_reported(wire):
     one = wire(1)
     one.channel.send(Kind.END_OF_PARTITION)
     one.received(1)
@@ -168,7 +168,7 @@ def test_a_receiver_that_sends_anything_but_credits_is_no_receiver(wire):
     assert isinstance(one.lost.get(timeout=60), FrameError)
 
 
-def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):
+def test_frames_waiting_when_the_receiver_leaves_do_not_count_as_sent(wire):
     one = wire(1)
     for value in (b"a", b"b"):
         one.channel.send(Kind.RECORDS, value)
@@ -179,7 +179,7 @@ def test_what_waits_when_the_receiver_goes_is_not_taken_for_sent(wire):
     assert isinstance(one.lost.get(timeout=60), ConnectionLostError)
 
 
-def test_the_outputs_overtake_what_is_in_buffers_too(wire):  # UNAL-32
+def test_barriers_also_overtake_rows_in_output_buffers(wire):  # UNAL-32
     one = wire(1)
     one.channel.send(Kind.RECORDS, b"sent before")
     one.received(1)
@@ -205,7 +205,7 @@ def barrier(checkpoint, alignment="unaligned"):
     return Kind.BARRIER, pack_barrier(OvertakingBarrier(checkpoint, alignment, 40))
 
 
-def test_a_barrier_is_read_first_and_what_came_before_it_is_stored(inbox):  # UNAL-34, UNAL-35
+def test_a_barrier_is_read_first_and_records_before_it_are_stored(inbox):  # UNAL-34, UNAL-35
     inbox.put(0, records(b"a"))
     inbox.put(0, barrier(1))
     inbox.put(1, records(b"x"))
@@ -257,7 +257,7 @@ def operator(**states):
     return lambda: {name: encode(state) for name, state in states.items()}
 
 
-def test_a_snapshot_comes_apart_into_what_it_was_made_of():
+def test_a_snapshot_is_divided_into_its_sections():
     incomplete = IncompleteSnapshots(["in-0", "in-1"])
     incomplete.sent(1, {"sink-0": None})
     incomplete.taken(1, operator(count=3), None)
@@ -271,7 +271,7 @@ def test_a_snapshot_comes_apart_into_what_it_was_made_of():
     assert incomplete.whole(1) is None
 
 
-def test_without_anything_in_flight_it_is_the_operators_own():
+def test_without_in_flight_data_a_snapshot_has_only_the_operators_sections():
     incomplete = IncompleteSnapshots(["in-0"])
     incomplete.taken(1, operator(offset=5), 5)
     incomplete.sent(1, {})

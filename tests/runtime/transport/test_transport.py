@@ -1,4 +1,4 @@
-"""How processes of one attempt talk: frames, the handshake, listeners, and the inbox behind them."""
+"""The connections between processes of one attempt: frames, handshake, listeners, and inbox."""
 
 import queue
 import socket
@@ -29,7 +29,7 @@ BUFFER = 65_536
 
 @pytest.fixture
 def listening():
-    """A listener of attempt 7, with what it accepted and what it refused."""
+    """A listener of attempt 7, and the lists of accepted and refused connections."""
     accepted, refused = queue.Queue(), queue.Queue()
     listener = Listener("127.0.0.1", OURS, lambda *who: accepted.put(who), refused.put, BUFFER)
     yield listener, accepted, refused
@@ -43,7 +43,7 @@ def pair(attempt_here=7, attempt_there=7):
     return ends
 
 
-def test_who_holds_the_secret_and_the_attempt_is_accepted_and_received(listening):
+def test_a_peer_with_the_secret_and_the_attempt_is_accepted(listening):
     at, accepted, _ = listening
     caller = connect_to((at.host, at.port), OURS, {"task": "count-1"}, BUFFER)
     connection, hello = accepted.get(timeout=60)
@@ -60,7 +60,7 @@ def test_a_wrong_secret_is_refused_on_both_sides(listening):
     assert accepted.empty()
 
 
-def test_who_only_skips_the_check_of_the_listener_is_refused_by_the_listener(listening):
+def test_a_peer_that_skips_its_check_of_the_listener_is_refused(listening):
     at, accepted, refused = listening
     connection = Connection(socket.create_connection((at.host, at.port)), 7)
     connection.send(Kind.HANDSHAKE, b'{"task": "count-1", "attempt": 7, "nonce": "00"}')
@@ -80,7 +80,7 @@ def test_a_worker_of_an_ended_attempt_is_refused(listening):
     assert accepted.empty()
 
 
-def test_no_pickle_of_a_stranger_is_read(listening):
+def test_no_pickle_of_an_unknown_peer_is_read(listening):
     at, accepted, refused = listening
     stranger = Connection(socket.create_connection((at.host, at.port)), 7)
     stranger.send(Kind.RECORDS, pack_rows([(1,)]))
@@ -130,7 +130,7 @@ def test_what_waits_on_a_blocked_channel_is_taken_after_it_is_released():
     assert inbox.take((), 0) == (0, (Kind.RECORDS, b"first"))
 
 
-def test_mail_goes_before_frames():
+def test_messages_are_read_before_frames():
     inbox = Inbox(1, 4)
     inbox.put(0, (Kind.RECORDS, b""))
     inbox.post(CheckpointCompleted(3))
@@ -155,7 +155,7 @@ def test_no_frame_is_taken_off_the_wire_before_its_channel_has_room():
     order = queue.Queue()
 
     class TwoFrames:
-        """An inbox that has room twice, and the wire before it."""
+        """An inbox with room for two frames, and the connection that feeds it."""
 
         def __init__(self):
             self.free = iter((True, True))
@@ -179,7 +179,7 @@ def test_no_frame_is_taken_off_the_wire_before_its_channel_has_room():
     assert [order.get(timeout=60) for _ in range(7)] == [*("awaited", "read", "kept") * 2, "awaited"]
 
 
-def test_a_wake_is_kept_for_who_waits_next():
+def test_a_wake_is_kept_for_the_next_wait():
     inbox = Inbox(1, 1)
     inbox.wake()
     assert inbox.take((), 0) is None
@@ -189,7 +189,7 @@ def test_a_wake_is_kept_for_who_waits_next():
     assert not waits.is_alive()
 
 
-def test_closing_wakes_who_waits_for_room_and_to_take():
+def test_closing_wakes_waiting_senders_and_receivers():
     inbox = Inbox(1, 1)
     inbox.put(0, (Kind.RECORDS, b""))
     ended = queue.Queue()
