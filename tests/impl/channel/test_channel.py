@@ -18,8 +18,8 @@ from impl.core.gate.unaligned_events import Alignment
 def reading(channel):
     """Everything that the gate reads from the channel until it is empty."""
     read = []
-    while said := channel.take():
-        read += said
+    while answers := channel.take():
+        read += answers
     return read
 
 
