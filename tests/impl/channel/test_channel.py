@@ -64,7 +64,7 @@ def test_urgent_barriers_keep_their_own_order():  # UNAL-35
     ]
 
 
-def test_a_second_announced_time_out_replaces_the_first():  # UNAL-33
+def test_a_second_barrier_with_a_time_out_loses_the_output_of_the_first():  # UNAL-33
     channel = Channel()
     channel.send_barrier(1, Alignment.TIMEOUT)
 
