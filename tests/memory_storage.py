@@ -106,8 +106,8 @@ class MemoryStorage:
     ) -> CompletedCheckpoint:
         """Completes a checkpoint. A repetition with the same content has no effect."""
         self.require_newest(f"publishing checkpoint {checkpoint}", attempt)
-        told = {one.task: one for one in handles}
-        completed = CompletedCheckpoint(checkpoint, attempt, told, max_parallelism)
+        shown = {one.task: one for one in handles}
+        completed = CompletedCheckpoint(checkpoint, attempt, shown, max_parallelism)
         for handle in completed.handles.values():
             self._content(handle)
         if self._completed.setdefault(checkpoint, completed) != completed:

@@ -52,11 +52,11 @@ def test_a_mutant_is_killed_by_its_rule(mutant):
 
 @pytest.mark.parametrize("identity", RARE)
 def test_mutants_that_few_seeds_detect_are_killed_without_a_seed(identity):
-    told = (
+    shown = (
         "from conformance.mutants import fresh_process; fresh_process.CASES = 0; "
         f"print(fresh_process.main({identity!r})['rules'])"
     )
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
     (mutant,) = (known for known in PYTHON if known.id == identity)
 
     assert mutant.rule in done.stdout

@@ -48,9 +48,9 @@ def test_every_pin_can_be_installed_on_the_first_release_of_the_least_python():
 
 def test_every_dependency_is_justified_once():
     text = (ROOT / "docs/reference/dependencies.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| ([\w-]+) \|", text, flags=re.MULTILINE)
+    shown = re.findall(r"^\| ([\w-]+) \|", text, flags=re.MULTILINE)
 
-    assert sorted(name for name in told if name != "package") == sorted(direct())
+    assert sorted(name for name in shown if name != "package") == sorted(direct())
 
 
 def test_the_readme_has_no_gap():

@@ -36,8 +36,8 @@ def command_of(*words):
 
 
 def run(file, *words):
-    asked = [str(file), "--examples", "2", "--limit", "60", *words]
-    return CliRunner().invoke(matrix.command, asked, standalone_mode=False)
+    requested = [str(file), "--examples", "2", "--limit", "60", *words]
+    return CliRunner().invoke(matrix.command, requested, standalone_mode=False)
 
 
 def test_a_right_a_wrong_and_a_missing_implementation(user_folder):

@@ -46,15 +46,15 @@ def test_a_found_divergence_is_listed_and_then_tolerated(tmp_path):
 def test_fix_completes_the_list_in_one_run(tmp_path, how):
     file = tmp_path / "known.json"
     command = shlex.join([sys.executable, str(ADAPTERS / "fake_gates.py"), how])
-    asked = ("--adapter", command, "--known-divergences", file, "--out", tmp_path)
-    run(*asked, "--fix")
+    requested = ("--adapter", command, "--known-divergences", file, "--out", tmp_path)
+    run(*requested, "--fix")
     listed = read(file)
-    again = run(*asked)
+    again = run(*requested)
 
     assert len(listed) > 1
     assert len({str(entry) for entry in listed}) == len(listed)
     assert again.return_value == 0, again.output
-    assert run(*asked, "--fix").return_value == 0
+    assert run(*requested, "--fix").return_value == 0
     assert read(file) == listed
 
 
@@ -88,16 +88,16 @@ def test_a_divergence_that_was_saved_before_is_listed_too(tmp_path):
 def test_a_known_crash_is_met_a_few_times_and_the_verdict_counts_what_was_left_out(tmp_path):
     command = shlex.join([sys.executable, "-S", str(ADAPTERS / "fake_gates.py"), "crashes"])
     few = ["--examples", "1", "--config", "channels=2", "--config", "checkpoints_after_tasks_finish=true"]
-    asked = ["--adapter", command, "--known-divergences", str(tmp_path / "known.json"), "--fix", *few]
-    asked += ["--out", str(tmp_path)]
-    ran = CliRunner().invoke(conform.command, asked, standalone_mode=False)
+    requested = ["--adapter", command, "--known-divergences", str(tmp_path / "known.json"), "--fix", *few]
+    requested += ["--out", str(tmp_path)]
+    ran = CliRunner().invoke(conform.command, requested, standalone_mode=False)
 
     assert ran.return_value == 0, ran.output
-    said = " ".join(ran.output.split())
-    assert int(said.partition("new, met ")[2].split()[0]) < 60
-    assert "cases end before a known crash" in said
-    assert "more left out, in which it is known to crash" in said
-    assert "except where sequences were left out or end at a known divergence" in said
+    answers = " ".join(ran.output.split())
+    assert int(answers.partition("new, met ")[2].split()[0]) < 60
+    assert "cases end before a known crash" in answers
+    assert "more left out, in which it is known to crash" in answers
+    assert "except where sequences were left out or end at a known divergence" in answers
 
 
 def test_a_missing_list_is_a_usage_error(tmp_path):

@@ -55,12 +55,12 @@ def test_only_the_action_that_the_model_takes_has_no_failing_guard(component):
 
 @pytest.mark.rule("ALIGN-03")
 def test_each_action_is_reported_with_its_guard_and_its_value():
-    told = "\n".join(explanation.lines(asked([{"kind": "block", "channel": 0}])))
+    shown = "\n".join(explanation.lines(asked([{"kind": "block", "channel": 0}])))
 
-    assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in told
-    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      the protocol does" in told
-    assert "ALIGN-01: block 0\n      this answer; needs not pending (is true)" in told
-    assert "ALIGN-04: resume 0\n      needs current > 3 (is 2)" in told
+    assert "  Before it current=2, pending=true, blocked=[1], closed=[]." in shown
+    assert "ALIGN-03, SUB-01: resume 1, abort current (SUBSUMED), block 0\n      the protocol does" in shown
+    assert "ALIGN-01: block 0\n      this answer; needs not pending (is true)" in shown
+    assert "ALIGN-04: resume 0\n      needs current > 3 (is 2)" in shown
 
 
 def test_the_core_is_minimal():
@@ -84,9 +84,9 @@ def test_an_impossible_next_state_is_excluded_by_the_state_before():
 
 
 def test_effects_that_no_run_has_are_reported():
-    told = explanation.lines(asked([{"kind": "trigger", "checkpoint": 7}]))
+    shown = explanation.lines(asked([{"kind": "trigger", "checkpoint": 7}]))
 
-    assert told[-1] == "  No action gives this answer, whatever values its guards need."
+    assert shown[-1] == "  No action gives this answer, whatever values its guards need."
 
 
 def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys):
@@ -105,14 +105,14 @@ def test_a_replayed_divergence_fits_two_screens(little_adapter, tmp_path, capsys
 
 def test_an_event_that_is_refused_is_reported_with_what_would_allow_it():
     oracle = Oracle("sink", {})
-    told = "\n".join(
+    shown = "\n".join(
         explanation.lines(
             RefusedAnswer("sink", oracle.start.state, {"kind": "restore", "checkpoint": None}, [])
         )
     )
 
-    assert "no rule: an error\n      the protocol does this here" in told
-    assert "needs not running (is true)" in told
+    assert "no rule: an error\n      the protocol does this here" in shown
+    assert "needs not running (is true)" in shown
 
 
 def test_no_symbol_appears_in_an_explanation():

@@ -71,9 +71,7 @@ def test_the_implementation_declares_the_same_words(base):
         for component in vocabulary().values()
         for kind in (component.events if base == "event" else component.effects)
     }
-    shorter = (
-        declared - expected
-    )  # the words of the modes without some of its fields have them with a default
+    shorter = declared - expected  # words whose last fields have a default, as some modes lack them
 
     assert expected <= declared
     assert all(any(kind == other and names < more for other, more in expected) for kind, names in shorter)

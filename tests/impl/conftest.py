@@ -36,18 +36,18 @@ def _line(effect: dict[str, object]) -> str:
 
 
 def _replay(component: Component, transcript: str) -> str:
-    said: list[str] = []
+    answers: list[str] = []
     for line in transcript.splitlines():
         if not line.strip() or line.startswith(" "):
             continue
-        said.append(line)
+        answers.append(line)
         before = component.observe()
         try:
-            said += [f"  {_line(effect)}" for effect in component.apply(_event(line))]
+            answers += [f"  {_line(effect)}" for effect in component.apply(_event(line))]
         except ProtocolError:
-            said.append("  refused")
+            answers.append("  refused")
             assert component.observe() == before, f"{line} was refused and changed something"
-    return "\n".join(said)
+    return "\n".join(answers)
 
 
 @pytest.fixture

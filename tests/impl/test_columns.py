@@ -114,15 +114,20 @@ def test_a_batch_reaches_the_subtasks_of_its_rows(rows, dictionary):
 
 def aggregated(rows, cut):
     """The results of the aggregate of columns for the rows in two batches, with a barrier between them."""
-    asked = {"rows": count(), "sum": sum_of("number"), "least": least("number"), "most": greatest("number")}
-    function = AggregatingColumns(KeyColumns(("word", "size")), asked)
+    requests = {
+        "rows": count(),
+        "sum": sum_of("number"),
+        "least": least("number"),
+        "most": greatest("number"),
+    }
+    function = AggregatingColumns(KeyColumns(("word", "size")), requests)
     operators = ProcessOperator(function, {0: KeyColumns(("word", "size"))}, HeapKeyedStateBackend())
     known = {}
     for part in (rows[:cut], rows[cut:]):
         operators.inputs[0](batch_of(part, dictionary=bool(cut % 2)))
-        told = rows_of(operators.before_barrier())
-        assert {row[:2] for row in told} == {(row[0], row[2]) for row in part}
-        known |= {row[:2]: row[2:] for row in told}
+        shown = rows_of(operators.before_barrier())
+        assert {row[:2] for row in shown} == {(row[0], row[2]) for row in part}
+        known |= {row[:2]: row[2:] for row in shown}
     return known
 
 
@@ -159,9 +164,9 @@ def test_updates_that_are_kept_back_are_emitted_once_after_the_last_row_of_their
     half = len(rows) // 2
     for part in (rows[:half], rows[half:]):
         assert function.inputs[0](batch_of(part) if in_batches else part) == ()
-    told = function.before_barrier()
+    shown = function.before_barrier()
     of_key = {word: tuple(row[1] for row in rows if row[0] == word) for word, _, _ in rows}
-    assert sorted(told, key=repr) == sorted(
+    assert sorted(shown, key=repr) == sorted(
         ((word, numbers[-1], numbers) for word, numbers in of_key.items()), key=repr
     )
     assert function.before_barrier() == ()

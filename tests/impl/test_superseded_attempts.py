@@ -88,7 +88,7 @@ def test_a_checkpoint_linked_before_a_newer_attempt_looks_is_restored_by_it(file
     newer = CheckpointStorage(files.location.directory)
     attempt = newer.new_attempt()
     publish = CheckpointStorage.require_newest
-    monkeypatch.setattr(CheckpointStorage, "require_newest", lambda *arguments: None)  # after its look
+    monkeypatch.setattr(CheckpointStorage, "require_newest", lambda *arguments: None)  # its check has passed
     complete(files, 1, old)
     monkeypatch.setattr(CheckpointStorage, "require_newest", publish)
     newer.record_restored(attempt, newer.latest_completed().completed.checkpoint)

@@ -206,7 +206,7 @@ def test_a_part_that_no_move_uses_is_not_read():
     memoised = MemoisedSearch(counting(lambda pair: pair._replace(left=pair.left + 1)))
 
     assert memoised.explore().states == 5
-    assert memoised.memo.computed == 5 + 4  # offers of the other counter, and all steps but the last
+    assert memoised.memo.computed == 5 + 4  # offers at each `left`, and steps at all but the last
 
 
 def test_a_move_that_tests_the_type_of_a_part_is_detected():

@@ -28,9 +28,9 @@ def replayed(text: str) -> str:
         effects: list[dict[str, Any]] = []
         for line in events:
             kind, fields = kind_and_fields(line)
-            state, said, _ = component.apply(state, {"kind": kind, **fields})
+            state, answers, _ = component.apply(state, {"kind": kind, **fields})
             lines.append(written(kind, fields))
-            effects += said
+            effects += answers
         lines.append("----")
         lines.append(written("state", component.observe(state)))
         lines += ["  " + written(str(effect["kind"]), without_kind(effect)) for effect in effects]

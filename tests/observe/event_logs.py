@@ -28,7 +28,7 @@ def places(lines: Lines, component: str, kind: str, effect: str | None = None) -
     for place, line in enumerate(lines):
         if line.get("component") != component or line["event"]["kind"] != kind:
             continue
-        if effect is None or any(said["kind"] == effect for said in line["effects"]):
+        if effect is None or any(output["kind"] == effect for output in line["effects"]):
             yield place
 
 
@@ -69,9 +69,9 @@ def restored_an_older_one(log: Log) -> None:
             if line["attempt"] == 2 and line.get("restored") is not None:
                 line["restored"] -= 1
             if line["attempt"] == 2 and line.get("event", {}).get("kind") == "restore":
-                for said in [line["event"], *line["effects"]]:
-                    if "checkpoint" in said:
-                        said["checkpoint"] -= 1
+                for output in [line["event"], *line["effects"]]:
+                    if "checkpoint" in output:
+                        output["checkpoint"] -= 1
 
 
 def one_task_restored_another(log: Log) -> None:
@@ -100,17 +100,17 @@ def committed_before_completion(log: Log) -> None:
     place = first(lines, "subtask", "async_done", "acknowledge")
     checkpoint = lines[place]["event"]["checkpoint"]
     transactions = [
-        said["transaction"]
+        output["transaction"]
         for line in lines[:place]
         if line.get("component") == "sink"
-        for said in line["effects"]
-        if said["kind"] == "pre_commit"
+        for output in line["effects"]
+        if output["kind"] == "pre_commit"
     ]
-    told = {**lines[place], "event": {"kind": "complete_notification", "checkpoint": checkpoint}}
-    told["effects"] = [{"kind": "notify_complete", "checkpoint": checkpoint}]
-    done = {**told, "component": "sink", "event": {"kind": "notify_complete", "checkpoint": checkpoint}}
+    shown = {**lines[place], "event": {"kind": "complete_notification", "checkpoint": checkpoint}}
+    shown["effects"] = [{"kind": "notify_complete", "checkpoint": checkpoint}]
+    done = {**shown, "component": "sink", "event": {"kind": "notify_complete", "checkpoint": checkpoint}}
     done["effects"] = [{"kind": "commit", "transaction": one} for one in transactions]
-    lines[place:place] = [told, done]
+    lines[place:place] = [shown, done]
 
 
 def committed_unasked(log: Log) -> None:

@@ -56,16 +56,16 @@ def test_no_event_comes_before_what_it_follows_from(seed, tmp_path):
     record = Record()
     assert validate(log, required=(), record=record).rejection is None
     lanes = lanes_of(record)
-    told = in_causal_order([moment_of(seen, record) for seen in record.seen], lanes)
-    arrows = of_run(told, lanes, is_wrong=False).arrows
+    reported = in_causal_order([moment_of(seen, record) for seen in record.seen], lanes)
+    arrows = of_run(reported, lanes, is_wrong=False).arrows
     places = [
-        (moment.attempt, moment.step.task, int(moment.step.place.rpartition(":")[2])) for moment in told
+        (moment.attempt, moment.step.task, int(moment.step.place.rpartition(":")[2])) for moment in reported
     ]
 
     assert lanes == ["coordinator", "src-0", "src-1", "count-0", "count-1", "sink-0"]
-    assert len(told) == len(record.seen)
-    sent = {message for moment in told for message in moment.sends}
-    assert len(arrows) == sum(moment.receives in sent for moment in told) > 50  # sent before it arrives
+    assert len(reported) == len(record.seen)
+    sent = {message for moment in reported for message in moment.sends}
+    assert len(arrows) == sum(moment.receives in sent for moment in reported) > 50  # sent before it arrives
     for task in lanes:
         own = [place for place in places if place[1] == task]
         assert own == sorted(own)

@@ -57,10 +57,10 @@ def test_a_refused_event_is_reported_with_every_action(recorded: Path, tmp_path:
 
     assert rejection is not None
     assert rejection.refused is not None
-    told = explanation.of_rejection(rejection.refused, rejection.waiting)
-    assert any(one.startswith("      this answer; needs current > ") for one in told)
-    assert len(told) <= 24
-    assert all(len(one) <= 80 for one in told)
+    shown = explanation.of_rejection(rejection.refused, rejection.waiting)
+    assert any(one.startswith("      this answer; needs current > ") for one in shown)
+    assert len(shown) <= 24
+    assert all(len(one) <= 80 for one in shown)
 
 
 def test_if_no_file_can_continue_every_guard_is_reported(recorded: Path, tmp_path: Path) -> None:
@@ -71,10 +71,10 @@ def test_if_no_file_can_continue_every_guard_is_reported(recorded: Path, tmp_pat
 
     assert rejection is not None
     assert len(rejection.waiting) > 1
-    told = explanation.of_rejection(rejection.refused, rejection.waiting)
-    assert told[0] == "  The events that wait for a cause at that point, each with its guard:"
-    assert told[1].startswith(f"    {rejection.file}:{rejection.line}: ")
-    assert len(told) <= 48
+    shown = explanation.of_rejection(rejection.refused, rejection.waiting)
+    assert shown[0] == "  The events that wait for a cause at that point, each with its guard:"
+    assert shown[1].startswith(f"    {rejection.file}:{rejection.line}: ")
+    assert len(shown) <= 48
 
 
 @pytest.mark.parametrize("file", ["coordinator", "1-"])

@@ -47,9 +47,9 @@ def resumed(log: Log, first_id: int) -> Log:
     """The lines of a second driver that takes over after the first attempt."""
     kept = [line for line in log["coordinator"] if line["attempt"] > 1]
     restored = next(line["restored"] for line in kept if line.get("kind") == "attempt_started")
-    told = {"kind": "coordinator_started", "first_id": first_id, "completed": [restored]}
+    shown = {"kind": "coordinator_started", "first_id": first_id, "completed": [restored]}
     configured = {**log["coordinator"][0], "attempt": 2}
-    lines = [configured, {"attempt": 2, "task": "coordinator", **told}, *kept]
+    lines = [configured, {"attempt": 2, "task": "coordinator", **shown}, *kept]
     tasks = {name: lines for name, lines in log.items() if not name.startswith(("1-", "coordinator"))}
     return {**tasks, "coordinator": lines}
 

@@ -73,8 +73,8 @@ def test_a_result_points_at_its_rule_and_its_line():
     (run,) = sarif.document([PartResult("store", Verdict.DIVERGES, "some", findings=found)])["runs"]
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
 
-    told = [(ids[one["ruleIndex"]], one["level"], one["kind"]) for one in run["results"]]
-    assert told == [
+    shown = [(ids[one["ruleIndex"]], one["level"], one["kind"]) for one in run["results"]]
+    assert shown == [
         ("SUB-07", "error", "fail"), (sarif.UNJUDGED, "warning", "open"), (sarif.OUTSIDE, "error", "fail"),
     ]  # fmt: skip
     place = run["results"][0]["locations"][0]["physicalLocation"]
@@ -94,9 +94,9 @@ def test_the_published_schema_refuses_what_is_no_sarif():
 
 def test_annotations_stand_on_one_line_each_at_their_file():
     found = (Finding("SUB-07", "100 % too many", "a: b,\nc", "a,b.log", 7), Finding(None, "no answer"))
-    told = list(findings.annotations([PartResult("store", Verdict.DIVERGES, "some", findings=found)]))
+    shown = list(findings.annotations([PartResult("store", Verdict.DIVERGES, "some", findings=found)]))
 
-    assert told == [
+    assert shown == [
         "::error file=a%2Cb.log,line=7,title=store%3A SUB-07::100 %25 too many%0A%0Aa: b,%0Ac",
         "::warning title=store%3A could not be judged::no answer",
     ]

@@ -103,10 +103,10 @@ def test_a_survivor_and_a_wrong_killer_stand_in_the_document():
     assert (made["verdict"], made["killed"], made["tried"]) == ("DIVERGES", 1, 3)
     assert [entry["outcome"] for entry in made["mutants"]] == ["killed", "survived", "wrong killer"]
     assert [entry["length"] for entry in made["mutants"]] == [2, None, 3]
-    told = mutants.page([KILLED, SURVIVED, MISTAKEN], 400, "barrierspec mutants", "8c1f2aa")
-    assert "1 of 3 mutants of 1 rules were killed" in told
-    assert "| survived | - | - | - | all closed models |" in told
-    assert "| wrong killer | ALIGN-05 | 3 |" in told
+    shown = mutants.page([KILLED, SURVIVED, MISTAKEN], 400, "barrierspec mutants", "8c1f2aa")
+    assert "1 of 3 mutants of 1 rules were killed" in shown
+    assert "| survived | - | - | - | all closed models |" in shown
+    assert "| wrong killer | ALIGN-05 | 3 |" in shown
 
 
 def test_a_mutant_of_the_specification_belongs_to_the_component_of_its_module():

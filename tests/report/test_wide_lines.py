@@ -23,11 +23,11 @@ def test_continued_lines_are_indented_below_the_first(monkeypatch):
 def test_a_command_that_is_cut_is_the_same_when_it_is_pasted(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     line = f"barrierspec conform --adapter 'python {'long ' * 4}name.py' --component gate --seed 0"
-    told = command("  again   ", line)
-    first, second = told.splitlines()
+    shown = command("  again   ", line)
+    first, second = shown.splitlines()
     assert first.endswith(" \\")
     assert second.startswith("            ")
-    assert max(map(len, told.splitlines())) <= 80
-    pasted = told.removeprefix("  again   ").replace("\\\n", "")
+    assert max(map(len, shown.splitlines())) <= 80
+    pasted = shown.removeprefix("  again   ").replace("\\\n", "")
     assert shlex.split(pasted) == shlex.split(line)
     assert command("  again   ", "barrierspec smoke") == "  again   barrierspec smoke"

@@ -50,10 +50,10 @@ def test_a_violated_temporal_property_is_the_one_that_is_listed():
 
 def test_a_count_that_differs_is_reported():
     model = MANIFEST["broken_gate_no_abort"]._replace(states=7, violates="ALIGN_05")
-    told = check(model).differences
-    assert len(told) == 2
-    assert "expected ALIGN_05, got ALIGN_03" in told[0]
-    assert "expected 7, got" in told[1]
+    shown = check(model).differences
+    assert len(shown) == 2
+    assert "expected ALIGN_05, got ALIGN_03" in shown[0]
+    assert "expected 7, got" in shown[1]
 
 
 def test_a_run_that_takes_too_long_is_an_error():

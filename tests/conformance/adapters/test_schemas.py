@@ -47,8 +47,8 @@ def test_every_generated_event_and_every_effect_and_state_is_valid(component):
             if edge.refused is None:
                 check(event, chosen)
                 kinds.add(chosen["kind"])
-            for said in edge.effects:
-                check(effect, said)
+            for answers in edge.effects:
+                check(effect, answers)
             check(state, node.observed)
     assert kinds == known
 
@@ -64,8 +64,8 @@ def test_every_frame_is_valid():
     ):
         request.validate(orjson.loads(line))
     applied = Applied([[{"kind": "block", "channel": 0}]], {"current": 1})
-    said = (model_adapter().hello(), applied, Unsupported("no"), Errored("no", 0), Errored("no"))
-    for seq, one in enumerate(said):
+    answers = (model_adapter().hello(), applied, Unsupported("no"), Errored("no", 0), Errored("no"))
+    for seq, one in enumerate(answers):
         answer.validate(orjson.loads(frames.encode_answer(seq, one)))
     answer.validate(orjson.loads(frames.encode_answer(None, Errored("not read"))))
 

@@ -11,9 +11,9 @@ from spec.vocabulary import vocabulary
 
 
 def answers(name: str, *lines: bytes, limit: int = 10_000) -> list[dict]:
-    said = io.BytesIO()
-    serve(ours(name), io.BytesIO(b"\n".join(lines)), said, limit)
-    return [orjson.loads(line) for line in said.getvalue().splitlines()]
+    output = io.BytesIO()
+    serve(ours(name), io.BytesIO(b"\n".join(lines)), output, limit)
+    return [orjson.loads(line) for line in output.getvalue().splitlines()]
 
 
 @pytest.mark.parametrize("name", OURS)

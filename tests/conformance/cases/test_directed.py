@@ -27,10 +27,7 @@ def test_every_mode_has_its_profiles():
 def test_no_path_is_left_without_a_case_or_a_proof(mode, profile):
     found = directed_at(mode, profile, channels=2)
     assert found.hit == len(found.scripts) > 10
-    assert found.excluded > 0 or (mode, profile) == (
-        "unaligned",
-        "flink-1.11",
-    )  # in this model every path has a case
+    assert found.excluded > 0 or (mode, profile) == ("unaligned", "flink-1.11")  # here every path has a case
     assert found.beyond == 0
 
 

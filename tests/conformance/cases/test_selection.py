@@ -67,8 +67,8 @@ def test_the_cases_are_those_of_the_whole_run():
     walked("store", listening, 5, 60, selected={"SUB-10"})
     walked("store", whole, 5, 60)
 
-    wanted = [case for case in whole.cases if "SUB-10" in fired(case)]
-    assert listening.cases == wanted != whole.cases
+    expected = [case for case in whole.cases if "SUB-10" in fired(case)]
+    assert listening.cases == expected != whole.cases
 
 
 @pytest.mark.rule("ALIGN-04")

@@ -179,8 +179,8 @@ def test_new_removed_and_changed_rules_are_named(repository, tmp_path_factory):
     shutil.copytree(repository / "spec", before / "spec")
     edit(repository / "spec/rules.toml", 'id = "ALIGN-01"', 'id = "ALIGN-99"')
     edit(repository / "spec/rules.toml", "no effect and MUST NOT change any state.", "no effect.")
-    said = declared(before, repository)
-    assert (said.added, said.removed, said.reworded) == (("ALIGN-99",), ("ALIGN-01",), ("ALIGN-12",))
+    answers = declared(before, repository)
+    assert (answers.added, answers.removed, answers.reworded) == (("ALIGN-99",), ("ALIGN-01",), ("ALIGN-12",))
 
 
 def test_an_unknown_revision_is_a_clear_error(repository):

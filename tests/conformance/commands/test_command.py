@@ -43,9 +43,9 @@ def test_a_pass_states_its_bound(capsys):
 
 @pytest.mark.rule("ALIGN-03")
 def test_a_divergence_is_reported_on_80_columns(diverged):
-    code, said, _ = diverged
+    code, answers, _ = diverged
     assert code == Exit.DIVERGES
-    story = said[said.index("DIVERGES  ALIGN-03") :]
+    story = answers[answers.index("DIVERGES  ALIGN-03") :]
     again = [line for line in story.splitlines() if "--" in line or "pytest" in line]
     assert all(len(line) <= 80 for line in story.splitlines() if line not in again)
     assert "->   2  barrier 2 on 0        resume 0, abort 1         resume 0, block 0" in story
@@ -101,9 +101,9 @@ def test_a_hang_is_undetermined(little_adapter, capsys):
     assert cli.run(["conform", "--adapter", deaf, "--limit", "0.2"]) == Exit.UNDETERMINED
     output = capsys.readouterr().out
     assert "hung: no answer within 0.4 s" in output
-    told, again, _ = output.partition("\n  again   barrierspec conform ")
+    shown, again, _ = output.partition("\n  again   barrierspec conform ")
     assert again
-    assert all(len(line) <= 100 for line in told.splitlines())
+    assert all(len(line) <= 100 for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -326,19 +326,19 @@ def test_a_mutant_that_crashes_and_has_wrong_types_is_no_mutant():
 
 def test_mypy_checks_a_mutant_at_its_first_crash(monkeypatch, tmp_path):
     """mypy runs once. If it refuses the edit, no further unit and no further judge runs."""
-    asked: list[Edit] = []
+    requested: list[Edit] = []
     edit = next(one for one in edits("model") if one.id.startswith("model.offsets."))
 
     def judged(refused):
         crashes = [(prepared.Unit(lambda: crash("TypeError")), 0)] * 3
-        monkeypatch.setattr(prepared, "is_refused", lambda *_: asked.append(edit) or refused)
+        monkeypatch.setattr(prepared, "is_refused", lambda *_: requested.append(edit) or refused)
         tally = prepared._tallied(edit, "text", crashes, prepared.Tally(), first=False)
         monkeypatch.setattr(prepared, "answers", lambda *_: iter([tally]))
         return judge_anew(edit, "text", Judges("model", "offsets", tmp_path), first=False)
 
     assert judged(True).complaints == {"mypy": UNTYPED}
     assert judged(False).crashed
-    assert len(asked) == 2
+    assert len(requested) == 2
 
 
 def test_lock_step_plays_behind_a_failure_and_out_of_bounds():

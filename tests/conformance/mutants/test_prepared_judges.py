@@ -116,14 +116,14 @@ def test_groups_of_units_find_what_all_units_together_find(monkeypatch):
 
 
 def test_mypy_runs_once_for_all_judges(monkeypatch):
-    asked = []
-    monkeypatch.setattr(prepared, "is_refused", lambda *_: asked.append(1))
+    requested = []
+    monkeypatch.setattr(prepared, "is_refused", lambda *_: requested.append(1))
     units = [(prepared.Unit(lambda: crash("TypeError")), 0)] * 3
     found = prepared._tallied(None, "", units, Tally(), first=True)
     again = prepared._tallied(None, "", units, Tally(is_typed=found.is_typed), first=True)
 
     assert found == again == Tally(crash("TypeError"), 3, is_typed=True)
-    assert len(asked) == 1
+    assert len(requested) == 1
 
 
 def test_a_crash_before_the_first_unit_runs_mypy(monkeypatch, tmp_path):

@@ -232,8 +232,8 @@ def test_every_rule_that_can_fire_is_in_the_index(component):
 @pytest.mark.parametrize("profile", ["1.11", "1.15", "1.17"])
 def test_a_long_memory_of_aborts_agrees(profile):
     given = {"profile": profile, "max_concurrent": 2}
-    aborts = [{"kind": "abort_notification", "checkpoint": told, "completed": -1} for told in range(1, 131)]
-    triggers = [{"kind": "checkpoint", "checkpoint": told} for told in range(1, 131)]
+    aborts = [{"kind": "abort_notification", "checkpoint": shown, "completed": -1} for shown in range(1, 131)]
+    triggers = [{"kind": "checkpoint", "checkpoint": shown} for shown in range(1, 131)]
     assert replay(Oracle("subtask", given), ours("impl"), [*aborts, *triggers]).divergence is None
 
 

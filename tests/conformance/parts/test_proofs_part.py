@@ -37,7 +37,7 @@ def test_a_case_that_the_invariants_exclude_proves_nothing():
     assert report == Report(frozenset(), frozenset(), (), 0, 0, 0)
 
 
-def test_a_rule_that_no_case_requires_is_a_finding(monkeypatch, tmp_path):
+def test_a_rule_that_no_proof_covers_is_a_finding(monkeypatch, tmp_path):
     monkeypatch.setattr(proofs, "ProcessPoolExecutor", InThisProcess)
     monkeypatch.setattr(proofs, "_claim", lambda _: None)  # tests/model/test_generations.py proves them
     monkeypatch.setattr(proofs, "_share", lambda *_: reported({"ALIGN-01"}, ()))
@@ -182,7 +182,7 @@ def test_a_wrong_initial_state_is_refuted_by_its_rule(component, changes, rule):
 
 
 @pytest.mark.parametrize(("component", "rule"), [("network", "ALIGN-01"), ("threads", "UNAL-01")])
-def test_the_gate_within_a_composed_component_starts_new(component, rule):
+def test_an_initial_state_with_a_used_gate_is_refuted(component, rule):
     new = SIZES[component].new(next(case.state for case in STEPS if case.component == component))
     wrong = start_case(component, new._replace(gate=new.gate._replace(current=1)))
     initial = [one for one in PROPERTIES if one.over_starts]

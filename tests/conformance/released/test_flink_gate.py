@@ -87,7 +87,7 @@ def test_answers_are_valid_and_spelled_as_the_suite_spells_them(flink):
     )
     came = flink.apply([barrier(1, 4), {"kind": "cancel", "channel": 0, "checkpoint": 4}])
     assert not [
-        told for effects in came.effects for one in effects for told in complaints("gate", "effect", one)
+        shown for effects in came.effects for one in effects for shown in complaints("gate", "effect", one)
     ]
     assert not list(complaints("gate", "state", came.state))
 

@@ -20,7 +20,7 @@ from conformance.released.gate import GateSearch, GateTarget, alphabet
 from conformance.released.known_divergences import Known, KnownError, known_divergences, read
 from conformance.released.matrix import Cell
 from conformance.released.results import Conformed
-from conformance.report import released as told
+from conformance.report import released as reported
 from conformance.rules import index as rule_index
 from conformance.verdict import Verdict
 from model.closed_model_runs import Script
@@ -73,7 +73,7 @@ def impl():
 
 
 def shown(done):
-    return told.matrix([Cell.of(done, "here")])
+    return reported.matrix([Cell.of(done, "here")])
 
 
 def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
@@ -83,8 +83,8 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, entries):
     assert done.transitions > 100
     assert done.events > 1000
     assert "ALIGN-03" in done.rules
-    assert told.line(done).startswith("  CONFORMS     Flink 9.9.9   exactly-once, handler: ")
-    assert told.details(done).startswith(f"    reached: {done.reached['states']:,} different states, ")
+    assert reported.line(done).startswith("  CONFORMS     Flink 9.9.9   exactly-once, handler: ")
+    assert reported.details(done).startswith(f"    reached: {done.reached['states']:,} different states, ")
     assert shown(done).splitlines()[1].split() == ["9.9.9", f"{done.sequences}", "/", "0"]
 
 
@@ -95,7 +95,7 @@ def test_a_new_divergence_is_shrunk_and_reported(start, entries, no_injections):
     assert {found.rule for found in done.new} == {"ALIGN-03"}
     assert all(len(found.events) <= 3 for found in done.new)
     assert any(found.events == OVERTAKEN or len(found.events) == 2 for found in done.new)
-    assert "ALIGN-03" in told.details(done)
+    assert "ALIGN-03" in reported.details(done)
     assert f"/ {len(done.new)}" in shown(done)
 
 
@@ -113,8 +113,8 @@ def test_the_search_continues_after_a_known_divergence(start, entries, no_inject
     assert done.verdict is Verdict.CONFORMS
     assert done.known["forgets"] > 10
     assert done.sequences > 120
-    assert "ended at known divergences" in told.line(done)
-    assert "x forgets" in told.details(done)
+    assert "ended at known divergences" in reported.line(done)
+    assert "x forgets" in reported.details(done)
     assert "known)" in shown(done)
 
 
@@ -199,7 +199,7 @@ def test_a_known_divergence_that_no_longer_occurs_fails_the_run(impl, entries):
     done = conform(impl, TARGET, 5, tour_nodes=5)
     assert done.verdict is Verdict.DIVERGES
     assert [known.name for known in done.gone] == ["forgets"]
-    assert "gone: 'forgets' no longer diverges" in told.details(done)
+    assert "gone: 'forgets' no longer diverges" in reported.details(done)
 
 
 def test_an_event_that_is_not_offered_prevents_a_pass(start, entries):
@@ -214,12 +214,12 @@ def test_a_release_that_cannot_be_driven_does_not_pass(start, entries):
     skipped = conform(start("misbehaving", "unsupported"), TARGET, 5)
     assert isinstance(skipped.stopped, Unsupported)
     assert (skipped.verdict, skipped.skipped) == (Verdict.UNDETERMINED, True)
-    assert told.line(skipped).startswith("  skipped")
+    assert reported.line(skipped).startswith("  skipped")
     assert shown(skipped).endswith("-")
     crashed = conform(start("misbehaving", "crash"), TARGET, 5)
     assert isinstance(crashed.stopped, Crashed)
     assert (crashed.verdict, crashed.skipped) == (Verdict.UNDETERMINED, False)
-    assert "crashed" in told.details(crashed)
+    assert "crashed" in reported.details(crashed)
     unknown = conform(start("misbehaving", "crash"), replace(TARGET, profile="flink-0.1"), 5)
     assert "the model: profile" in unknown.stopped.why
 
@@ -229,8 +229,8 @@ def test_a_release_older_than_a_mode_is_reported_as_such(impl, entries, mode):
     older = conform(impl, GateTarget("1.9.3", "flink-1.9", mode, "handler", after_finish=False), 5)
     assert older.absent
     assert older.skipped
-    assert told.line(older).startswith("  absent")
-    assert "not in this release: profile flink-1.9 has no unaligned checkpoints" in told.line(older)
+    assert reported.line(older).startswith("  absent")
+    assert "not in this release: profile flink-1.9 has no unaligned checkpoints" in reported.line(older)
     assert shown(older).endswith("absent")
 
 
@@ -253,11 +253,11 @@ def test_small_graphs_hold_every_kind_of_event(mode, level):
     target = GateTarget("9.9.9", "flink-1.14", mode, level, after_finish=True)
     config = target.configs()[0]
     kinds = {event["kind"] for _, event, _, _ in comparison.edges_of(Oracle("gate", config), 40, alphabet)}
-    wanted = {"barrier", "cancel", "end_of_partition"}
-    wanted |= {"inject"} if mode == "exactly-once" else set()
-    wanted |= {"record"} if level == "polled" else set()
-    wanted |= {"announce", "advance"} if mode == "alternating" else set()
-    assert kinds == wanted
+    expected = {"barrier", "cancel", "end_of_partition"}
+    expected |= {"inject"} if mode == "exactly-once" else set()
+    expected |= {"record"} if level == "polled" else set()
+    expected |= {"announce", "advance"} if mode == "alternating" else set()
+    assert kinds == expected
 
 
 def test_at_level_polled_nothing_is_sent_to_a_blocked_channel():

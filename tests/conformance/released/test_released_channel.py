@@ -15,7 +15,7 @@ from conformance.parts.released import Order, conform_one, targets_of
 from conformance.released import comparison as driver
 from conformance.released.channel import SCRIPTS, ChannelSearch, Sent, script, target
 from conformance.released.comparison import conform
-from conformance.report import released as told
+from conformance.report import released as shown
 from conformance.verdict import Verdict
 from model.channel.channel import CHANNEL_PROFILES
 
@@ -36,7 +36,7 @@ def test_an_implementation_that_does_as_the_model_conforms(impl, profile):
     assert done.sequences > 40 + len(SCRIPTS)
     assert done.transitions > 60
     assert {"output", "input", "blocked", "promised", "persisting", "recovering"} == set(done.fields)
-    assert told.line(done).startswith("  CONFORMS     Flink 9.9.9   channel: ")
+    assert shown.line(done).startswith("  CONFORMS     Flink 9.9.9   channel: ")
 
 
 class Older(ProcessAdapter):
@@ -80,7 +80,7 @@ def test_a_task_sends_the_barrier_of_a_checkpoint_once():
 def test_a_release_without_such_channels_states_the_reason(version, begins):
     (one,) = targets_of(release(version), (), (), ("channel",))
     done = conform_one(one, Order(1, 0))
-    assert told.line(done).startswith(begins)
+    assert shown.line(done).startswith(begins)
 
 
 # ---------------------------------------------------------------- the newest release

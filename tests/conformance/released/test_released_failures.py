@@ -49,9 +49,9 @@ def test_every_reason_and_type_is_tested():
     one = target("1.15.4", "1.15")
     search, adapter = search_of(one, Instance)
     cases = [*search.tours(20)]
-    asked = {(event.get("reason"), event.get("type")) for case in cases for event in case.events}
-    assert {reason for reason, _ in asked if reason} == set(reasons((1, 15)))
-    assert {type_ for _, type_ in asked if type_} == {"checkpoint", "savepoint", "stop"}
+    requested = {(event.get("reason"), event.get("type")) for case in cases for event in case.events}
+    assert {reason for reason, _ in requested if reason} == set(reasons((1, 15)))
+    assert {type_ for _, type_ in requested if type_} == {"checkpoint", "savepoint", "stop"}
     assert played(search, adapter) == []
 
 
@@ -72,10 +72,10 @@ def test_a_count_that_ignores_successes_is_detected():
 
 def test_the_page_states_how_many_reasons_there_are():
     rows = re.findall(r"^\| ([\d., ]+) \| (\d+) \|", PAGE.read_text("utf-8"), flags=re.MULTILINE)
-    told = {version: int(count) for versions, count in rows for version in versions.split(", ")}
+    shown = {version: int(count) for versions, count in rows for version in versions.split(", ")}
     counting = [one for one in releases().values() if "failures" not in one.undescribed]
     driven = {one.version: len(reasons(one.minor)) for one in counting}
-    assert told == driven
+    assert shown == driven
 
 
 def test_every_release_that_has_a_coordinator_has_a_target():

@@ -13,7 +13,7 @@ from conformance.released import comparison as driver
 from conformance.released.comparison import conform, edges_of
 from conformance.released.matrix import Cell
 from conformance.released.sink import TRANSACTIONS, SinkSearch, alphabet, target
-from conformance.report import released as told
+from conformance.report import released as shown
 from conformance.verdict import Verdict
 from model.sink.two_phase_commit import SINK_PROFILES
 
@@ -28,7 +28,7 @@ def test_an_implementation_that_does_as_the_model_conforms(monkeypatch, profile)
     assert done.verdict is Verdict.CONFORMS
     assert done.sequences > 60
     assert {"SINK-06", "SINK-09", "SINK-10"} <= done.rules
-    assert told.matrix([Cell.of(done, "here")]).splitlines()[0].split() == ["release", "sink"]
+    assert shown.matrix([Cell.of(done, "here")]).splitlines()[0].split() == ["release", "sink"]
 
 
 class Older(ProcessAdapter):

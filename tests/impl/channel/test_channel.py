@@ -18,8 +18,8 @@ from impl.core.gate.unaligned_events import Alignment
 def reading(channel):
     """Everything that the gate reads from the channel until it is empty."""
     read = []
-    while said := channel.take():
-        read += said
+    while answers := channel.take():
+        read += answers
     return read
 
 
@@ -64,7 +64,7 @@ def test_urgent_barriers_keep_their_own_order():  # UNAL-35
     ]
 
 
-def test_a_second_announced_time_out_replaces_the_first():  # UNAL-33
+def test_a_second_barrier_with_a_time_out_loses_the_output_of_the_first():  # UNAL-33
     channel = Channel()
     channel.send_barrier(1, Alignment.TIMEOUT)
 

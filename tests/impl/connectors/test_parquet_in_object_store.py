@@ -250,15 +250,15 @@ def test_an_upload_in_parts_that_goes_wrong_begins_again_and_never_shows_a_part(
 
 
 def test_requests_of_a_commit_are_few(object_server, files):
-    asked = Counter()
+    requested = Counter()
 
     def count(method, path):
-        asked.update([method])
+        requested.update([method])
 
     with FaultyStore(object_server.endpoint, count) as store:
         _, sink = begun(files(store), 1, {1: None})
-        asked.clear()
+        requested.clear()
         write(sink, 1, 1)
-        assert asked == {"PUT": 1}
+        assert requested == {"PUT": 1}
         sink.notify_complete(1)
-        assert asked == {"PUT": 3, "HEAD": 1, "GET": 4}
+        assert requested == {"PUT": 3, "HEAD": 1, "GET": 4}

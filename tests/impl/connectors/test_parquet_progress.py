@@ -62,7 +62,7 @@ def test_a_finished_sink_without_a_manifest_is_not_awaited(out):
 
 
 @pytest.mark.rule("SINK-06")
-def test_the_parallelism_of_the_newest_attempt_counts(out):
+def test_a_newer_attempt_with_another_parallelism_commits_for_the_earlier_ones(out):
     first, second = sinks(out, 2)
     write(first, 1, 1)
     write(second, 1, 2)

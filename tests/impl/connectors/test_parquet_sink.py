@@ -308,9 +308,7 @@ def test_a_manifest_that_is_taken_back_meanwhile_disturbs_no_reader(out):
     sink.write(batch(1))
     sink.snapshot(1)
     sink.notify_complete(1)
-    (out / "manifests" / "sink-1-2.json").symlink_to(
-        out / "retracted"
-    )  # listed, but deleted before it is read
+    (out / "manifests" / "sink-1-2.json").symlink_to(out / "retracted")  # deleted after the listing
     assert seen(out) == [1]
 
 

@@ -46,11 +46,11 @@ def test_rows_are_read_back_unchanged_with_their_commit(output):
     pre_committed(output, "sink-1").notify_complete(1)
     assert seen(output) == [tuple(ROW.values())] * 2
     with closing(sqlite3.connect(output.database)) as database:
-        told = database.execute(
+        shown = database.execute(
             'SELECT subtask, checkpoint, rows FROM barrierspec_commits JOIN "all ""counts""" '
             "ON id = barrierspec_commit ORDER BY 1"
         ).fetchall()
-    assert told == [("sink-0", 1, 1), ("sink-1", 1, 1)]
+    assert shown == [("sink-0", 1, 1), ("sink-1", 1, 1)]
 
 
 def test_a_receipt_has_the_same_bytes_as_in_earlier_releases():

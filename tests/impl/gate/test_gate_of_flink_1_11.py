@@ -30,9 +30,9 @@ def test_a_savepoint_aligns_and_a_newer_checkpoint_ends_it():
     one = gate()
 
     assert kinds(barrier(one, 0, 1, savepoint=True)) == ["block"]
-    said = barrier(one, 1, 2, alignment="unaligned")
+    answers = barrier(one, 1, 2, alignment="unaligned")
 
-    assert kinds(said) == ["resume", "abort", "start_persisting", "trigger"]
+    assert kinds(answers) == ["resume", "abort", "start_persisting", "trigger"]
 
 
 @pytest.mark.rule("UNAL-04")
@@ -61,9 +61,9 @@ def test_a_checkpoint_with_all_barriers_is_pending_until_an_event_ends_it(event,
     assert one.observe()["pending"]
     assert one.observe()["persisting"] == []
 
-    said = one.apply(event)
+    answers = one.apply(event)
 
-    assert [kind for kind in kinds(said) if kind in ("abort", "stop_persisting")] == expected
+    assert [kind for kind in kinds(answers) if kind in ("abort", "stop_persisting")] == expected
 
 
 @pytest.mark.rule("UNAL-27")

@@ -21,16 +21,16 @@ def test_a_trigger_has_the_field_unaligned_only_if_it_overtakes():
     one = gate(channels=1)
 
     assert apply(one, "barrier", channel=0, checkpoint=1)[1] == {"kind": "trigger", "checkpoint": 1}
-    said = apply(one, "barrier", channel=0, checkpoint=2, alignment="unaligned")
-    assert {"kind": "trigger", "checkpoint": 2, "unaligned": True} in said
+    answers = apply(one, "barrier", channel=0, checkpoint=2, alignment="unaligned")
+    assert {"kind": "trigger", "checkpoint": 2, "unaligned": True} in answers
 
 
 def test_a_refused_event_fails_the_task_and_ends_the_instance():
     one = gate(mode="unaligned")
 
-    said = apply(one, "barrier", channel=0, checkpoint=1, alignment="forced-aligned")
+    answers = apply(one, "barrier", channel=0, checkpoint=1, alignment="forced-aligned")
 
-    assert kinds(said) == ["block", "fail"]  # UNAL-21
+    assert kinds(answers) == ["block", "fail"]  # UNAL-21
     for event in (
         {"kind": "advance", "ms": 1},
         {"kind": "cancel", "channel": 1, "checkpoint": 1},
@@ -108,12 +108,12 @@ def test_items_of_blocked_channels_are_processed_in_the_order_of_arrival():
 
     with pytest.raises(ProtocolError, match="no event may follow"):
         apply(one, "announce", channel=0, checkpoint=3)
-    said = apply(one, "barrier", channel=1, checkpoint=1)
+    answers = apply(one, "barrier", channel=1, checkpoint=1)
 
-    assert kinds(said) == [
+    assert kinds(answers) == [
         "block", "trigger", "resume", "resume", "process", "start_persisting", "trigger", "process",
     ]  # fmt: skip
-    assert [effect["value"] for effect in said if effect["kind"] == "process"] == ["a", "b"]
+    assert [effect["value"] for effect in answers if effect["kind"] == "process"] == ["a", "b"]
     assert apply(one, "record", channel=1, value="c") == [{"kind": "persist", "channel": 1, "value": "c"}]
     assert one.observe()["persisting"] == [1]
     assert one.observe()["closed"] == [0]
@@ -125,6 +125,6 @@ def test_a_failed_gate_processes_no_further_item():
     apply(one, "barrier", channel=0, checkpoint=2, alignment="forced-aligned")
     apply(one, "record", channel=0, value="a")
 
-    said = apply(one, "barrier", channel=1, checkpoint=1)
+    answers = apply(one, "barrier", channel=1, checkpoint=1)
 
-    assert kinds(said) == ["block", "stop_persisting", "resume", "resume", "block", "fail"]
+    assert kinds(answers) == ["block", "stop_persisting", "resume", "resume", "block", "fail"]

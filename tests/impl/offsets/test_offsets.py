@@ -91,6 +91,8 @@ def test_commits_go_forward(bound, steps):
             it.snapshot(newest + 1 + number % 3, number)
         else:
             committed += [
-                said.checkpoint for said in it.notify_complete(number) if said.kind == "commit_offsets"
+                answers.checkpoint
+                for answers in it.notify_complete(number)
+                if answers.kind == "commit_offsets"
             ]
     assert committed == sorted(set(committed))

@@ -147,9 +147,7 @@ def test_a_checkpoint_that_an_ended_attempt_completed_too_late_is_refused(storag
     old = storage.new_attempt()
     complete(storage, 1, old, a=1)
     complete(storage, 2, old, a=2)
-    storage.record_restored(
-        storage.new_attempt(), 1
-    )  # it had looked for its checkpoint before 2 was published
+    storage.record_restored(storage.new_attempt(), 1)  # it looked before 2 was published
     found = storage.latest_completed()
     assert found.completed.checkpoint == 1
     assert [one.checkpoint for one in found.refused] == [2]

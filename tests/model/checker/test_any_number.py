@@ -101,14 +101,14 @@ def test_functions_of_ropes_agree_with_those_of_tuples(number):
 def test_the_functions_of_the_subtask_with_a_loop_are_those_over_ropes(number):
     draw, known = random.Random(number), ids(RUNNING)
     new = SymbolicInt(z3.Int("new"))
-    said = (subtask_proofs.ascending(Rope((known,)), new), subtask_proofs.pruned(Rope((known,)), new))
+    answers = (subtask_proofs.ascending(Rope((known,)), new), subtask_proofs.pruned(Rope((known,)), new))
     for _ in range(6):
         running, other = tuple(sorted(draw.sample(range(20), number))), draw.randrange(20)
         if other in running:
             continue
         numbers = Numbers({RUNNING: number}, {RUNNING: 0}, own=-1)
         numbers.take((Rope((known,)), new), (running, other))
-        assert tuple(map(numbers.plain, said)) == (
+        assert tuple(map(numbers.plain, answers)) == (
             subtask.ascending(running, other),
             subtask.pruned(running, other),
         )
@@ -118,14 +118,14 @@ def test_the_functions_of_the_subtask_with_a_loop_are_those_over_ropes(number):
 def test_committing_one_by_one_is_the_union_over_ropes(number):
     sinks, draw = Reread(plain=True).module("model.sink.two_phase_commit"), random.Random(number)
     state = (sink_proofs.committed_ids(), sink_proofs.filed(reread(), FILED))
-    said = sink_proofs.with_committed(*state)
+    answers = sink_proofs.with_committed(*state)
     for _ in range(4):
         committed = tuple(sorted(draw.sample(range(1, 8), number)))
         entries = tuple(sinks.PreCommitted(0, draw.randrange(1, 8)) for _ in range(number))
         numbers = Numbers({FILED: number, IDS: 8}, {FILED: 0, IDS: 0}, own=-1)
         numbers.give("is committed", tuple(index in committed for index in range(8)))
         numbers.give(f"transaction of {FILED}", tuple(entry.transaction for entry in entries))
-        assert numbers.plain(said) == sinks.with_committed(committed, entries)
+        assert numbers.plain(answers) == sinks.with_committed(committed, entries)
 
 
 def test_a_statement_that_walks_over_a_rope_is_refused():

@@ -178,10 +178,10 @@ def test_a_run_that_has_not_begun_is_undetermined(tmp_path: Path, capsys: pytest
 def test_the_first_alarm_ends_the_watch(recorded: Path, tmp_path: Path) -> None:
     log = read(recorded)
     log["1-count-0"][2]["effects"] = [{"kind": "trigger", "checkpoint": 77}]
-    said: list[str] = []
-    watching = RunWatching(write(log, tmp_path), Options(poll_seconds=0.01), said.append)
+    answers: list[str] = []
+    watching = RunWatching(write(log, tmp_path), Options(poll_seconds=0.01), answers.append)
     assert watching.run() is Verdict.DIVERGES
-    assert said[-1].endswith("1 alarms")
+    assert answers[-1].endswith("1 alarms")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_neighbouring_windows_are_compared_two_by_two():
     assert before.samples == pytest.approx([2.0, 4.0])
 
 
-def test_the_share_of_throughput_that_checkpoints_leave_meets_the_target():
+def test_checkpoints_without_a_cost_meet_the_target():
     alike = [Window(bool(number % 2), 2.0, 1_000_000, 2.0) for number in range(12)]
     assert cost.figures_of("row API", alike)[0].summary()[2:5] == (0, 0, 0)
     assert cost.figures_of("row API", alike)[0].summary().met

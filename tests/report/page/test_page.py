@@ -138,9 +138,7 @@ def test_the_divergence_is_reported_and_drawn(late):
     assert f"pytest {replay.with_name(f'test_{replay.stem}.py')}" in read.text
     assert "The answer contradicts blocked[0] = true" in read.text
     assert [a["data-step"] for a in read.all("rect", "wrong")] == ["2"]
-    assert (
-        len(read.all("rect", "blocked")) == 2 + 1
-    )  # the interval, the effects that only the model has, the legend
+    assert len(read.all("rect", "blocked")) == 2 + 1  # interval, effects of the model only, legend
     assert len([a for a in read.all("rect", "blocked") if "model" in a["class"].split()]) == 1
     assert case[1]["event"] == "barrier 1 on 0"
     assert case[1]["effects"] == [["resume 0", "resume 0"]]

@@ -77,7 +77,7 @@ def test_the_keyboard_steps(page):
     page.keyboard.press("j")  # a letter has no effect until the case has the focus
     assert where(page) == "step 1 of 2"
     page.locator("button[data-go=on]").focus()
-    for key, said in (
+    for key, answers in (
         ("j", "step 2 of 2: differs"),
         ("ArrowRight", "step 2 of 2: differs"),
         ("k", "step 1 of 2"),
@@ -87,7 +87,7 @@ def test_the_keyboard_steps(page):
         ("Enter", "step 2 of 2: differs"),
     ):
         page.keyboard.press(key)
-        assert where(page) == said, key
+        assert where(page) == answers, key
     assert page.url.endswith("#case-1-step-2")
 
 

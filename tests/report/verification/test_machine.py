@@ -23,13 +23,15 @@ def checkout(tmp_path):
 
 
 def test_a_checkout_is_named_by_its_commit(checkout):
-    asked = subprocess.run(["git", "-C", str(checkout), "rev-parse", "HEAD"], capture_output=True, text=True)
+    requested = subprocess.run(
+        ["git", "-C", str(checkout), "rev-parse", "HEAD"], capture_output=True, text=True
+    )
 
     clean = machine.source(checkout)
     (checkout / "file").write_text("two")
 
     assert len(clean) >= 7
-    assert asked.stdout.startswith(clean)
+    assert requested.stdout.startswith(clean)
     assert machine.source(checkout) == f"{clean}+changes"
 
 

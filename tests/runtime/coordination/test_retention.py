@@ -98,9 +98,7 @@ def test_a_job_is_cancelled_from_another_process_which_gets_an_answer(tmp_path):
     bench.start()
     with ThreadPoolExecutor(1) as other:
         request = other.submit(request_end, tmp_path, CANCEL, 60.0)
-        until(
-            lambda: [*tmp_path.glob("requests/*.json")]
-        )  # the clock of the test does not wait for the other process
+        until(lambda: [*tmp_path.glob("requests/*.json")])  # the test clock does not wait for the process
         with pytest.raises(JobCancelledError, match="resume it if its checkpoints are retained"):
             until_cancelled(bench)
         assert request.result(60) is None

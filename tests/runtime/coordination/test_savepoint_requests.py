@@ -82,8 +82,8 @@ def test_a_stop_ends_what_is_pending_commits_and_is_answered_when_the_job_has_en
     said = bench.pass_ms(1)
     assert said == [("in-0", "abort", 1), ("out-0", "abort", 1), ("in-0", "trigger", 2)]
     assert bench.pass_ms(10_000) == []  # no checkpoint follows
-    told = [one[0] for one in bench.acknowledge(2)]
-    assert told == ["in-0", "out-0"]
+    shown = [one[0] for one in bench.acknowledge(2)]
+    assert shown == ["in-0", "out-0"]
     assert not request.done()
     taken, _ = bench.it.finish()
     assert request.result(0) == taken[0]

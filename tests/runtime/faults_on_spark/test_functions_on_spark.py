@@ -64,7 +64,7 @@ def test_an_exception_of_a_listener_fails_the_task_and_the_job_restarts(spark, t
 
 class SourceWithoutId(RateSource):
     def notify_checkpoint_complete(self):
-        """A listener whose method takes no id."""
+        """Takes no id, although the runtime passes one."""
 
 
 class InputWithoutId(RateInput):

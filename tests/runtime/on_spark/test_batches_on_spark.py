@@ -43,9 +43,9 @@ def words(folder):
     exact = {}
     for file in range(FILES):
         numbers = range(file * ROWS_A_FILE, (file + 1) * ROWS_A_FILE)
-        told = [f"early-{one % 9}" if one < EARLY else f"word-{one * one % WORDS}" for one in numbers]
-        pq.write_table(pa.table({"word": told, "value": pa.array(numbers)}), folder / f"{file}.parquet")
-        for word, number in zip(told, numbers, strict=True):
+        shown = [f"early-{one % 9}" if one < EARLY else f"word-{one * one % WORDS}" for one in numbers]
+        pq.write_table(pa.table({"word": shown, "value": pa.array(numbers)}), folder / f"{file}.parquet")
+        for word, number in zip(shown, numbers, strict=True):
             rows, total = exact.get(word, (0, 0))
             exact[word] = rows + 1, total + number
     return exact

@@ -76,13 +76,13 @@ class Daemons:
             cwd=self.folder,
         )
         self.stack.callback(_end, process)
-        said = ""
+        answers = ""
         for line in process.stdout:
-            said += line
+            answers += line
             if re.search(until, line):
                 subprocess.Popen(["cat"], stdin=process.stdout, stdout=log)  # keeps its pipe empty
                 return
-        raise AssertionError(said)
+        raise AssertionError(answers)
 
 
 def _end(process):

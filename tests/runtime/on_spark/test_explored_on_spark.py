@@ -42,8 +42,8 @@ class EndedError(Exception):
 
 def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark, tmp_path: Path) -> None:
     graph = explore(gate.closed, of_component("gate"))
-    told: list[tuple[int, int, int]] = []
-    found = engine(program, spark, tmp_path).explore(lambda *level: told.append(level))
+    shown: list[tuple[int, int, int]] = []
+    found = engine(program, spark, tmp_path).explore(lambda *level: shown.append(level))
     assert found.violation is None
     assert (found.states, found.transitions, found.depth) == (
         len(graph.nodes),
@@ -51,7 +51,7 @@ def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark
         graph.depth,
     )
     assert found.rules == graph.rules
-    assert told[-2][0] == sum(new for _, new, _ in told) + 1 == len(graph.nodes)
+    assert shown[-2][0] == sum(new for _, new, _ in shown) + 1 == len(graph.nodes)
 
 
 def test_states_with_their_effects_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_states_of_one_key_are_distinguished(monkeypatch: pytest.MonkeyPatch) ->
     rows = states.keyed(tuple(np.array(word, np.uint64) for word in ([1, 2, 1, 3, 2], [7, 7, 7, 7, 8])))
     once = states.distinct(rows)
     assert sorted(zip(*map(np.ndarray.tolist, once[1:]), strict=True)) == [(1, 7), (2, 7), (2, 8), (3, 7)]
-    asked = states.keyed(tuple(np.array(word, np.uint64) for word in ([2, 4], [8, 7])))
-    assert states.among(asked, once).tolist() == [True, False]
+    requested = states.keyed(tuple(np.array(word, np.uint64) for word in ([2, 4], [8, 7])))
+    assert states.among(requested, once).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("words", [1, 3])

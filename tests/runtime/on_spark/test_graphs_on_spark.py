@@ -94,8 +94,8 @@ def a_row_that_takes_one_of_its_ways(events):
     """The rejection of the log, changed as if one row of `right` had not been sent to the second sink."""
     log = events / "1-right-0.jsonl"
     lines = [json.loads(line) for line in log.read_text().splitlines()]
-    told = next(line for line in lines if sum(line.get("sent", {}).values()))
-    told["sent"]["some-0"] -= 1
+    shown = next(line for line in lines if sum(line.get("sent", {}).values()))
+    shown["sent"]["some-0"] -= 1
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return validate(events).rejection
 

@@ -98,9 +98,7 @@ def test_a_job_is_exact_whatever_becomes_of_its_requests(object_server, spark, t
 def test_a_store_that_stops_answering_fails_the_job_which_resumes_exactly(
     object_server, spark, tmp_path, reach, monkeypatch
 ):
-    monkeypatch.setattr(
-        object_store, "Retries", lambda: Retries(1.0)
-    )  # only the driver stops its retries after a second
+    monkeypatch.setattr(object_store, "Retries", lambda: Retries(1.0))  # only the driver stops after a second
     manifests = Counter()
 
     def dies(method, path):

@@ -39,10 +39,10 @@ def cut_off(log: Path) -> None:
 
 
 def test_sums_and_verdicts_are_those_of_the_process(jobs: Path, spark) -> None:
-    said: list[str] = []
+    answers: list[str] = []
     logs = logs_under([jobs])
-    assert judged_on_spark(logs, spark, said.append) == judged(logs, lambda _: None)
-    assert said == ["12 logs in 2 tasks"]
+    assert judged_on_spark(logs, spark, answers.append) == judged(logs, lambda _: None)
+    assert answers == ["12 logs in 2 tasks"]
     assert [log.name for log in logs if log.parent.name == "rack-1"] == [
         f"job-{seed:02}" for seed in range(1, JOBS, 2)
     ]

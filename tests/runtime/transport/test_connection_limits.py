@@ -158,10 +158,8 @@ def test_without_descriptors_the_oldest_silent_peer_is_closed(listener_of, monke
         return accept(listener)
 
     monkeypatch.setattr(socket.socket, "accept", accept_later)
-    # the loop waits in the real `accept` now
-    first = connect_to(
-        (listener.host, listener.port), OURS, IDENTITY, BUFFER
-    )  # the loop waits in the real `accept` now
+    # the loop waits in the real accept
+    first = connect_to((listener.host, listener.port), OURS, IDENTITY, BUFFER)
     second = connect_to((listener.host, listener.port), OURS, IDENTITY, BUFFER)
     assert isinstance(refused.get(timeout=60), ConnectionLostError)
     assert silent.recv(1) == b""
