@@ -12,7 +12,7 @@ from conformance.adapters.protocol import Errored, Made, Unsupported
 from conformance.drive.lockstep import replay
 from conformance.parts.released import SEARCHES, conform_one, targets_of
 from conformance.parts.released import Order as Numbers
-from conformance.released import sequences as driver
+from conformance.released import comparison as driver
 from conformance.released.source import SourceSearch, target
 from conformance.verdict import Verdict
 from model.components import COMPONENTS
