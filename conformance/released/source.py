@@ -12,7 +12,7 @@ IDS = 3
 KINDS = ("reader", "function", "no")
 """The kinds of sources, as the option `external` names them."""
 READERS = (1, 11)
-"""From this release on there are tasks of readers."""
+"""The first minor release with a task of readers."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class SourceTarget(Target):
     """The source's task of one release."""
 
     def configs(self) -> list[Wire]:
-        """The kinds of sources that the release has."""
+        """One configuration for each kind of source that the release has."""
         absent = absent_kinds(self)
         return [{"profile": self.profile, "external": kind} for kind in KINDS if kind not in absent]
 
@@ -39,7 +39,7 @@ class SourceSearch(Search):
     """Tours of every kind of source, and random sequences."""
 
     def begin(self) -> bool:
-        """As in `Search`; and let the release say which kinds of sources it does not have."""
+        """Begin as `Search` does. The release must answer `unsupported` to each kind that it lacks."""
         if not super().begin():
             return False
         for kind in absent_kinds(self._target):

@@ -1,4 +1,4 @@
-"""The steps of a source's task in Flink 1.10 to 1.13. `source_steps` selects the steps of a task."""
+"""The steps of a source's task in Flink 1.10 to 1.14. `source_steps` selects the steps of a task."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from model.source.source_task import NEWEST_SOURCE, SOURCE_PROFILES, Source, Sou
 
 
 class HookBeginsAlone(SourceSteps):
-    """1.14: the hook of a reader begins the checkpoint."""
+    """1.10 to 1.14: the hook of a reader begins the checkpoint."""
 
     def awaits_both(self, source: Source) -> bool:
         """False: the hook alone begins the checkpoint."""

@@ -62,7 +62,7 @@ NEWEST_SOURCE = SOURCE_PROFILES["1.15"]
 PLAIN = 0
 """The source begins a checkpoint at its trigger."""
 READER = 2
-"""Externally induced: a checkpoint begins after both hook and trigger. Up to 1.13 the hook suffices."""
+"""Externally induced: a checkpoint begins after both hook and trigger. Up to 1.14 the hook suffices."""
 
 
 class Source(NamedTuple):

@@ -13,7 +13,7 @@ TASK_FAILURE: Final = "TASK_FAILURE"
 
 
 class Addressee(StrEnum):
-    """The place at which a trigger arrives: the task, or a process that does not run the task."""
+    """The place at which a trigger arrives: the task, or a task manager that does not have the task."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"

@@ -67,7 +67,7 @@ class SourceTask(Component[events.SourceEvent, events.SourceEffect]):
         return not self._ahead
 
     def trigger(self, checkpoint: int, to: events.Addressee = events.Addressee.HERE) -> events.SourceEffects:
-        """The coordinator's trigger arrives; where the task does not run, the effect is `fail` (TASK-24)."""
+        """The coordinator's trigger arrives. At a task manager without the task it fails (TASK-24)."""
         require_checkpoint_id(checkpoint)
         if to is events.Addressee.ELSEWHERE:
             return (Fail(UNKNOWN_TASK),)

@@ -81,6 +81,18 @@ def unseen_cases(name: str) -> Iterator[Case]:
     yield case_of("1 unseen, retained", kept, JobEnd("CANCELED"), *used_in_order(kept))
 
 
+def aborted_case() -> Case:
+    """A restore that aborts a pending checkpoint with one file of its own and one shared file."""
+    state = of_release(symbolic_coordinator(2, 1, 0, 0, 1), "2.3")
+    (pending,) = state.pending
+    pending = pending._replace(type=CHECKPOINT, acknowledged=(True, False), states=(2, 0), shared=((1,), ()))
+    registered = Registered(1, pending.checkpoint, symbolic_like(0, "files.1.first"))
+    state = state._replace(pending=(pending,), shared=state.shared._replace(registered=(registered,)))
+    return case_of(
+        "a pending checkpoint has files", state, RestoreRequest((True, True)), *used_in_order(state)
+    )
+
+
 def ends() -> tuple[Event, ...]:
     """The events with which the job or its coordinator ends, or the store fails."""
     return (JobEnd("FINISHED"), JobEnd("SUSPENDED"), CoordinatorRestart(), StoreFails(1))
@@ -107,6 +119,7 @@ def all_file_cases() -> Iterator[Case]:
             yield from file_cases(name, 1, used, brought)
         yield from unseen_cases(name)
     yield from file_cases("2.3", 1, (1,), (1,), unclaimed=True)
+    yield aborted_case()
     for name in DIFFERENT:
         if name not in ("2.3", "1.14"):
             yield from file_cases(name, 1, (1,), ())

@@ -182,6 +182,13 @@ def passing_cases(pending: int, *, over: bool) -> Iterator[Case]:
     yield case_of(f"the scheduler runs, tasks over {over}, two due", state, event, *bounds)
 
 
+def postponed_case() -> Case:
+    """A decline in 1.9 while a request of the scheduler is postponed."""
+    state = next(scheduler_cases("1.9", 1, runs=True)).state
+    state = state._replace(scheduler=state.scheduler._replace(due=NONE, postponed=True))
+    return case_of("a request is postponed", state, any_id("ASYNC_EXCEPTION"))
+
+
 def scheduler_events(*, runs: bool) -> Iterator[Event]:
     """Yields events that start or stop the scheduler, make its requests due, or do not affect it."""
     yield Advance(symbolic_like(0, "event.ms"))
@@ -287,6 +294,7 @@ def beginning_cases() -> Iterator[Case]:
     for name, runs in product(DIFFERENT, (False, True)):
         yield from scheduler_cases(name, 1 if runs else 0, runs=runs)
     yield from scheduler_cases("2.3", 0, runs=True)
+    yield postponed_case()
     for pending, over in ((0, False), (1, False), (0, True)):
         yield from passing_cases(pending, over=over)
     for name, (one, other) in product(("2.3", "1.14", "1.13", "1.12"), product((0, 1, 2), repeat=2)):

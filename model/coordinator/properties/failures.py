@@ -58,7 +58,11 @@ def coord_15_decline(
 def coord_15_failed_store(
     before: Coordinator, event: AcknowledgeMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """From 1.18 on a failed addition to the store is counted or fails the job. Before, it does neither."""
+    """From 1.18 on the failed addition of a checkpoint counts or fails the job. Before, it does neither.
+
+    It never counts for a savepoint, for an id up to the highest success, or without a limit. An addition at
+    the end of a master phase is not compared here.
+    """
     lost = find_pending(before, event.checkpoint)
     if lost is None or before.fault == 0 or after.fault != 0 or start_fails(before, after):
         return True

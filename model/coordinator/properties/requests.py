@@ -114,7 +114,7 @@ def coord_14_ends(coordinator: Coordinator) -> bool:
 def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
     """If the end of a checkpoint starts no request, each turn removes one periodic head that is too early.
 
-    The end of the master phase gives a turn too, also if the checkpoint ends with it.
+    The end of the master phase gives one turn more, even if it ends the checkpoint.
     """
     if after.next_id != before.next_id or start_fails(before, after):  # COORD-35, COORD-36
         return True
@@ -146,7 +146,7 @@ def coord_29_removes(before: Coordinator, event: Event, effects: Effects, after:
 
 @COORDINATOR_TURNS.step("COORD-30")
 def coord_30(before: Coordinator, event: Event, effects: Effects, after: Coordinator) -> bool:
-    """An abort ends the master phase. Up to 1.15 the phase lasts until all masters, or one hook, answer."""
+    """From 1.16 on an abort ends the master phase. Up to 1.15 all coordinators or one hook must answer."""
     if before.outlived:
         (left,) = before.outlived
         if type(event) is CoordinatorRestart:

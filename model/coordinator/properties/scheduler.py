@@ -285,9 +285,10 @@ def coord_26_repeats(before: Coordinator, event: Event, effects: Effects, after:
 def coord_26_begins_anew(
     before: Coordinator, event: DeclineMessage, effects: Effects, after: Coordinator
 ) -> bool:
-    """Up to 1.10 a decline that leaves no checkpoint pending drops a request that waits or is postponed.
+    """Up to 1.10 a decline that leaves no checkpoint pending drops a postponed request.
 
-    The initial delay begins again, and the decline starts nothing.
+    The initial delay, if there is one, begins again, and the decline starts nothing. A request waits in the
+    queue only in a profile in which one switch was changed.
     """
     plan, known = before.plan, before.scheduler
     waits = known.postponed or len(before.queue) > 0

@@ -114,7 +114,7 @@ def sub_12_nothing_idle(before: Coordinator, event: Event, effects: Effects, aft
 
 @COORDINATOR_STORE.step("SUB-12", RestoreRequest)
 def sub_12_restored(before: Coordinator, event: RestoreRequest, effects: Effects, after: Coordinator) -> bool:
-    """A registry that survives the restore keeps the files of the checkpoints that the restore aborts."""
+    """From 1.15 on a restore deletes the shared files of no checkpoint that it aborts, except savepoints."""
     if before.plan.profile.restore_registers_anew:
         return True
     others = tuple(handle for pending in before.pending for handle in pending.states)

@@ -126,7 +126,7 @@ def unal_03(before: UnalignedGate, event: Event, effects: Effects, after: Unalig
 def unal_03_reports(before: UnalignedGate, event: Event, effects: Effects, after: UnalignedGate) -> bool:
     """Persisting that was under way or has started is still under way, or the gate reports its end.
 
-    In 1.11 persisting ends without an effect.
+    It may report the end also if nothing is persisted. In 1.11 persisting ends without an effect.
     """
     stopped = sum(1 for effect in effects if type(effect) is StopPersisting)
     if not before.profile.reports_stop:

@@ -22,14 +22,14 @@ from model.store.store import Entry, Store
 
 
 def all_store_cases() -> Iterator[Case]:
-    """The cases of the published proofs, with one case of each event in the proposed generations."""
+    """Yields the cases of the published proofs; a proposed generation retains 1 checkpoint in them."""
     for retain, entries in product((1, 2, 3), (0, 1, 2, 3)):
         if entries <= max(retain, 2):
             yield from store_cases(retain, entries)
             for name in ("1.11", "1.14"):
                 yield from store_cases(retain, entries, COORDINATOR_PROFILES[name])
-    for proposed in PROPOSED_COORDINATORS.values():
-        yield from store_cases(1, 1, proposed)
+    for proposed, entries in product(PROPOSED_COORDINATORS.values(), (0, 1, 2)):
+        yield from store_cases(1, entries, proposed)
 
 
 def store_cases(

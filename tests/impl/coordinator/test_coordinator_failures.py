@@ -22,7 +22,7 @@ def test_one_failure_more_than_tolerated_fails_the_job(job, check):
     check(it, declined(4, "CHECKPOINT_DECLINED") + declined(5, "CHECKPOINT_EXPIRED", "fails"))
 
 
-def test_a_savepoint_that_the_coordinator_aborts_does_not_fail_the_job(job, check):
+def test_an_expired_savepoint_fails_the_job_only_up_to_1_14_2(job, check):
     older = "  fail_job reason=CHECKPOINT_EXPIRED\n"
     for profile, fails in ((NEW, ""), ("1.14", ""), ("1.13", older)):
         it = job(profile=profile, tolerable_failures=0, timeout_ms=10)
@@ -69,7 +69,7 @@ def test_a_lost_trigger_aborts_from_1_14_on(job, check, profile, aborts):
         ("SUSPENDED", "delete", False),
     ],
 )
-def test_a_shut_down_coordinator_keeps_checkpoints_that_the_job_may_need_later(
+def test_status_and_option_decide_whether_shutdown_deletes_checkpoints(
     job, check, take, status, externalized, deleted
 ):
     it = job(externalized=externalized)

@@ -72,7 +72,7 @@ def test_a_full_queue_rejects_periodic_requests_first(job):
     assert len(it.waiting) == QUEUE_LIMIT
 
 
-def test_without_a_queue_a_request_starts_or_is_rejected():
+def test_without_a_queue_a_request_starts_is_rejected_or_is_postponed():
     request_slot = PostponedRequest()
     wish = _request(CHECKPOINT)
     assert request_slot.refusal(wish, has_capacity=True, pausing=False) is None
@@ -116,7 +116,7 @@ advance ms=100
     assert (it.now, it.observe()["queued"]) == (315, ["checkpoint"])
 
 
-def test_the_scheduler_runs_while_the_job_and_its_tasks_run(job, check):
+def test_the_scheduler_runs_while_the_job_runs_and_its_tasks_run_or_have_finished(job, check):
     it = job(interval_ms=100, min_pause_ms=40)
     check(
         it,
@@ -198,7 +198,7 @@ advance ms=100
     )
 
 
-def test_in_1_9_the_scheduler_repeats_a_dropped_request(job, check):
+def test_in_1_9_a_completion_repeats_a_postponed_request_and_an_abort_drops_it(job, check):
     it = job(interval_ms=100, profile="1.9")
     check(
         it,
@@ -344,7 +344,7 @@ def test_deletions_that_end_at_once_have_no_event(job):
         job().apply({"kind": "deleted"})
 
 
-def test_nothing_fails_unless_the_option_is_set(job):
+def test_io_fails_needs_its_option(job):
     with pytest.raises(ProtocolError, match="`io_fails` needs the option io_failures injected"):
         job().apply({"kind": "io_fails", "what": "id"})
 

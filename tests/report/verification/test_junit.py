@@ -68,7 +68,7 @@ def test_a_charged_rule_has_its_case_even_if_the_part_did_not_count_it(parsed):
     assert suite[1].findtext("failure") == "an older checkpoint completed"
 
 
-def test_characters_that_xml_cannot_hold_are_spelled_out(parsed):
+def test_characters_that_xml_cannot_hold_are_escaped(parsed):
     (suite,) = parsed("diverges")
 
     assert suite[3].findtext("error") == "stderr said: \\x1b[31mout of memory\\x1b[0m"

@@ -59,7 +59,7 @@ public final class ReadsTooEarly {
         return InputStatus.NOTHING_AVAILABLE;
     }
 
-    /** The hook announces checkpoint 1, once. Then its trigger arrives, and later the task is cancelled. */
+    /** The hook announces checkpoint 1, once, and puts the arrival of its trigger into the mailbox. */
     private Object hook() throws Exception {
         Optional<Long> once = announced;
         announced = Optional.empty();
