@@ -131,7 +131,7 @@ class Status(NamedTuple):
 class Trigger(NamedTuple):
     """`gate`: The subtask takes its snapshot now.
 
-    `source`: The task takes its snapshot now.
+    `source`: The snapshot steps of the task begin (component `subtask`).
     """
 
     checkpoint: int
