@@ -19,7 +19,9 @@ from impl.state.locations import Location, location_of
 PATIENCE_SECONDS = 15.0
 _KEPT = ("claims", "manifests", "progress")
 """Folders whose files belong to the output."""
-_RUNTIME_THREADS = re.compile(r"door|greeting|from |channel|control|heartbeat|snapshot|barrierspec-attempt-")
+_RUNTIME_THREADS = re.compile(
+    r"listener|handshake|from |channel|control|heartbeat|snapshot|barrierspec-attempt-"
+)
 
 
 def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int) -> list[str]:
@@ -28,7 +30,7 @@ def left_behind(folder: Path, retained: int, root: psutil.Process, *servers: int
     `retained`: the number of checkpoints that may remain. `root`: the process from which the processes of the
     run descend. `servers`: ids of processes that may remain.
     """
-    return [*lasting(lambda: [*_threads(), *_processes(root, servers)]), *files(folder, retained)]
+    return [*lasting(lambda: [*threads(), *_processes(root, servers)]), *files(folder, retained)]
 
 
 def files(folder: Path, retained: int) -> Iterator[str]:
@@ -71,7 +73,7 @@ def _output(committed: Location, *, taken_back: bool) -> Iterator[str]:
     yield from (f"{path}: rows of an ended attempt on this host" for path in scratch)
 
 
-def _threads() -> Iterator[str]:
+def threads() -> Iterator[str]:
     """Yield threads of the driver that belong to an attempt."""
     for thread in threading.enumerate():
         if _RUNTIME_THREADS.match(thread.name):
