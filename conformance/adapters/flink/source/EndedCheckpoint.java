@@ -12,7 +12,7 @@ final class EndedCheckpoint {
 
     private EndedCheckpoint() {}
 
-    static void tell(StreamTask<?, ?> task, long checkpoint) throws Exception {
+    static void notify(StreamTask<?, ?> task, long checkpoint) throws Exception {
         switch ((int) (checkpoint % CALLS)) {
             case 0:
                 subsumed(task, checkpoint);

@@ -10,7 +10,6 @@ import org.apache.flink.streaming.api.operators.MailboxExecutor;
 //# end
 import org.apache.flink.streaming.api.checkpoint.ExternallyInducedSource;
 import org.apache.flink.streaming.api.operators.StreamSource;
-import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
 //# from 2.0
 import org.apache.flink.streaming.api.functions.source.legacy.SourceFunction;
 //# end
@@ -23,20 +22,19 @@ import org.apache.flink.streaming.api.functions.source.SourceFunction;
  *
  * <p>A function reads in a thread of its own, and calls its hook there. The thread of this harness has the mailbox.
  */
-final class FunctionSource implements DrivenSource {
+final class FunctionSource extends OneTask {
     private static final long MILLISECONDS = 30_000;
-    private final FunctionTask task = Bare.of(FunctionTask.class);
-    private final Triggers triggers;
-    private final TaskManager manager;
-    private final MailboxProcessor mailbox;
+    private final FunctionTask task;
     private ExternallyInducedSource.CheckpointTrigger hook;
 
     FunctionSource(Effects effects, boolean induced) {
-        triggers = new Triggers(effects);
-        manager = new TaskManager(task, effects);
-        mailbox = task.mailbox();
+        this(Bare.of(FunctionTask.class), effects, induced);
+    }
+
+    private FunctionSource(FunctionTask task, Effects effects, boolean induced) {
+        super(task, task.mailbox(), effects);
+        this.task = task;
         task.triggers = triggers;
-        Surroundings.give(task, mailbox, triggers);
         if (Fields.has(task, "lock")) {
             Reflect.set(task, "lock", new Object());
         }
@@ -60,12 +58,6 @@ final class FunctionSource implements DrivenSource {
         });
     }
 
-    @Override
-    public void trigger(long checkpoint, boolean here) throws Exception {
-        triggers.next();
-        manager.trigger(checkpoint, here);
-    }
-
     /** The source's thread calls the hook, which waits until the thread of the mailbox has begun the snapshot. */
     @Override
     public void induce(long checkpoint) throws Exception {
@@ -83,18 +75,6 @@ final class FunctionSource implements DrivenSource {
     }
 
     @Override
-    public void ended(long checkpoint) throws Exception {
-        triggers.next();
-        EndedCheckpoint.tell(task, checkpoint);
-    }
-
-    @Override
-    public void status(boolean running) {
-        triggers.next();
-        Reflect.set(task, "isRunning", running);
-    }
-
-    @Override
     public void settle() throws Exception {
         mailbox.drain();
         triggers.settle();
@@ -109,7 +89,7 @@ final class FunctionSource implements DrivenSource {
         state.put("reads", true);
     }
 
-    /** One call of the hook. Its last act is a mail, so that the thread of the mailbox never waits in vain. */
+    /** One call of the hook. It ends with a mail, for which the thread of the mailbox waits. */
     private final class HookCall extends Thread {
         private final long checkpoint;
         private final MailboxExecutor executor;

@@ -11,31 +11,29 @@ import java.util.function.Consumer;
 import org.apache.flink.api.connector.source.ExternallyInducedSourceReader;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.core.io.InputStatus;
-import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
 
 /**
  * A `SourceOperatorStreamTask` with its input, externally induced or not. The harness stands in for the reader.
  *
  * <p>After each event the mail is done, and then the task may read once: whether it polls the reader is observed.
  */
-final class ReaderSource implements DrivenSource {
-    private final ReaderTask task = Bare.of(ReaderTask.class);
+final class ReaderSource extends OneTask {
+    private final ReaderTask task;
     private final Effects effects;
-    private final Triggers triggers;
-    private final TaskManager manager;
-    private final MailboxProcessor mailbox;
     /** The checkpoint that the reader is about to announce. */
     private Optional<Long> announced = Optional.empty();
     private boolean polled;
     private boolean reads = true;
 
     ReaderSource(Effects effects, boolean induced) {
+        this(Bare.of(ReaderTask.class), effects, induced);
+    }
+
+    private ReaderSource(ReaderTask task, Effects effects, boolean induced) {
+        super(task, task.mailbox(), effects);
+        this.task = task;
         this.effects = effects;
-        triggers = new Triggers(effects);
-        manager = new TaskManager(task, effects);
-        mailbox = task.mailbox();
         task.triggers = triggers;
-        Surroundings.give(task, mailbox, triggers);
         ReaderSurroundings.give(task, reader(induced));
         try {
             task.start();
@@ -63,13 +61,7 @@ final class ReaderSource implements DrivenSource {
         });
     }
 
-    @Override
-    public void trigger(long checkpoint, boolean here) throws Exception {
-        triggers.next();
-        manager.trigger(checkpoint, here);
-    }
-
-    /** The input asks the reader while it reads. While it does not, the hook of the input is called by itself. */
+    /** The input asks the reader while it reads. While it does not, the harness calls the hook of the input. */
     @Override
     @SuppressWarnings("unchecked")
     public void induce(long checkpoint) throws Exception {
@@ -81,18 +73,6 @@ final class ReaderSource implements DrivenSource {
         }
         Object input = Fields.get(Fields.get(task, "inputProcessor"), "input");
         ((Consumer<Long>) Fields.get(input, "checkpointTriggeringHook")).accept(checkpoint);
-    }
-
-    @Override
-    public void ended(long checkpoint) throws Exception {
-        triggers.next();
-        EndedCheckpoint.tell(task, checkpoint);
-    }
-
-    @Override
-    public void status(boolean running) {
-        triggers.next();
-        Reflect.set(task, "isRunning", running);
     }
 
     @Override

@@ -1,23 +1,21 @@
 package barrierspec.flink;
 
-import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.checkpoint.CheckpointMetaData;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.io.AvailabilityProvider;
 import org.apache.flink.runtime.io.network.api.CancelCheckpointMarker;
 import org.apache.flink.runtime.io.network.api.writer.RecordWriterDelegate;
-import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.apache.flink.streaming.runtime.tasks.StreamTask;
 import org.apache.flink.streaming.runtime.tasks.StreamTaskActionExecutor;
 import org.apache.flink.streaming.runtime.tasks.mailbox.MailboxProcessor;
 
-/** What surrounds a task whose constructor never ran. */
+/** Sets the fields of a task whose constructor never ran. */
 final class Surroundings {
     private Surroundings() {}
 
-    /** Gives the task all that it needs to answer triggers, and begins to run it. */
+    /** Sets the fields that the task reads at a trigger, and marks it as running. */
     static void give(StreamTask<?, ?> task, MailboxProcessor mailbox, Triggers triggers) {
         Reflect.set(task, "environment", environment());
         Reflect.set(task, "mailboxProcessor", mailbox);
@@ -28,7 +26,7 @@ final class Surroundings {
         if (Fields.has(task, "throughputCalculator")) {  // only in 1.14
             Reflect.set(task, "throughputCalculator", Bare.of(Reflect.type(task, "throughputCalculator")));
         }
-        if (Fields.has(task, "changelogWriterAvailabilityProvider")) {  // 1.15.0 asks it, whether there is one or not
+        if (Fields.has(task, "changelogWriterAvailabilityProvider")) {  // 1.15.0 calls it without a check for null
             Reflect.set(task, "changelogWriterAvailabilityProvider", available());
         }
         Reflect.set(task, "isRunning", true);
@@ -44,7 +42,7 @@ final class Surroundings {
         return Fields.has(task, "mainOperator") ? "mainOperator" : "headOperator";
     }
 
-    /** Where a task takes its snapshots itself, up to 1.10, a snapshot begins with the barrier. */
+    /** Up to 1.10 the task takes its snapshot itself. It then begins with the barrier. */
     private static Effects barriers(Triggers triggers) {
         return new Effects() {
             @Override
@@ -99,21 +97,6 @@ final class Surroundings {
 
     /** The declines of a snapshot that has begun go nowhere: they are effects of the component `subtask`. */
     private static Environment environment() {
-        return Fakes.of(Environment.class, (proxy, method, arguments) -> {
-            switch (method.getName()) {
-                case "getAllInputGates":
-                    return TaskParts.noGates();
-                case "getJobConfiguration":
-                    return new Configuration();
-                case "getTaskInfo":
-                    return TaskParts.info();
-                case "getExecutionConfig":
-                    return new ExecutionConfig();
-                case "getMetricGroup":
-                    return UnregisteredMetricGroups.createUnregisteredTaskMetricGroup();
-                default:
-                    return Fakes.nothing(method.getReturnType());
-            }
-        });
+        return Fakes.of(Environment.class, (proxy, method, arguments) -> TaskParts.answer(method));
     }
 }

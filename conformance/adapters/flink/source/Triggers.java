@@ -27,7 +27,7 @@ final class Triggers {
         effects.add("trigger", "checkpoint", checkpoint);
     }
 
-    /** The answer of the task, which is recorded before anybody else gets it. */
+    /** The answer of the task. It is recorded before `Task` receives it. */
     CompletableFuture<Boolean> answers(long checkpoint, CompletableFuture<Boolean> accepts) {
         return accepts.thenApply(value -> {
             answered(checkpoint, value);
@@ -35,7 +35,7 @@ final class Triggers {
         });
     }
 
-    /** The answer of the task, of which nobody else takes notice. */
+    /** Keeps the answer until the mail is done: up to 1.13 no other class reads it. */
     <T extends Future<Boolean>> T answersAtLast(long checkpoint, T accepts) {
         triggered = checkpoint;
         answer = accepts;

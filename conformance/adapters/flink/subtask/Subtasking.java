@@ -6,12 +6,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
-import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.checkpoint.CheckpointException;
 import org.apache.flink.runtime.checkpoint.CheckpointMetaData;
 import org.apache.flink.runtime.execution.Environment;
-import org.apache.flink.runtime.metrics.groups.UnregisteredMetricGroups;
 import org.apache.flink.runtime.state.TaskStateManager;
 import org.apache.flink.streaming.api.graph.StreamConfig;
 //# from 1.14
@@ -98,16 +96,6 @@ final class Subtasking implements Component {
             switch (method.getName()) {
                 case "getTaskStateManager":
                     return manager;
-                case "getAllInputGates":
-                    return TaskParts.noGates();
-                case "getJobConfiguration":
-                    return new Configuration();
-                case "getTaskInfo":
-                    return TaskParts.info();
-                case "getExecutionConfig":
-                    return new ExecutionConfig();
-                case "getMetricGroup":
-                    return UnregisteredMetricGroups.createUnregisteredTaskMetricGroup();
                 case "getUserCodeClassLoader":
                     return codeClasses();
                 case "getOperatorCoordinatorEventGateway":
@@ -116,7 +104,7 @@ final class Subtasking implements Component {
                     effects.add("decline", "checkpoint", arguments[0], "reason", reason((Throwable) arguments[1]));
                     return null;
                 default:
-                    return Fakes.nothing(method.getReturnType());
+                    return TaskParts.answer(method);
             }
         });
     }
