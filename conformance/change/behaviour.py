@@ -121,7 +121,7 @@ class _Side:
         self._adapter = adapter
 
     def step(self, node: Node, event: Wire) -> Edge:
-        """The answer to the event. There is one instance, so `node` has to be its current state."""
+        """The answer to the event. `node` must be the current state: there is one instance."""
         answer = _answer(self._adapter.apply([event]))
         after = node if answer.refused is not None else Node(None, answer.state)
         edge = Edge(b"", answer.effects, (), after, answer.refused)

@@ -1,7 +1,7 @@
 """Plays the sequences of a suite: step by step as cases, or as a stream of frames sent without waiting.
 
-The output of a machine consists of the effects of an event and the state after it. So each state has to be
-compared once, after the word that leads to it. Sequences with a common beginning follow each other. The
+The output of a machine consists of the effects of an event and the state after it. So it is enough to compare
+each state once, after the word that leads to it. Sequences with a common beginning follow each other. The
 beginning that a sequence shares with the previous one is sent as one batch.
 """
 

@@ -2,7 +2,7 @@
 
 The cases are complete under three conditions. First, each step ends in a shape in which some case starts
 (`open_shapes`). Second, each such shape has a case for each class of event that the environment may send
-(`missing_events`). Third, the assumptions of a case concern only its event: a fact of the state has to be an
+(`missing_events`). Third, the assumptions of a case concern only its event: a fact of the state must be an
 invariant, which is proved (`assumed_facts`). A case outside the sizes of its component is no part of the
 induction. It proves its rules for one step only.
 """

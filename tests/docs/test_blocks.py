@@ -1,4 +1,4 @@
-"""Every block of README and docs is executed as a reader would, or has a mark that nobody can execute it.
+"""Executes every block of README and docs as a reader would, unless its mark says that it is not run.
 
 `pytest --rewrite` writes the current output of the commands into the pages.
 """

@@ -95,7 +95,7 @@ def barrier_that_nobody_sent(log: Log) -> None:
 
 
 def committed_before_completion(log: Log) -> None:
-    """The sink commits directly after its snapshot, on a notification that nobody has sent."""
+    """The sink commits directly after its snapshot, although no notification was sent."""
     lines = log["1-sink-0"]
     place = first(lines, "subtask", "async_done", "acknowledge")
     checkpoint = lines[place]["event"]["checkpoint"]

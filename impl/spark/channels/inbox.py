@@ -59,7 +59,7 @@ class Inbox:
             self._changed.notify_all()
 
     def post(self, mail: Mail) -> None:
-        """Append mail. Never waits. Nobody reads the mail of a closed inbox."""
+        """Append mail. Never waits. The mail of a closed inbox is never read."""
         with self._changed:
             self._mail.append(mail)
             self._changed.notify_all()

@@ -2,7 +2,7 @@
 
 A move reads few parts: its *read set*. This module stores the answer of the model for all states with the
 same values in these parts (`model.checker.memoised.answer_trees`). So the model computes each answer once for
-many states. Nobody declares read sets: stand-ins record which parts the model reads before it answers. Three
+many states. Read sets are not declared: stand-ins record which parts the model reads before it answers. Three
 checks guard against a wrong read set. The model computes each answer a second time without stand-ins, and
 both answers must be equal. If the model reads the same values and then a different part, it is an error.
 `confirm` computes the answers of whole states once more.

@@ -2,7 +2,7 @@
 
 Each driver is a thread with the coordination, the storage and a sink of a job, without Spark. The older
 driver pauses before its n-th operation. It continues when the newer one has completed three checkpoints, or
-when the newer one itself pauses before an operation. A seed determines n. The output has to be exact. The
+when the newer one itself pauses before an operation. A seed determines n. The output must be exact. The
 older driver ends with `SupersededError`, unless it had finished the job or drew its first attempt later. No
 driver pauses while it holds SQLite's write lock, because all others would wait for it.
 """

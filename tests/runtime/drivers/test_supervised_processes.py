@@ -50,7 +50,7 @@ print(supervise(job, sys.argv[2], Path(sys.argv[1]), resume=sys.argv[3] == "resu
 
 
 def lives(pid):
-    """Whether the process runs; an ended process whose exit code nobody has read does not run."""
+    """Whether the process runs. A zombie does not run: it has ended, and its exit code was not read."""
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
