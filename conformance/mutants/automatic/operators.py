@@ -67,8 +67,8 @@ NO_PROTOCOL = {
 }
 """By class of edits: the reason why they are left out."""
 _FUNCTIONS = {"describe": TEXT, "__repr__": TEXT, "__reduce__": PICKLING}
-_OF_DIFFERENT_TYPES = {"Step", "isinstance", "enumerate", "map", "cast"}
-"""Functions whose arguments no operator swaps, because the swapped call would only raise an exception."""
+_NOT_SWAPPED = {"Step", "isinstance", "enumerate", "map", "cast", "max", "min"}
+"""Functions whose arguments no operator swaps: the call would raise an exception, or return the same."""
 
 
 def edits_of(module: str, source: str, left_out: Counter[str] | None = None) -> tuple[Edit, ...]:
@@ -244,7 +244,7 @@ def _of_call(node: ast.Call, text: Text) -> Iterator[Replacement]:
     if isinstance(called, ast.Name) and called.id in _SWAPPED:
         yield "swap-function", called, _SWAPPED[called.id]
     given = [text(part) for part in (*args, *node.keywords)]
-    if isinstance(called, ast.Name) and called.id in _OF_DIFFERENT_TYPES:
+    if isinstance(called, ast.Name) and called.id in _NOT_SWAPPED:
         return
     for number, (left, right) in enumerate(pairwise(args)):
         if not any(isinstance(part, ast.Starred | ast.Tuple | ast.Lambda) for part in (left, right)):

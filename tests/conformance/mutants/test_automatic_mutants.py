@@ -50,6 +50,13 @@ Frame == [](Step(1, 2) = 4)
 """
 
 
+def test_no_operator_swaps_the_arguments_of_max():
+    """The maximum of two numbers does not depend on their order."""
+    text = "latest = max(left, right)\nage = since(left, right)\n"
+    found = {edit.after for edit in edits_of("model.small", text)}
+    assert found == {"min", "since(right, left)"}
+
+
 def test_python_is_edited_once_everywhere():
     """Comparisons, operands, constants, statements, effects and changes; not docstrings, types and rules."""
     found = {(edit.operator, edit.before, edit.after) for edit in edits_of("model.small", PYTHON)}
