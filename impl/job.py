@@ -39,7 +39,7 @@ from impl.connectors.postgres_sink import PostgresOutput
 from impl.connectors.sqlite_sink import SqliteOutput
 from impl.faults import Action, FaultLedger, FaultPlan
 from impl.graph.plan import Chained, Edge, Plan, Role, Stage
-from impl.graph.topology import require_runnable, require_stage
+from impl.graph.plan_checks import require_runnable, require_stage
 from impl.monitoring.job_monitor import JobMonitor
 from impl.monitoring.rest_answers import RestAnswers
 from impl.monitoring.rest_server import LOCALHOST, served

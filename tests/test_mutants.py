@@ -62,7 +62,7 @@ def test_mutants_that_few_seeds_detect_are_killed_without_a_seed(identity):
     assert mutant.rule in done.stdout
 
 
-def test_there_are_enough_of_every_layer():
+def test_the_catalogue_has_at_least_25_mutants_and_every_layer():
     layers = [mutant.layer for mutant in load_catalogue()]
     assert len(layers) >= 25
     assert set(layers) == {"spec", "model", "impl"}

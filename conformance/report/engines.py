@@ -20,7 +20,7 @@ BEGIN, END = "<!-- table of engines: begin -->", "<!-- table of engines: end -->
 
 
 _EXECUTION = re.compile(r" [0-9a-f]{32}\S*")
-"""Matches the id of an execution in a reason of Flink."""
+"""Matches the id of an execution in the reason that Flink states for a failed checkpoint."""
 
 
 def line(one: Stored) -> str:
@@ -112,7 +112,7 @@ def markdown(found: Sequence[Summary]) -> str:
     lines += ["", "The faults by kind:", "", *_kinds(found)]
     lines += ["", "What the monitor found in the logs and in the answers of the REST interface:", ""]
     lines += _protocol(found)
-    lines += ["", "The faults under which checkpoints fail, and what was seen of their effect:", ""]
+    lines += ["", "The faults that make checkpoints fail, and their observed effect:", ""]
     lines += _effects(found)
     lines += ["", "The state of each key, read from a last savepoint:", "", *_states(found)]
     return "\n".join(lines)
@@ -157,7 +157,7 @@ def _protocol(found: Sequence[Summary]) -> list[str]:
 def _effects(found: Sequence[Summary]) -> list[str]:
     """For each row and kind of fault: the numbers of faults with an effect and of failed checkpoints."""
     lines = [
-        "| row | fault | faults with effect | checkpoints that failed | that completed | reasons by REST |",
+        "| row | fault | faults with effect | checkpoints that failed | that completed | reported reasons |",
         "|---|---|---|---|---|---|",
     ]
     for one in found:

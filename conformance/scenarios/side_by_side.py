@@ -24,12 +24,12 @@ INTRODUCTION = """\
 # Generations side by side
 
 Made by `barrierspec flink side-by-side`; do not edit it, edit `conformance/scenarios.toml`. Each column is \
-what the model answers in the generations above it. *Seen on* lists the releases whose own classes were \
-driven through the sequence and gave exactly these answers; of each minor release the last patch of each \
-of its generations was driven. Of coordinators, a release covers those up to the next one, too: 1.9 covers \
-1.10, 1.14.0 covers up to 1.14.2, 1.14.3 up to 1.14.4, 1.15.0 up to 1.15.1, 1.16.0 up to 1.16.1. `1.14` is \
-the coordinator of 1.14.5 and 1.14.6, and `1.17` also that of 1.16.2 and 1.16.3. No package of PyPI has a \
-jar of 1.7 or 1.8: their column rests on the rule index and the model alone.
+what the model answers in the generations above it. *Seen on* lists the releases whose own classes received \
+the events and gave exactly these answers. The command runs the last patch of each generation of a minor \
+release. A generation of the coordinator lasts until the next one: 1.9 includes 1.10, 1.14.0 includes 1.14.1 \
+and 1.14.2, 1.14.3 includes 1.14.4, 1.15.0 includes 1.15.1, 1.16.0 includes 1.16.1. `1.14` is the \
+coordinator of 1.14.5 and 1.14.6, and `1.17` also that of 1.16.2 and 1.16.3. No package of PyPI has a jar of \
+1.7 or 1.8: their column rests on the rule index and the model alone.
 """
 
 
@@ -212,8 +212,9 @@ def _proposed() -> str:
     lines = [
         "## Proposed generations",
         "",
-        "Made of public discussions before anything was merged: **no released jar** has them, so nothing on "
-        "them was compared with one. No default picks them, and no implementation offers them. "
+        "These generations come from public discussions of changes that are not merged. **No released jar** "
+        "has them, so they are compared with no jar. No default picks them, and no implementation offers "
+        "them. "
         "`docs/change/proposed-protocols.md` describes them.",
         "",
         f"Coordinator: {made.name}.",
@@ -237,8 +238,9 @@ def _alike() -> str:
         [
             "## Proved alike",
             "",
-            "For every checkpoint id, at an aligned gate of 1 to 3 channels where an end aborts what is "
-            "pending (`make verify`, part proofs). An outcome is a trigger, an abort or a failure.",
+            "z3 proves these claims for every checkpoint id, at an aligned gate of 1 to 3 channels where the "
+            "end of a channel aborts the pending checkpoint (`make verify`, part proofs). An outcome is a "
+            "trigger, an abort or a failure.",
             "",
             *claims,
             "",
@@ -251,9 +253,10 @@ def _distinguishing_runs() -> str:
     lines = [
         "## Shortest distinguishing runs",
         "",
-        "The shortest run that shows a difference between neighbours, each with its own defaults, found "
-        "breadth first in closed models of 1 to 3 channels and ids to 2; none: there is none within these "
-        "bounds. Calls are all effects in their order.",
+        "Each row compares two neighbouring generations, each with its own defaults, and has the shortest "
+        "run that shows a difference. A breadth-first search has found it in closed models of 1 to 3 "
+        "channels with ids up to 2. *None* means that there is no difference within these bounds. *Outcomes* "
+        "compares triggers, aborts and failures; *calls* compares all effects in their order.",
         "",
         table_row(["mode", "seen in", "run", "older", "newer"]),
         table_row(["---"] * 5),

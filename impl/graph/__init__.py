@@ -1,5 +1,5 @@
 """The plan of a job.
 
-`plan` has the stages and edges. `topology` checks that a plan can run. `rescaling` checks that it can
+`plan` has the stages and edges. `plan_checks` checks that a plan can run. `rescaling` checks that it can
 continue from a checkpoint of another plan, and distributes the state anew.
 """

@@ -137,7 +137,7 @@ class Block(NamedTuple):
 
 
 class Resume(NamedTuple):
-    """The gate reads the channel again, and the sender, which stopped after its barrier, continues."""
+    """The sender, which stopped at its barrier, continues. After an alignment the channel is read again."""
 
     channel: int
     kind: str = "resume"

@@ -65,10 +65,10 @@ def test_the_sequences_in_which_released_gates_throw_are_recognised(known):
 
 
 @pytest.mark.rule("TRACK-04")
-def test_a_faithful_clone_is_not_refused(tmp_path: Path):
+def test_a_faithful_clone_does_not_diverge(tmp_path: Path):
     assert conformed(adapter_of(), tmp_path) is not Verdict.DIVERGES
 
 
 @pytest.mark.rule("TRACK-04")
-def test_a_gate_that_throws_at_every_trigger_is_refused(tmp_path: Path):
+def test_a_gate_that_throws_at_every_completion_diverges(tmp_path: Path):
     assert conformed(adapter_of(always=True), tmp_path) is Verdict.DIVERGES

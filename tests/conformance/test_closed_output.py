@@ -57,14 +57,14 @@ def test_a_closed_pipe_does_not_change_the_exit_code(words, streams, closed, tmp
     assert ends_with(words, stdout, stderr, tmp_path) == CODES[words]
 
 
-def test_a_divergence_stays_one_and_is_written(closed, tmp_path):
+def test_a_divergence_is_written_and_keeps_its_exit_code_if_the_output_is_closed(closed, tmp_path):
     words = ("conform", "--adapter", BROKEN, "--examples", "2", "--json", "found.json")
     assert ends_with(words, closed, closed, tmp_path) == Exit.DIVERGES
     assert (tmp_path / "found.json").is_file()
 
 
 @pytest.mark.parametrize("name", CommandModules(name="all").list_commands(None))
-def test_every_command_prints_its_help_into_a_closed_pipe(name, closed, tmp_path):
+def test_the_help_of_every_command_ends_with_0_if_the_output_is_closed(name, closed, tmp_path):
     assert name in {Path(path).stem for folder in commands.__path__ for path in Path(folder).rglob("*.py")}
     assert ends_with((name, "--help"), closed, closed, tmp_path) == 0
 
@@ -103,7 +103,7 @@ def test_a_break_of_another_pipe_is_an_internal_error(monkeypatch, capsys):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_lost_output_gives_no_verdict(tmp_path):
+def test_output_to_a_full_device_is_an_internal_error(tmp_path):
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             own_process("conformance.cli", *CONFORMING), stdout=full, stderr=subprocess.PIPE, cwd=tmp_path

@@ -231,7 +231,9 @@ def test_commit_at_the_snapshot_is_output_before_completion(monkeypatch: pytest.
 
 
 @pytest.mark.rule("ONCE-04")
-def test_restoring_a_checkpoint_that_never_completed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restore_of_a_checkpoint_that_never_completed_violates_once_04(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def newest_started(
         _: RecoverySteps, state: coordinator_state.Coordinator
     ) -> Step[coordinator_state.Coordinator]:

@@ -43,7 +43,9 @@ def answered(monkeypatch, *fates):
         ((), 2, "UNDETERMINED"),
     ],
 )
-def test_exit_codes(monkeypatch, capsys, tmp_path, fates, code, said):
+def test_exit_code_and_output_state_the_outcome_of_the_mutants(
+    monkeypatch, capsys, tmp_path, fates, code, said
+):
     answered(monkeypatch, *fates)
     monkeypatch.chdir(tmp_path)
 
@@ -51,16 +53,16 @@ def test_exit_codes(monkeypatch, capsys, tmp_path, fates, code, said):
     assert said in capsys.readouterr().out
 
 
-def test_a_row():
+def test_a_row_states_the_rule_the_outcome_and_the_killing_sequence():
     assert mutants.row(KILLED).split() == [
         "model-gate-late-barrier-kept", "ALIGN-04", "killed", "2", "2", "channels",
         "gate", "of", "2", "channels",
     ]  # fmt: skip
-    assert mutants.row(SURVIVED).splitlines()[1].strip() == f"{MUTANT.story} nothing was charged"
+    assert mutants.row(SURVIVED).splitlines()[1].strip() == f"{MUTANT.story} no rule was charged"
     assert mutants.verdict([]) is Verdict.UNDETERMINED
 
 
-def test_one_real_mutant_is_tried(capsys, tmp_path):
+def test_one_real_mutant_is_killed_and_reported(capsys, tmp_path):
     page, made = tmp_path / "mutants.md", tmp_path / "mutants.json"
     chosen = ["--layer", "model", "--rule", "ALIGN-02", "--component", "gate"]
     assert cli.run(["mutants", *chosen, "--out", str(made), "--page", str(page)]) == 0
@@ -77,7 +79,7 @@ def test_one_real_mutant_is_tried(capsys, tmp_path):
     assert closing.startswith("CONFORMS   1 mutants")
 
 
-def test_a_campaign_that_was_interrupted_goes_on(monkeypatch, capsys, tmp_path):
+def test_an_interrupted_campaign_is_resumed_unless_the_sources_have_changed(monkeypatch, capsys, tmp_path):
     out = ["--out", str(tmp_path / "mutants.json")]
     chosen = ["mutants", "--rule", "ALIGN-02", "--rule", "ALIGN-04", "--layer", "model", *out]
     other = next(mutant for mutant in load_catalogue() if mutant.id == "model-gate-newer-or-equal")

@@ -52,7 +52,7 @@ def test_of_two_classes_the_second_has_the_fields_of_some_modes_too():
     assert second.members == (*first.members, Member("savepoint", "bool", "False"))
 
 
-def test_the_model_numbers_words_and_renames_and_leaves_out_fields():
+def test_words_become_ints_and_fields_are_renamed_or_left_out():
     fields = {
         "task": "name",
         "to": {"type": "to", "default": "here", "model": "here: bool"},

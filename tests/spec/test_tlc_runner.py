@@ -34,7 +34,7 @@ def test_a_violated_refinement_is_named_by_the_property_that_states_it():
 
 
 @pytest.mark.parametrize("name", ["notifies", "aborted_in_silence", "too_early"])
-def test_a_savepoint_that_ends_in_another_way_is_seen_by_what_a_step_changes(name):
+def test_a_savepoint_that_ends_in_another_way_violates_the_frame(name):
     """A frame is no rule, so the catalogue does not list these models as mutants."""
     result = check(MANIFEST[f"broken_dataflow_savepoint_{name}"])
     assert result.violated == "Frame"

@@ -46,21 +46,21 @@ def test_a_violated_formula_without_a_name_has_a_place():
 
 
 @pytest.mark.parametrize(
-    ("ending", "told"),
+    ("ending", "shown"),
     [
         (message(2122, "1: Back to state: <Barrier line 5, col 1 to line 6, col 2 of module M>\n", 4), "1"),
         (message(2218, "3: Stuttering", 4), "stuttering"),
     ],
     ids=["in a circle", "not at all"],
 )
-def test_a_run_that_never_ends_tells_how_it_goes_on(ending, told):
+def test_a_run_that_never_ends_states_how_it_continues(ending, shown):
     outcome = read_outcome(
         message(2116, "Temporal properties were violated.\n", 1) + TRACE + ending + COUNTS, 13
     )
     assert outcome.violated == SomeTemporalProperty()
     assert outcome.depth == 2
     assert outcome.trace[-1].state == outcome.trace[-2].state
-    assert told in render(outcome.trace).splitlines()[-1]
+    assert shown in render(outcome.trace).splitlines()[-1]
 
 
 def test_a_warning_of_the_parser_is_an_error_that_carries_its_text():

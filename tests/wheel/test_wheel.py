@@ -80,7 +80,7 @@ def test_the_wheel_holds_the_four_packages_without_files_for_a_checkout(wheel):
 
 
 @pytest.mark.parametrize("command", ["bench", "pictures"])
-def test_a_command_of_the_checkout_states_it(give, command):
+def test_a_command_that_needs_a_checkout_states_how_to_get_one(give, command):
     assert "clone the repository and run `make setup`" in give(command, ends_with=64, stream="stderr")
 
 
@@ -123,7 +123,7 @@ def test_a_divergence_is_reported_in_every_format_and_played_again_in_three_ways
     assert "1 failed" in give("-m", "pytest", found / f"test_{name}.py", program="python", ends_with=1)
 
 
-def test_a_list_of_known_divergences_is_kept(give):
+def test_divergences_in_the_written_list_do_not_fail_the_next_run(give):
     broken = f"{sys.executable} {ROOT / 'tests/adapters/gate_unblocks_on_late_barrier.py'}"
     command = ("conform", "--adapter", broken, "--known-divergences", "known.json")
     give(*command, "--fix")
@@ -202,7 +202,7 @@ def test_generations_are_compared(give):
 
 
 @pytest.mark.parametrize("extra", [[], ["--supervise"]], ids=["beside", "in a process of its own"])
-def test_a_job_runs_and_its_trace_is_one_of_the_protocol(give, extra, folder):
+def test_a_job_runs_and_its_trace_does_not_diverge(give, extra, folder):
     out = f"flights{len(extra)}"
 
     assert "exact: 20000 updates" in give("run", "--rows", "20000", "--out", out, *extra)

@@ -151,14 +151,14 @@ def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
                 order["source"] = PacedInput(order["source"], Path(begun), order.pop("rows_per_second"))
             job = (word_counts.job if kind == "words" else slow_jobs.job)(output=output, **order)
             job = job.with_restarts(RestartConfig(attempts=kills))
-            hunter = slow_jobs.Hunter(kills)
+            killer = slow_jobs.WorkerKiller(kills)
             began = time.perf_counter()
-            running = job.start(master, output, spark=spark, on_progress=hunter.look)
+            running = job.start(master, output, spark=spark, on_progress=killer.look)
             windows: list[Window] = []
-            if pairs and hunter.runs.wait(_START_SECONDS):
+            if pairs and killer.runs.wait(_START_SECONDS):
                 windows += Windows(running, order["counts"], output / "committed").pairs(pairs)
                 running.stop()
-            if stop_after is not None and hunter.runs.wait(_START_SECONDS):
+            if stop_after is not None and killer.runs.wait(_START_SECONDS):
                 threading.Event().wait(stop_after)
                 running.stop()
             result = running.result()
@@ -167,7 +167,7 @@ def _ours(folder: Path) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
                 "rows": result.records,
                 "checkpoints": [one.duration_ms for one in result.checkpoints],
                 "attempts": len(result.attempts),
-                "killed": hunter.killed,
+                "killed": killer.killed,
                 "first_records": [one.first_record for one in result.attempts],
                 "windows": list(map(tuple, windows)),
             }

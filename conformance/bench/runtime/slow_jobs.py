@@ -67,11 +67,11 @@ def _unchanged(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-class Hunter:
-    """Watches a job and kills a random worker, `kills` times. `killed` has the times in seconds of the job.
+class WorkerKiller:
+    """Watches a job and kills a random worker, `kills` times.
 
-    It kills a worker when all tasks have run for BETWEEN_KILLS_SECONDS and a checkpoint has completed in this
-    time, from which the job can restore.
+    Before each kill, all tasks have run for BETWEEN_KILLS_SECONDS. In this time a checkpoint has completed,
+    so that the job can restore it.
     """
 
     def __init__(self, kills: int) -> None:
@@ -79,11 +79,12 @@ class Hunter:
         self._draw = random.Random(kills)
         self._attempt = (0, 0, 0.0)
         self.killed: list[float] = []
+        """The time of each kill, in seconds since the start of the job."""
         self.runs = threading.Event()
         """Set when all tasks run."""
 
     def look(self, progress: Progress) -> None:
-        """Kill a worker if it is time. The job calls it with its progress several times a second."""
+        """Kill a worker if the next kill is due. The job calls this method several times a second."""
         if progress.running:
             self.runs.set()
         attempt, completed, since = self._attempt
@@ -107,7 +108,7 @@ class Hunter:
             try:
                 if one.ppid() in daemons and one.status() != psutil.STATUS_ZOMBIE:
                     found.append(one.pid)
-                elif "impl.spark.worker.daemon" in one.cmdline():  # a whole argument; Java has it inside one
+                elif "impl.spark.worker.daemon" in one.cmdline():  # Java has it only as a part of an argument
                     daemons.add(one.pid)
             except psutil.Error:  # the process has just ended
                 continue

@@ -16,7 +16,7 @@ from conformance.mutants.automatic.judges import Judges
 from conformance.mutants.automatic.modules import folder_of, modules
 from conformance.mutants.automatic.operators import Edit
 from conformance.mutants.automatic.prepared import PATIENCE, judge_anew, serve
-from conformance.mutants.automatic.tla_schema import judge_schema
+from conformance.mutants.automatic.tla_mutant_schema import judge_schema
 from conformance.mutants.score import ScoreError
 from spec.manifest import load_manifest
 from spec.stategraph import kept_at

@@ -1,4 +1,4 @@
-"""The scripts that lock-step plays with a mutant: seedless runs, walks, illegal events, tours, and others."""
+"""The scripts that lock-step plays with a mutant: runs without a seed, walks, illegal events, and tours."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 WALKS = 300
 """Number of seeded walks, which come before the tours."""
 ILLEGAL = 5
-"""An illegal event is inserted before one in this many events."""
+"""On average, an illegal event is inserted before one of this many events."""
 TRIES = 8
 """Number of events that are tried in a state, to find one that is illegal there."""
 AFTER_FAILURE = 3
@@ -34,7 +34,7 @@ class Script(NamedTuple):
 
 
 def scripts_of(component: str) -> Iterator[Script]:
-    """Seedless runs, seeded walks, other configurations, runs and walks with illegal events, and tours."""
+    """Runs without a seed, walks, other configurations, runs and walks with illegal events, and tours."""
     from conformance.cases.directed import graphs_of
     from conformance.cases.scripts import scripted, tours_of
     from conformance.cases.seedless_runs import seedless_runs

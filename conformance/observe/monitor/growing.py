@@ -67,7 +67,7 @@ class GrowingFile:
             yield from self.lines()
 
     def _rotated_since(self, before: os.stat_result) -> Iterator[Text]:
-        """Yield the lines of files that had this path after `before`, and that rotation has renamed since."""
+        """Yield the lines of the files that followed `before` at this path and were also renamed."""
         path = Path(self.path)
         found = []
         for sibling in path.parent.glob(f"{glob.escape(path.name)}?*"):
@@ -108,7 +108,7 @@ class GrowingFile:
         return True
 
     def _was_renamed(self) -> bool:
-        """Whether the path names another file now. False if no file has it: the old file may still grow."""
+        """Whether the path names another file now. While it names no file, the old file may still grow."""
         try:
             status = Path(self.path).stat()
         except FileNotFoundError:

@@ -17,7 +17,7 @@ class Profile:
     """
 
     ends_count: bool = True
-    """By default an ended channel counts for a checkpoint; else its end aborts the checkpoint."""
+    """The option `checkpoints_after_tasks_finish` is on if it is left out; else it is off."""
     resumes_late: bool = True
     """A late barrier resumes its channel; else it has no effect (ALIGN-04)."""
     triggers_first: bool = True
@@ -44,17 +44,17 @@ class Profile:
     times_from_first: bool = False
     """The time-out counts from the first barrier or announcement; else from the barrier's timestamp."""
     savepoints_overtake: bool = False
-    """The alignment of a savepoint may be given up too."""
+    """A savepoint may become unaligned like a checkpoint; else the task fails instead (UNAL-21)."""
     passes_alone: bool = False
     """A gate with one channel triggers at its barrier and never blocks the channel (ALIGN-07)."""
     injects: bool = True
-    """A task with inputs can be triggered itself when its predecessors have finished (ALIGN-24)."""
+    """The coordinator may trigger a task with inputs if all its predecessors have finished (ALIGN-24)."""
     stores_blocked: bool = False
     """The gate stores the items of blocked channels; else the network holds them back (ALIGN-23)."""
     tracker_counts_repeats: bool = False
-    """At-least-once: barriers are counted, those of ended channels and repeated ones included (TRACK-16)."""
+    """At-least-once: a repeated barrier counts again, and ended channels are awaited (TRACK-15, TRACK-16)."""
     tracker_counts_ends: bool = True
-    """At-least-once: an ended channel counts or aborts; else its end has no effect (TRACK-18)."""
+    """At-least-once: a channel's end counts or aborts a checkpoint; else it has no effect (TRACK-18)."""
 
 
 _UP_TO_1_12: Final = Profile(

@@ -1,4 +1,4 @@
-"""Key groups: the distribution of keys over subtasks. With it a job can continue at another parallelism.
+"""Key groups: the distribution of keys over subtasks, also when a job continues at another parallelism.
 
 A key belongs to one of `max_parallelism` groups, by a hash that is equal in every process. Each subtask owns
 a contiguous range of groups. Snapshots record the group of every key, and a restore at another parallelism
@@ -34,14 +34,15 @@ def stable_hash(key: object) -> int:
         source = b"%d" % hash(key)
     else:
         source = _source_of(key)
-    # `key_group` takes a modulus, and for that the low bits of a checksum are too regular
+    # the low bits of a checksum alone are too regular for the remainder that `key_group` computes
     return (zlib.crc32(source) * _MULTIPLIER & 0xFFFFFFFF) >> 8
 
 
 def _source_of(key: object) -> bytes:
-    """The bytes from which the hash of a key is computed, made of the key's canonical form.
+    """The bytes that `stable_hash` hashes for a key. They come from the key's canonical form.
 
-    They are those of encoding 1 (`key_encoding_versions`), unless there equal keys had different bytes.
+    Encoding 1 (`key_encoding_versions`) hashed the same bytes, except for keys that were equal and had
+    different bytes in it.
     """
     form = canonical(key)
     kind = type(form)

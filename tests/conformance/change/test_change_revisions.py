@@ -97,18 +97,18 @@ def test_a_folder_inside_the_checkout_is_compared_as_the_whole_checkout(checkout
     assert repositories.differs(found, repositories.commit(found, "HEAD"), ("model", "spec/rules.toml"))
 
 
-def test_a_configured_external_diff_decides_nothing(checkout):
+def test_a_configured_external_diff_is_ignored(checkout):
     git(checkout, "config", "diff.external", "true")
     assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
-def test_a_file_that_git_ignores_is_compared(flag, checkout):
+def test_a_file_whose_changes_git_does_not_show_is_compared(flag, checkout):
     git(checkout, "update-index", flag, "model/gate.py")
     assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
 
 
-def test_a_configured_filter_decides_nothing(checkout):
+def test_a_configured_filter_is_ignored(checkout):
     (checkout / ".git/info/attributes").write_text("*.py filter=first\n", encoding="utf-8")
     git(checkout, "config", "filter.first.clean", "cat > /dev/null; echo first")
     assert repositories.differs(checkout, repositories.commit(checkout, "HEAD"), ("model",))
@@ -150,7 +150,7 @@ class Gone(InProcess):
         return Crashed("it ended with exit code 1", "ImportError")
 
 
-def test_two_sides_that_crash_do_not_agree():
+def test_a_comparison_with_a_side_that_crashes_is_an_error():
     vector = vector_of("walk", "gate", {"channels": 1, "mode": "exactly-once"}, [])
     for old, new in ((Gone(), Gone()), (Gone(), Reprofiled("flink-1.14"))):
         with pytest.raises(ChangeError, match="crashed: it ended with exit code 1"):

@@ -25,14 +25,14 @@ def test_both_engines_count_the_same(tmp_path, capsys):
     assert output.count(f"{python['states']} states, {python['transitions']} transitions") == 2
 
 
-def test_too_many_states_are_no_verdict(capsys):
+def test_too_many_states_are_undetermined(capsys):
     code = cli.run(["explore", "gate", "--ids", "2", "--engine", "python", "--limit", "3"])
 
     assert code == Exit.UNDETERMINED
     assert "more than 3 states" in capsys.readouterr().out
 
 
-def test_a_composed_dataflow_is_explored_by_both_engines(tmp_path, capsys):
+def test_both_engines_count_the_same_in_a_composed_dataflow(tmp_path, capsys):
     reports = []
     for engine in ("python", "compiled"):
         file = tmp_path / f"{engine}.json"
@@ -48,14 +48,14 @@ def test_a_composed_dataflow_is_explored_by_both_engines(tmp_path, capsys):
     assert f"the model gave {compiled['answers']:,} answers" in capsys.readouterr().out
 
 
-def test_a_model_without_bounds_has_no_kernel(capsys):
+def test_options_that_need_a_kernel_are_refused_for_a_model_without_bounds(capsys):
     assert cli.run(["explore", "dataflow-twice", "--engine", "spark"]) == Exit.USAGE
     assert "--engine compiled or python" in capsys.readouterr().err
     assert cli.run(["explore", "dataflow-twice", "--labelled"]) == Exit.USAGE
     assert "leave --labelled out" in capsys.readouterr().err
 
 
-def test_representative_states_are_explored_if_the_symmetry_is_proved(tmp_path, capsys):
+def test_proved_reductions_have_fewer_states_and_an_unproved_one_is_refused(tmp_path, capsys):
     counts = []
     for chosen in ((), ("--symmetric",), ("--symmetric", "--every-id")):
         file = tmp_path / "found.json"
@@ -69,7 +69,7 @@ def test_representative_states_are_explored_if_the_symmetry_is_proved(tmp_path, 
     assert "not proved" in capsys.readouterr().err
 
 
-def test_reductions_need_the_kernel_engine(capsys):
+def test_reductions_are_refused_without_a_kernel_and_for_ids_that_count_up(capsys):
     assert cli.run(["explore", "gate", "--engine", "python", "--symmetric"]) == Exit.USAGE
     assert "need a kernel" in capsys.readouterr().err
     assert cli.run(["explore", "coordinator", "--ids", "2", "--every-id"]) == Exit.USAGE

@@ -61,7 +61,7 @@ def test_an_import_that_fails_names_the_command_that_installs_it():
     assert missing_part(ValueError("anything")) is None
 
 
-def test_a_command_on_spark_asks_for_it_before_it_does_anything(without, tmp_path, capsys):
+def test_a_command_on_spark_names_the_missing_extra_before_it_writes_anything(without, tmp_path, capsys):
     without("pyspark")
     assert run(["run", "--rows", "10", "--out", str(tmp_path / "run")]) == 64
     assert (
@@ -71,7 +71,7 @@ def test_a_command_on_spark_asks_for_it_before_it_does_anything(without, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
-def test_verify_asks_for_the_extras_of_the_chosen_parts_alone(without):
+def test_verify_needs_only_the_extras_of_the_chosen_parts(without):
     without("pyspark", "numba")
     chosen = [name for name, part in PARTS.items() if part.extra]
     assert chosen == ["exploration", "pipeline"]

@@ -20,7 +20,7 @@ LATEST = {"kind": "restore"}
         {"tasks": ["source", "map"]},
     ],
 )
-def test_a_restore_without_its_tasks_is_refused_and_changes_nothing(side, fields):
+def test_a_restore_without_tasks_or_of_unknown_ones_is_refused_and_changes_nothing(side, fields):
     refused, untouched = ours(side), ours(side)
     for adapter in (refused, untouched):
         adapter.new("coordinator", {"tasks": TASKS})

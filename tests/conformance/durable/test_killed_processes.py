@@ -99,7 +99,7 @@ def test_a_chosen_configuration_names_the_capabilities_that_it_leaves_out():
     assert "capability observe, restart (left out with --rule and --config)" in left
 
 
-def test_lives_of_a_sink_commit_often_and_several_transactions_at_once():
+def test_drawn_sequences_of_a_sink_commit_often_and_several_transactions_at_once():
     commits = Counter()
     for seed in range(20):
         expected = ExpectedSink()

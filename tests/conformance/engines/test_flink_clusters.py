@@ -38,7 +38,7 @@ def test_a_table_shows_a_prepared_transaction_once_it_is_committed(table):
     assert (table.lines(), table.left()) == (["row of second"], 1)
 
 
-def test_without_a_driver_for_java_the_table_tells_what_to_install(tmp_path):
+def test_without_a_driver_for_java_the_error_names_the_package_to_install(tmp_path):
     with pytest.raises(EngineSetUpError, match="apt-get install libpostgresql-jdbc-java"):
         CommittedTable(tmp_path / "none.jar")
 
@@ -58,7 +58,7 @@ def folders(monkeypatch):
 
 
 @pytest.mark.parametrize("cut", [KeyboardInterrupt, OSError])
-def test_a_server_whose_first_connection_fails_is_stopped(tmp_path, folders, monkeypatch, cut):
+def test_the_folder_of_a_server_whose_first_connection_fails_is_removed(tmp_path, folders, monkeypatch, cut):
     driver = tmp_path / "postgresql.jar"
     driver.touch()
 
@@ -71,7 +71,7 @@ def test_a_server_whose_first_connection_fails_is_stopped(tmp_path, folders, mon
     assert [one.exists() for one in folders] == [False]
 
 
-def test_a_server_whose_start_is_interrupted_is_stopped(folders, monkeypatch):
+def test_a_server_whose_start_is_interrupted_is_stopped_and_its_folder_removed(folders, monkeypatch):
     pids = []
 
     def interrupted(server):
@@ -122,7 +122,7 @@ def test_an_environment_without_pyflink_is_refused(tmp_path):
         with_python(JARS, str(tmp_path / "bin" / "python"))
 
 
-def test_the_row_of_pyflink_draws_what_its_cluster_reads(tmp_path, package, python):
+def test_the_cluster_of_pyflink_uses_the_settings_of_its_row(tmp_path, package, python):
     place, settings = Place(tmp_path, Processes(tmp_path)), table_row("pyflink").settings(1, 2)
     cluster = PyFlinkCluster(place, settings, distribution=JARS, python=python)
 

@@ -9,7 +9,7 @@ import pytest
 
 from conformance import cli
 from conformance.drive.oracle import Oracle
-from conformance.mutants.automatic import campaign, prepared, record, tla_schema
+from conformance.mutants.automatic import campaign, prepared, record, tla_mutant_schema
 from conformance.mutants.automatic.complaints import UNPARSED, UNTYPED, Judged, crash, too_long
 from conformance.mutants.automatic.equivalent import same_paths
 from conformance.mutants.automatic.judges import Judges
@@ -19,8 +19,8 @@ from conformance.mutants.automatic.mypy_refusals import is_refused
 from conformance.mutants.automatic.operators import Edit, edits_of
 from conformance.mutants.automatic.prepared import judge_anew
 from conformance.mutants.automatic.tla_judge import tlc
+from conformance.mutants.automatic.tla_mutant_schema import judge_schema
 from conformance.mutants.automatic.tla_operators import tla_edits_of
-from conformance.mutants.automatic.tla_schema import judge_schema
 from conformance.mutants.score import ScoreError
 from conformance.mutants.source_edit import EditError, install_text
 from conformance.report import automatic_mutants as report
@@ -268,7 +268,7 @@ def test_mutants_in_one_run_of_tlc_are_judged_like_each_by_itself():
 
 def test_a_mutant_without_bounds_is_searched_up_to_a_number_of_states(monkeypatch):
     """A source that reads without end breaks no rule. The unchanged text breaks none, and its search ends."""
-    monkeypatch.setattr(tla_schema, "models_of", lambda _: [load_manifest()["any_parallel"]])
+    monkeypatch.setattr(tla_mutant_schema, "models_of", lambda _: [load_manifest()["any_parallel"]])
     module, text = next(pair for pair in campaign.modules("spec") if pair[0].endswith(".AnyDataflow"))
     before = "Len(task[t].history) < MaxRecords"
     start = len(text[: text.index(before)].encode())

@@ -32,7 +32,7 @@ SAMPLE = Random(0).sample([one for one in QUICK if one.layer != "spec" and not o
 
 
 @pytest.mark.parametrize("mutant", SAMPLE, ids=lambda mutant: mutant.id)
-def test_a_mutant_in_a_process_of_its_own_is_refused(mutant):
+def test_a_mutant_in_a_process_of_its_own_diverges(mutant):
     outcome = tried(of_mutant(mutant))
 
     assert (outcome.run, outcome.verdict) == ("default", "DIVERGES")
@@ -53,7 +53,7 @@ def test_a_mutant_that_conforms_is_expected_only_with_a_reason():
     assert of_mutant(mutant._replace(conforms="a reason")).runs == (CONFORMS,)
 
 
-def test_a_mutant_without_a_reason_is_in_a_component_that_an_adapter_offers():
+def test_one_mutant_is_in_a_component_that_no_adapter_offers():
     outside = [one.id for one in of_catalogue() if one.component not in COMPONENTS]
 
     assert outside == ["model-exchange-restores-sender-only"]

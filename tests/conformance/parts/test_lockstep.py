@@ -59,7 +59,7 @@ LARGE_GATES = Plan(seed=11, examples=MANY)
 
 @pytest.mark.parametrize("component", generate.COMPONENTS)
 @pytest.mark.parametrize("name", OURS)
-def test_the_model_conforms_to_itself_and_every_rule_fires(component, name):
+def test_model_and_implementation_conform_and_every_rule_fires(component, name):
     with_large_gates = (component, name) == ("gate", "impl")
     done = examine(component, ours(name), LARGE_GATES if with_large_gates else PLANS[name])
     assert (done.verdict, done.divergence, done.undetermined) == (Verdict.CONFORMS, None, ())
@@ -186,7 +186,7 @@ def test_a_difference_that_occurs_only_once_is_undetermined():
     assert done.divergence.repeats == (0, 20)
 
 
-def test_a_hypothesis_state_machine_shrinks_its_finding():
+def test_the_finding_of_a_hypothesis_state_machine_can_be_shrunk():
     forgets = altered("store", said=lambda event, effects: effects[:1])
     found = run_machine("store", forgets, Source(1, 30, steps=15, pinned={"profile": "2.3"})).divergence
     assert found.rules[-1] == "SUB-09"
@@ -230,7 +230,7 @@ def test_every_rule_that_can_fire_is_in_the_index(component):
 
 
 @pytest.mark.parametrize("profile", ["1.11", "1.15", "1.17"])
-def test_a_long_memory_of_aborts_agrees(profile):
+def test_model_and_implementation_agree_after_130_aborts(profile):
     given = {"profile": profile, "max_concurrent": 2}
     aborts = [{"kind": "abort_notification", "checkpoint": shown, "completed": -1} for shown in range(1, 131)]
     triggers = [{"kind": "checkpoint", "checkpoint": shown} for shown in range(1, 131)]
@@ -257,7 +257,7 @@ def test_the_oracle_answers_as_the_model_does_even_when_it_forgets(monkeypatch):
 
 
 @pytest.mark.rule("ALIGN-03")
-def test_a_divergence_is_shown_with_the_fewest_channels_on_any_channel():
+def test_shrinking_removes_channels_and_numbers_the_others_from_0():
     def forgets(event, effects):
         return [effect for effect in effects if effect["kind"] != "abort"]
 

@@ -38,7 +38,7 @@ def test_models_that_take_minutes_wait_for_a_thorough_verification(asked, tmp_pa
     assert ("--thorough" in again) == thorough
 
 
-def test_every_rule_is_checked_without_them():
+def test_every_rule_is_checked_without_thorough_models():
     """A model that is not thorough checks each rule."""
     shortly = {
         rule for model in MODELS.values() if not (model.violates or model.thorough) for rule in model.rules

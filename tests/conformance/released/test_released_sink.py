@@ -48,7 +48,7 @@ def test_a_sink_of_another_generation_diverges(monkeypatch):
     assert played.divergence.rule == "SINK-07"
 
 
-def test_the_toured_model_comes_to_an_end():
+def test_the_toured_model_is_finite():
     config = {"profile": "1.14"}
     assert (
         list(alphabet(config, {"open": TRANSACTIONS, "committed": [], "pending": [], "running": True})) == []

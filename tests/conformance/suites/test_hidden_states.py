@@ -32,7 +32,7 @@ def test_no_machine_with_one_hidden_state_passes(config):
 
 
 @pytest.mark.parametrize("component", ["store", "source", "offsets"])
-def test_no_such_machine_of_another_component_passes(component):
+def test_no_machine_of_another_component_with_one_hidden_state_passes(component):
     config = configurations(component, Plan(0, 1))[0]
     machine = machine_of(next(iter(alphabets(component, config, injects=False))))
     chosen, rng = Words(machine, list(suite(machine, 1).words())), Random(5)
@@ -43,7 +43,7 @@ def passing_suite(machine, extra, seed):
     return [kind.suite for kind in measured(machine, extra, MACHINES, seed)[3:]]
 
 
-def test_every_configuration_has_an_alphabet_or_the_verdict_names_it():
+def test_every_configuration_has_an_alphabet_or_is_named_as_left_out():
     for component in vocabulary():
         without = [
             config
@@ -54,7 +54,7 @@ def test_every_configuration_has_an_alphabet_or_the_verdict_names_it():
     assert left_out("coordinator")
 
 
-def test_no_such_machine_of_flink_1_11_passes():
+def test_no_machine_of_flink_1_11_with_one_hidden_state_passes():
     config = {**CONFIGS[1], "mode": "alternating", "profile": "flink-1.11", "alignment_timeout_ms": 0}
     (alphabet,) = alphabets("gate", config, injects=False)
     assert passing_suite(machine_of(alphabet), 1, 6) == [0, 0]

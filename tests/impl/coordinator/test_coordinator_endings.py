@@ -14,7 +14,7 @@ def completed(checkpoint, first=""):
 
 
 @pytest.mark.rule("COORD-08")
-def test_up_to_1_15_a_checkpoint_is_complete_before_it_is_stored(job, take):
+def test_in_1_15_a_checkpoint_is_complete_before_it_is_stored(job, take):
     it = job(profile="1.15")
     take(
         it,
@@ -48,7 +48,7 @@ def test_up_to_1_15_a_checkpoint_is_complete_before_it_is_stored(job, take):
     assert it.completed == (2,)
 
 
-def test_up_to_1_14_savepoints_are_stored_subsume_and_are_notified(job, check, take):
+def test_in_1_14_a_savepoint_is_stored_subsumes_and_is_notified_as_complete(job, check, take):
     it = job(profile=OLD, max_concurrent=2)
     check(it, "trigger type=checkpoint\n  trigger_task task=a checkpoint=1 type=checkpoint")
     take(
@@ -73,7 +73,7 @@ def test_up_to_1_14_savepoints_are_stored_subsume_and_are_notified(job, check, t
     assert it.completed == (3,)
 
 
-def test_a_stop_subsumes_and_is_notified_but_not_stored(job, check, take):
+def test_a_stop_is_notified_as_complete_but_not_stored(job, check, take):
     it = job(max_concurrent=2)
     take(
         it,

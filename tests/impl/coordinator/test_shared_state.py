@@ -57,7 +57,7 @@ decline task=b checkpoint=3 reason=SUBSUMED
     )
 
 
-def test_up_to_1_14_the_last_user_takes_shared_state_along(job, take, check):
+def test_in_1_14_shared_state_is_deleted_with_its_last_user(job, take, check):
     it = job(profile=OLD)
     take(it, 1, completed(1), shared='["x","y","x"]')
     check(
@@ -78,7 +78,7 @@ decline task=b checkpoint=2 reason=SUBSUMED
     take(it, 4, completed(4, "  discard checkpoint=3\n  discard state=y\n"))
 
 
-def test_from_1_15_on_shared_state_of_recovered_checkpoints_is_not_deleted(job, take, check):
+def test_shared_state_of_recovered_checkpoints_is_deleted_only_up_to_1_14(job, take, check):
     running = """
 coordinator_restart
 task_status task=a status=RUNNING

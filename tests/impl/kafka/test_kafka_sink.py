@@ -90,7 +90,7 @@ def test_a_pre_commit_waits_for_a_broker_that_is_disconnected_for_a_while(proxie
     assert sorted(numbers) == list(range(100))
 
 
-def test_the_sink_waits_while_the_queue_is_full(broker, empty, sink):
+def test_no_row_is_lost_if_the_queue_is_full(broker, empty, sink):
     one = sink(broker.servers, empty, options={"queue.buffering.max.messages": 10})
     one.write(rows(*range(1_000)))
     one.snapshot(1)

@@ -311,7 +311,7 @@ def test_the_store_is_proved_for_any_number_of_entries_and_a_mutant_refuted(prof
     ("mutant", "is_refuted"),
     [("unbounded", True), ("orders-early", True), ("stalls-downstream", True), ("hides-failure", False)],
 )
-def test_a_mutant_of_the_subtask_is_refuted_by_its_own_rule(mutant, is_refuted):
+def test_a_mutant_of_the_subtask_is_refuted_by_its_own_rule_alone(mutant, is_refuted):
     """No other rule is evaluated, so a mutant is not refuted by a rule that it does not break."""
     found = mutant_of(f"model-subtask-{mutant}")
     edit = Edit(found.module, found.find, found.replace)

@@ -205,7 +205,7 @@ def test_an_expiry_is_demanded_where_the_same_step_had_none_before(monkeypatch: 
     assert "expected abort" in wrong[1]
 
 
-def test_another_subsumed_checkpoint_is_not_the_remembered_one() -> None:
+def test_a_wrong_subsumed_id_is_rejected_where_the_right_one_is_accepted() -> None:
     model = ShiftedCoordinator("coordinator", CONFIGS["coordinator"])
     started("coordinator", model)
     for checkpoint in range(1, 8):
@@ -221,7 +221,7 @@ def test_another_subsumed_checkpoint_is_not_the_remembered_one() -> None:
     assert isinstance(play(model, last, effects)[0], str)
 
 
-def test_a_remembered_state_with_shared_files_is_never_used() -> None:
+def test_the_state_after_a_completion_with_shared_files_is_that_of_the_model() -> None:
     for first in (1, 2, 3, 4):
         config = CONFIGS["coordinator"] | {"first_id": first, "profile": "1.13"}
         model, plain = ShiftedCoordinator("coordinator", config), ReplayedCoordinator("coordinator", config)
@@ -232,7 +232,7 @@ def test_a_remembered_state_with_shared_files_is_never_used() -> None:
         assert comparable(model.state) == comparable(plain.state)
 
 
-def test_a_step_from_a_state_with_shared_files_is_never_remembered() -> None:
+def test_the_state_after_shared_files_are_subsumed_is_that_of_the_model() -> None:
     for first in (1, 2, 3, 4):
         config = CONFIGS["coordinator"] | {"first_id": first}
         model, plain = ShiftedCoordinator("coordinator", config), ReplayedCoordinator("coordinator", config)
@@ -281,7 +281,7 @@ def test_a_run_has_the_same_result_with_and_without_remembered_steps(recorded: P
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_an_altered_effect_is_also_rejected_without_remembered_steps(
+def test_an_altered_effect_is_rejected_alike_with_and_without_remembered_steps(
     seed: int, recorded: Path, tmp_path: Path
 ) -> None:
     validate(recorded)  # all are remembered

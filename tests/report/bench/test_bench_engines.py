@@ -53,7 +53,7 @@ def test_our_engines_count_the_same_states(states, engine, capsys):
     assert capsys.readouterr().out.startswith(f"states {states} transitions ")
 
 
-def test_the_largest_search_counts_states_alone(capsys):
+def test_the_search_without_effects_counts_as_the_explorer_does(capsys):
     graph = explore(bounded_gate(1, 3, polled=False).closed)
     search.main("unlabelled", "1", "3", "1")
     assert capsys.readouterr().out.startswith(
@@ -82,7 +82,7 @@ def test_a_missing_program_is_reported_with_what_to_install(monkeypatch):
         pass
 
 
-def test_a_program_that_fails_measures_nothing(tmp_path):
+def test_a_program_that_fails_or_lacks_a_line_is_an_error(tmp_path):
     done = watch([sys.executable, "-c", "print('one'); print('two')"], tmp_path)
     assert done.text == "one\ntwo"
     assert done.second_of("two") <= done.seconds

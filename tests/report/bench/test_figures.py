@@ -22,4 +22,4 @@ def test_the_median_lies_in_the_interval_as_often_as_the_confidence_states():
     for _ in range(20_000):
         low, high = interval([draw.lognormvariate(0, 1) - 1 for _ in range(11)])
         inside += low <= 0 <= high
-    assert 0.985 < inside / 20_000 < 0.991  # 24 of the 2^11 signs lie outside
+    assert 0.985 < inside / 20_000 < 0.991  # 24 of the 2^11 combinations of signs lie outside

@@ -39,7 +39,7 @@ def test_a_folder_inside_another_checkout_is_named_by_its_version(checkout):
     assert machine.source(checkout / "inside") == own_version()
 
 
-def test_the_facts():
+def test_the_facts_are_cores_python_and_java():
     here = machine.machine()
 
     assert here.cores == machine.cores() >= 1

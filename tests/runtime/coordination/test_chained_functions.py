@@ -134,7 +134,7 @@ def test_notifications_go_from_the_last_to_the_first(three):
     ]
 
 
-def test_the_data_ends_from_the_first_to_the_last(three):
+def test_finish_is_called_from_the_first_to_the_last(three):
     task, notes = three
     task.end()
     assert [name for name, hook, *_ in notes if hook == "finish"] == ["a", "b", "c"]
@@ -204,7 +204,7 @@ class HoldsBack:
         return pa.record_batch({"number": [1]})
 
 
-def test_batches_stay_batches_when_several_functions_have_held_them_back(storage):
+def test_batches_that_several_functions_have_held_back_become_one_batch(storage):
     stream = numbers().process("a", HoldsBack()).chained().process("b", HoldsBack())
     operator = operator_in(plan_of(stream), storage)
     assert operator.before_barrier().equals(pa.record_batch({"number": [1, 1]}))
@@ -345,7 +345,7 @@ def test_a_restore_without_the_function_of_a_state_is_refused(storage):
     require_restorable(renamed, completed, written, allow_non_restored_state=True)
 
 
-def test_a_chain_does_not_change_under_records_in_flight_which_would_bypass_the_new_function(storage):
+def test_a_change_of_a_chain_is_refused_if_the_checkpoint_has_records_in_flight(storage):
     written = MemoryStorage()
     taken = {**operator_in(counted(), storage).snapshot(1)(), IN_FLIGHT: encode(({}, {"out-0": (b"",)}))}
     handle = written.write(1, "count-0", 1, pack(taken), offset=None, shared=())

@@ -8,7 +8,7 @@ from impl.spark.errors import CheckpointFailedError
 
 
 class RequestBench(Bench):
-    """A coordination without a schedule, unless the test gives one. It records only the triggers."""
+    """The driver's side of a job, without a schedule by default. `commands` returns only the triggers."""
 
     def __init__(self, folder, **config):
         super().__init__(folder, **{"checkpointing_interval_ms": None, **config})
@@ -69,7 +69,7 @@ def test_the_schedule_continues_beside_the_requests(tmp_path):
     assert request.result(0) == 1
 
 
-def test_a_request_without_a_checkpoint_is_answered_with_the_reason(tmp_path):
+def test_a_request_whose_checkpoint_fails_or_cannot_start_gets_the_reason(tmp_path):
     bench = RequestBench(tmp_path, tolerable_checkpoint_failure_number=1)
     bench.run()
     declined = bench.ask()

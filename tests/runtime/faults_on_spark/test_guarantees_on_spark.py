@@ -1,4 +1,4 @@
-"""The classifier on real runs: one is right, one has a weaker mode, and some have a planted defect."""
+"""The classifier on real runs: a right one, one in mode at-least-once, and some with a planted defect."""
 
 import operator
 import sys
@@ -24,7 +24,7 @@ ROWS = 4_000
 
 
 class ForgetfulSource(RateSource):
-    """Commits its offset before its rows are processed, so that a restore skips them."""
+    """Skips 30 rows at each restore, as if it had stored its offset before their processing."""
 
     def restore(self, snapshot):
         super().restore(snapshot)
@@ -32,7 +32,7 @@ class ForgetfulSource(RateSource):
 
 
 class Forgetful(RateInput):
-    """The numbers, from forgetful sources."""
+    """The input of the job, read by a ForgetfulSource for each partition."""
 
     def open(self, partition, partitions):
         return ForgetfulSource(self.rows, partition=partition, partitions=partitions)
@@ -47,7 +47,7 @@ class LaggingSource(RateSource):
 
 
 class Lagging(RateInput):
-    """The numbers. The second partition is slow."""
+    """The input of the job. The source of the second partition is slow."""
 
     def open(self, partition, partitions):
         source = LaggingSource if partition else RateSource
@@ -119,20 +119,20 @@ def test_a_source_that_commits_its_offset_early_is_at_most_once(classified):
 
 
 @pytest.mark.rule("ONCE-05")
-def test_a_sink_that_commits_early_shows_what_is_not_committed_and_doubles_it(classified):
+def test_a_sink_that_commits_early_has_dirty_and_duplicated_output(classified):
     found = classified(sink=Hasty)
     assert names(found) >= {Anomaly.DUPLICATED_RECORD, Anomaly.DIRTY_OUTPUT}
     assert found.of(Subject.STATE) is Guarantee.EXACTLY_ONCE
     assert found.of(Subject.OUTPUT) is Guarantee.AT_LEAST_ONCE
 
 
-def test_both_together_are_broken(classified):
+def test_a_source_and_a_sink_that_both_commit_early_are_broken(classified):
     found = classified(source=Forgetful, sink=Hasty)
     assert found.guarantee is Guarantee.BROKEN
 
 
 @pytest.mark.rule("TRACK-01")
-def test_tracked_barriers_are_at_least_once_and_a_checkpoint_shows_why(classified, tmp_path):
+def test_mode_at_least_once_is_at_least_once_and_has_state_ahead_of_the_offsets(classified, tmp_path):
     found = classified(mode="AT_LEAST_ONCE", source=Lagging, event_log=True)
     trace = validate(tmp_path / "events")
     assert trace.rejection is None, trace.describe()

@@ -9,7 +9,7 @@ from conformance.observe.exchanges import rows_along
 from impl.batches import batch_of, rows_of
 from impl.config import CheckpointConfig, ConfigError, ExecutionConfig
 from impl.graph.plan import Edge, Partitioning, Plan, Role, Route, Stage
-from impl.graph.topology import require_runnable
+from impl.graph.plan_checks import require_runnable
 from impl.job import Job, ParquetOutput, RateInput
 from impl.jobs.flights import FlightTotals
 from impl.spark.channels.frames import Kind, unpack_rows
@@ -156,7 +156,7 @@ A, B, C, OUT = (
         ((A, B, C, OUT), [Edge("a", "b"), Edge("b", "c"), Edge("c", "b"), Edge("c", "out")], "no cycle"),
         ((A, OUT), [Edge("a", "nowhere")], "no stage 'nowhere'"),
         ((A, OUT), [Edge("out", "a")], "'out', a sink"),
-        ((A, OUT), [Edge("a", "out", Partitioning.HASH)], "go together"),
+        ((A, OUT), [Edge("a", "out", Partitioning.HASH)], "takes a key selector"),
         ((A, OUT), [Edge("a", "out", input=1)], "no input 1"),
         ((A, A, OUT), [Edge("a", "out")], "a is used twice"),
     ],

@@ -40,7 +40,7 @@ def test_the_state_of_a_job_is_that_of_its_last_attempt():
     assert (job.get()["end-time"], job.get()["duration"]) == (1_003_000, 3_000)
 
 
-def test_a_subtask_that_has_finished_does_not_run():
+def test_a_finished_subtask_keeps_the_status_finished_when_the_job_fails():
     job = MonitoredJob().run()
     job.metrics.finished("in-0", 100, TaskLoad(100, 2_000, 0, 0))
     job.metrics.finished("count-1", 50, TaskLoad(50, 2_000, 0, 0))
@@ -306,7 +306,7 @@ def test_a_driver_that_replaces_a_dead_one_shows_the_job_when_it_has_restored_it
 
 
 @pytest.mark.rule("ONCE-04")
-def test_the_monitor_of_flink_finds_what_is_wrong_in_the_answers():
+def test_the_monitor_of_flink_reports_the_restore_of_an_older_checkpoint():
     job = MonitoredJob().run()
     reading, alarms, _ = watch(job)
     for checkpoint in (1, 2):
@@ -318,7 +318,7 @@ def test_the_monitor_of_flink_finds_what_is_wrong_in_the_answers():
     assert [alarm.rule for alarm in alarms] == ["ONCE-04"]
 
 
-def test_texts_of_a_user_stand_in_the_answers_as_they_are():
+def test_the_name_of_a_job_is_in_the_answer_without_escapes():
     job = MonitoredJob(plan_of(name='<b>"&')).run()
 
     assert RestAnswers(job.monitor).answer("/jobs/overview")["jobs"][0]["name"] == '<b>"&'

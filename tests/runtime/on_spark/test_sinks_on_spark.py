@@ -51,7 +51,7 @@ def run(output, folder, spark, **options):
 
 
 @pytest.mark.rule("ONCE-03")
-def test_sinks_that_are_killed_before_they_commit_to_sqlite(spark, tmp_path):
+def test_sqlite_has_each_update_once_although_sinks_are_killed_before_they_commit(spark, tmp_path):
     output = SqliteOutput(tmp_path / "out.db", "counts", SCHEMA)
     result = run(
         output,
@@ -75,7 +75,7 @@ def test_a_server_that_no_sink_writes_into_cannot_be_killed(tmp_path):
 
 
 @pytest.mark.rule("ONCE-03")
-def test_sinks_and_their_server_are_killed_between_prepare_and_commit(spark, postgres, tmp_path):
+def test_postgres_has_each_update_once_although_sinks_and_the_server_are_killed(spark, postgres, tmp_path):
     output = PostgresOutput(postgres.conninfo, "updates", SCHEMA)
     faults = [
         FaultPlan(Point.PRE_COMMITTED, "out-0", action=Action.KILL_SERVER),

@@ -38,7 +38,7 @@ def cut_off(log: Path) -> None:
     file.write_bytes(file.read_bytes()[:-10])
 
 
-def test_sums_and_verdicts_are_those_of_the_process(jobs: Path, spark) -> None:
+def test_the_result_is_that_of_one_process(jobs: Path, spark) -> None:
     answers: list[str] = []
     logs = logs_under([jobs])
     assert judged_on_spark(logs, spark, answers.append) == judged(logs, lambda _: None)

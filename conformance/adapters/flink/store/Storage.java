@@ -102,7 +102,7 @@ final class Storage {
                     });
         }
 
-        /** The handle of the metadata. Flink deletes it when it deletes the checkpoint; that is the effect. */
+        /** The handle of the metadata. Flink deletes it with the checkpoint; this deletion is the effect. */
         private StreamStateHandle metadata() {
             return Fakes.of(
                     StreamStateHandle.class,

@@ -3,7 +3,10 @@ package barrierspec.engines;
 import org.apache.flink.streaming.api.functions.sink.filesystem.PartFileInfo;
 import org.apache.flink.streaming.api.functions.sink.filesystem.RollingPolicy;
 
-/** A part file stays open over some checkpoints: a restore truncates it, and continues to write to it. */
+/**
+ * Closes a part file after 8,000 bytes or 700 ms, but not at a checkpoint. So a part file stays open over some
+ * checkpoints: a restore truncates it, and continues to write to it.
+ */
 final class RollOften implements RollingPolicy<String, String> {
     private static final long MILLISECONDS = 700;
     private static final long BYTES = 8_000;

@@ -69,9 +69,14 @@ def _require_edge(edge: Edge, stages: dict[str, Stage]) -> None:
             f"{below.name!r} has {below.parallelism}; use rebalance"
         )
     if (edge.partitioning is Partitioning.HASH) != (edge.key_selector is not None):
-        raise ConfigError(f"a key selector and hash go together, from {above.name!r} to {below.name!r}")
+        raise ConfigError(
+            "only hash partitioning takes a key selector, and it needs one; correct the edge from "
+            f"{above.name!r} to {below.name!r}"
+        )
     if edge.input not in (0, 1) or (edge.input == 1 and below.role is not Role.PROCESS):
-        raise ConfigError(f"{below.name!r} has no input {edge.input}; processing has 0 and 1, a sink has 0")
+        raise ConfigError(
+            f"{below.name!r} has no input {edge.input}; a process stage has 0 and 1, a sink has 0"
+        )
 
 
 def _require_timers(name: str, function: object, *, keyed: bool) -> None:

@@ -7,9 +7,9 @@ has many more or much deeper states than the model, the search of this mutant in
 counts as too long, unless another model kills it.
 
 Some checks do not work in a schema. TLC checks models whose specification is not `Spec`, such as models with
-temporal properties, for each survivor alone. It checks a mutant of a recursive constant alone in all models:
-TLC usually computes a constant once, but a constant that reads `mutant` is computed again for each state,
-which takes minutes.
+temporal properties, for each survivor alone. The schema has no mutants of recursive constants: TLC checks
+each of them alone in all models. Usually TLC computes a constant once. If the constant reads `mutant`, TLC
+computes it again for each state, which takes minutes.
 """
 
 import re
@@ -39,7 +39,7 @@ In such a short run the compiler takes more time than it saves.
 MOST, MORE = 4, 2000
 """A mutant may have MOST times the states of the model, plus MORE.
 
-A mutant without bounds soon exceeds this.
+A mutant with an infinite state space soon exceeds this.
 """
 _DEFINED = re.compile(r"^(\w+)(\(.*?\))? ==(?= |$)")
 _IN_FULL = re.compile(r"\[\]\[(?=(?:(?!\]_vars|\[\]\[).|\n)*\]_vars)")
@@ -107,7 +107,7 @@ class _Schema:
         """Mutants that had too many or too deep states in some model. Another model may still kill them."""
 
     def judge(self, model: Model) -> None:
-        """Run TLC on a model, until it has killed each mutant or searched it to its end or its bound.
+        """Run TLC on a model until each mutant is killed, completely searched, or beyond its bound.
 
         If TLC cannot parse or evaluate the expression of a mutant, it stops. The run then starts again
         without this mutant.

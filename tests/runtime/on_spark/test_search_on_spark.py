@@ -54,13 +54,15 @@ def test_counts_are_those_of_the_explorer(gate: Bounded, program: Program, spark
     assert shown[-2][0] == sum(new for _, new, _ in shown) + 1 == len(graph.nodes)
 
 
-def test_states_with_their_effects_are_those_of_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
-    """`gate_handler_2` of spec/manifests has 331 states; its deepest one needs a run of five steps."""
+def test_states_with_their_effects_are_as_many_as_in_tlc(gate: Bounded, spark, tmp_path: Path) -> None:
+    """`gate_handler_2` of spec/manifests has 331 states and depth 5: TLC counts the initial state, too."""
     found = engine(program_of(*gate, words=all_words), spark, tmp_path).explore()
     assert (found.states, found.depth + 1) == (331, 5)
 
 
-def test_it_goes_on_where_it_was_ended(gate: Bounded, program: Program, spark, tmp_path: Path) -> None:
+def test_an_interrupted_search_continues_after_its_last_complete_level(
+    gate: Bounded, program: Program, spark, tmp_path: Path
+) -> None:
     def end_at_the_second(known: int, new: int, depth: int) -> None:
         if depth == 2:
             raise EndedError
@@ -87,11 +89,16 @@ ENDED = (
     lambda gate: gate.current == 3 and all(gate.closed),
     lambda gate: gate.current == 3 and gate.closed in {(True, True)},
 )
-"""The same twice; workers cannot import this file, and a lambda is sent to them whole."""
+"""Two equal conditions. They are lambdas because Spark sends a lambda to the workers with its code.
+
+The workers cannot import this file.
+"""
 
 
 @pytest.mark.parametrize("reached", ENDED, ids=("followed", "looked up"))
-def test_the_shortest_run_to_a_broken_move_is_shown(reached, gate: Bounded, spark, tmp_path: Path) -> None:
+def test_the_run_to_a_violation_is_as_short_as_the_explorers(
+    reached, gate: Bounded, spark, tmp_path: Path
+) -> None:
     """Tests a property that the kernel evaluates, and one that only Python can evaluate."""
     never = Property("NEVER-01", "gate", True, lambda before, event, effects, after: not reached(after))
     expected = explore(gate.closed, (never,)).violation
@@ -119,7 +126,7 @@ with spark_session("local[1]", folder / "spark.log") as spark:
 
 
 @pytest.mark.cluster
-def test_it_goes_on_after_a_kill(gate: Bounded, spark, tmp_path: Path) -> None:
+def test_a_killed_search_continues_after_its_complete_levels(gate: Bounded, spark, tmp_path: Path) -> None:
     """The driver, Java and the workers are killed when two levels are complete."""
     with subprocess.Popen(
         [sys.executable, "-c", SEARCH, str(tmp_path)], stdout=subprocess.PIPE, start_new_session=True
@@ -134,7 +141,7 @@ def test_it_goes_on_after_a_kill(gate: Bounded, spark, tmp_path: Path) -> None:
     assert (found.states, found.transitions) == (len(graph.nodes), graph.transition_count)
 
 
-def test_the_command_tells_of_it_as_of_the_others(spark, tmp_path: Path) -> None:
+def test_the_command_reports_the_same_as_for_the_python_engine(spark, tmp_path: Path) -> None:
     size = Size(channels=1, ids=2)
     chosen = MODELS["gate"](size)
     with pytest.raises(TooManyStatesError, match="more than 3 states"):
@@ -150,7 +157,7 @@ def test_the_command_tells_of_it_as_of_the_others(spark, tmp_path: Path) -> None
 # ---------------------------------------------------------------- packed states
 
 
-def test_states_of_one_key_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_different_states_with_equal_hashes_stay_distinct(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(states, "mixed", lambda words: np.zeros(len(words[0]), np.uint64))
     rows = states.keyed(tuple(np.array(word, np.uint64) for word in ([1, 2, 1, 3, 2], [7, 7, 7, 7, 8])))
     once = states.distinct(rows)
